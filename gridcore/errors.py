@@ -1,0 +1,59 @@
+"""The one exception family: every error says what is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .trajectory import Run
+
+
+class GridcoreError(Exception):
+    """Base of everything gridcore raises on purpose. The command line prints it on one line."""
+
+
+class CaseError(GridcoreError):
+    """A case is wrong: carries file, row and field where they are known."""
+
+    def __init__(self, message: str, *, file: str = "", row: str = "", field: str = ""):
+        self.file, self.row, self.field = file, row, field
+        place = ": ".join(part for part in (file, row, field and f"field '{field}'") if part)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class DeviceError(GridcoreError):
+    """A device class breaks its contract (found while it is declared or traced)."""
+
+
+class PluginError(GridcoreError):
+    """A plugin cannot be loaded, or two of them claim one name."""
+
+
+class NetworkError(GridcoreError):
+    """The network is not one that can be solved: an island without a voltage source, no slack."""
+
+
+class ConvergenceError(GridcoreError):
+    """A solve failed: carries the place (bus or device), the time, and the run so far."""
+
+    def __init__(self, message: str, *, place: str = "", t: float | None = None):
+        self.place, self.t = place, t
+        self.run: Run | None = None
+        where = (f" at {place}" if place else "") + (f" at t = {t:.9g} s" if t is not None else "")
+        super().__init__(message + where)
+
+
+class PowerFlowError(ConvergenceError):
+    """The power flow does not converge."""
+
+
+class InitialisationError(ConvergenceError):
+    """Devices cannot be brought to an equilibrium at the operating point."""
+
+
+class EventError(ConvergenceError):
+    """An event is grazing, chattering or cannot be located: names the guard."""
+
+
+class MissingDependency(GridcoreError):
+    """An optional package is asked for and not there: says how to get it."""

@@ -1,0 +1,48 @@
+"""The whole extension surface. A plugin is a module, named in the entry-point group ``gridcore``,
+that implements any of these with ``@gridcore.hookimpl``; the built-in ones are found the same way.
+
+Each hook is handed a ``register`` callable. Heavy imports belong inside what is registered, not at
+the top of the plugin's module: all of them are loaded together, at the first look-up of any name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pluggy
+
+hookspec = pluggy.HookspecMarker("gridcore")
+hookimpl = pluggy.HookimplMarker("gridcore")
+
+
+@hookspec
+def register_devices(register: Callable[[type], None]) -> None:
+    """``register(DeviceClass)``: a case file may use it under its class name."""
+
+
+@hookspec
+def register_integrators(register: Callable[[str, Any], None]) -> None:
+    """``register(name, make)``: ``gc.simulate(..., method=name)`` steps with ``make(system, step, **options)``,
+    an :class:`gridcore.integrate.driver.Stepper`."""
+
+
+@hookspec
+def register_analyses(register: Callable[[str, Callable[..., Any]], None]) -> None:
+    """``register(name, function)``: callable as ``gc.analyses.<name>(...)``."""
+
+
+@hookspec
+def register_readers(register: Callable[..., None]) -> None:
+    """``register(suffix, read, write=None)``: ``read(path) -> Case`` and ``write(case, path)`` for files
+    named ``*suffix``."""
+
+
+@hookspec
+def register_jump_rules(register: Callable[[str, Any], None]) -> None:
+    """``register(name, rule)``: how sensitivities cross an event, ``gc.adjoint(..., jumps=name)``."""
+
+
+@hookspec
+def register_commands(register: Callable[[Any], None]) -> None:
+    """``register(command)``: a ``click`` command, a verb of ``gridcore`` on the command line."""

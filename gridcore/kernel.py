@@ -1,0 +1,208 @@
+"""Batched kernels: one traced function evaluated for all instances of a shape of device.
+
+A kernel gathers its inputs from one buffer, evaluates, and adds its outputs into another. With a C
+compiler the function is compiled (once: libraries are cached on disk); without one CasADi's own
+interpreter evaluates it. Either way there is no Python loop over instances.
+
+The cache is safe to share: a library is written to a temporary file and renamed, and carries the
+digest of its own bytes, so neither a concurrent process nor a half-written file can harm.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+FLAGS = ("-O2", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno")
+NO_COMPILER = "GRIDCORE_NO_COMPILER"
+CACHE = "GRIDCORE_CACHE"
+
+_WRAPPER = """
+void {name}_batch(long count, const double *Z, const int *gather, double *out, const int *scatter,
+                  const double *scale, const int *rows)
+{{
+    double in[{n_in}], res[{n_out}], w[{n_w}];
+    const double *arg[1] = {{in}};
+    double *to[1] = {{res}};
+    for (long i = 0; i < count; ++i, gather += {n_in}, scatter += {n_out}) {{
+        for (int k = 0; k < {n_in}; ++k) in[k] = Z[gather[k]];
+        {name}(arg, to, 0, w, 0);
+        if (scale) {{
+            for (int k = 0; k < {n_out}; ++k) out[scatter[k]] += scale[rows[k]] * res[k];
+            rows += {n_out};
+        }} else
+            for (int k = 0; k < {n_out}; ++k) out[scatter[k]] += res[k];
+    }}
+}}
+"""
+
+
+@functools.cache
+def compiler() -> str | None:
+    """Path of the C compiler, or None where there is none (or ``GRIDCORE_NO_COMPILER`` is set)."""
+    if os.environ.get(NO_COMPILER):
+        return None
+    return shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
+
+
+def cache_directory() -> Path:
+    """Where compiled kernels are kept: ``GRIDCORE_CACHE``, else the user's cache directory."""
+    if os.environ.get(CACHE):
+        return Path(os.environ[CACHE])
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "gridcore" / "kernels"
+
+
+def c_source(functions: Sequence[ca.Function]) -> str:
+    """C code of the functions (one vector in, one vector out) with their batch loops."""
+    generator = ca.CodeGenerator("kernels", {"with_header": False, "casadi_int": "long long int"})
+    for function in functions:
+        generator.add(function)
+    return generator.dump() + "".join(
+        _WRAPPER.format(name=f.name(), n_in=max(f.nnz_in(0), 1), n_out=max(f.nnz_out(0), 1), n_w=f.sz_w() + 1)
+        for f in functions)
+
+
+def compile_libraries(sources: Sequence[str]) -> list[ctypes.CDLL] | None:
+    """Load the compiled form of each source, compiling side by side what is not in the cache.
+
+    Returns None where there is no compiler, or none that works.
+    """
+    cc = compiler()
+    if cc is None:
+        return None
+    directory = cache_directory()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        directory = Path(tempfile.mkdtemp(prefix="gridcore-"))
+    stamp = os.stat(cc)
+    salt = f"{cc} {stamp.st_size} {stamp.st_mtime_ns} {platform.machine()} {FLAGS}".encode()
+    paths = [directory / f"{hashlib.sha256(salt + s.encode()).hexdigest()[:40]}.so" for s in sources]
+    missing = {p: s for p, s in zip(paths, sources, strict=True) if not _intact(p)}
+    jobs = [(p, *_start(cc, s, directory)) for p, s in missing.items()]
+    failed = [p for p, job, c_file, library in jobs if not _finish(p, job, c_file, library)]
+    return None if failed else [ctypes.CDLL(str(p)) for p in paths]
+
+
+def _start(cc: str, source: str, directory: Path) -> tuple[subprocess.Popen[bytes], Path, Path]:
+    handle, name = tempfile.mkstemp(suffix=".c", dir=directory)
+    with os.fdopen(handle, "w") as file:
+        file.write(source)
+    c_file, library = Path(name), Path(name).with_suffix(".tmp")
+    job = subprocess.Popen([cc, *FLAGS, "-o", str(library), str(c_file), "-lm"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return job, c_file, library
+
+
+def _finish(path: Path, job: subprocess.Popen[bytes], c_file: Path, library: Path) -> bool:
+    ok = job.wait() == 0
+    c_file.unlink(missing_ok=True)
+    if ok:
+        content = library.read_bytes()
+        with open(library, "ab") as file:  # ELF and Mach-O loaders ignore what follows the image
+            file.write(hashlib.sha256(content).digest())
+        os.replace(library, path)
+    library.unlink(missing_ok=True)
+    return ok
+
+
+def _intact(path: Path) -> bool:
+    """Whether the library is there and its last 32 bytes are the digest of what precedes them."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(content[:-32]).digest() == content[-32:]
+
+
+@dataclass
+class Batch:
+    """A function over all instances of a shape: ``out[scatter] += f(Z[gather])``.
+
+    Attributes
+    ----------
+    function : casadi.Function
+        One vector in (the gathered symbols), one dense vector out.
+    gather : (count, n_in) int32 array
+        Where in the buffer each input of each instance is.
+    scatter : (count, n_out) int32 array
+        Where each output goes; the output buffer has one entry more than it uses, for what is dropped.
+    rows : (count, n_out) int32 array, optional
+        Row of each output, for outputs that are scaled row by row (Jacobian entries).
+    """
+
+    function: ca.Function
+    gather: np.ndarray
+    scatter: np.ndarray
+    rows: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        self.gather = np.ascontiguousarray(self.gather, dtype=np.int32)
+        self.scatter = np.ascontiguousarray(self.scatter, dtype=np.int32)
+        if self.rows is not None:
+            self.rows = np.ascontiguousarray(self.rows, dtype=np.int32)
+        self.count = len(self.gather)
+        self.native: ctypes._NamedFuncPointer | None = None
+
+    def bind(self, library: ctypes.CDLL) -> None:
+        """Evaluate by the compiled function from now on."""
+        native = library[f"{self.function.name()}_batch"]
+        native.restype = None
+        native.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 6]
+        self.native = native
+
+    def values(self, Z: np.ndarray) -> np.ndarray:
+        """(count, n_out) outputs, not scattered."""
+        if self.native is not None:
+            out = np.zeros(self.scatter.shape)
+            where = np.arange(out.size, dtype=np.int32)
+            self.native(self.count, Z.ctypes.data, self.gather.ctypes.data, out.ctypes.data, where.ctypes.data,
+                        None, None)
+            return out
+        return self._interpreted(Z)
+
+    def add(self, Z: np.ndarray, out: np.ndarray, scale: np.ndarray | None = None) -> None:
+        """Add the outputs into `out`, each times the `scale` of its row if that is given."""
+        if self.native is not None:
+            rows = self.rows.ctypes.data if scale is not None and self.rows is not None else None
+            self.native(self.count, Z.ctypes.data, self.gather.ctypes.data, out.ctypes.data,
+                        self.scatter.ctypes.data, None if scale is None else scale.ctypes.data, rows)
+            return
+        values = self._interpreted(Z)
+        if scale is not None:
+            values = values * scale[self.rows]
+        out += np.bincount(self.scatter.ravel(), values.ravel(), len(out))
+
+    @functools.cached_property
+    def _mapped(self) -> tuple[ca.FunctionBuffer, object, np.ndarray, np.ndarray]:
+        inputs, outputs = np.zeros(self.gather.shape), np.zeros(self.scatter.shape)
+        mapped = self.function.map(self.count)
+        buffer, trigger = mapped.buffer()
+        buffer.set_arg(0, memoryview(inputs))
+        buffer.set_res(0, memoryview(outputs))
+        return buffer, trigger, inputs, outputs
+
+    def _interpreted(self, Z: np.ndarray) -> np.ndarray:
+        _, trigger, inputs, outputs = self._mapped
+        np.take(Z, self.gather, out=inputs)
+        trigger()  # type: ignore[operator]
+        return outputs
+
+
+def vector_function(name: str, symbols: Sequence[ca.SX], outputs: ca.SX | Sequence[ca.SX]) -> ca.Function:
+    """A CasADi function of one dense vector to one dense vector, ready for :class:`Batch`."""
+    values = outputs if isinstance(outputs, ca.SX) else ca.vertcat(*outputs)
+    return ca.Function(name, [ca.vertcat(*symbols)], [ca.densify(values)], {"cse": True})

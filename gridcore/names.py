@@ -1,0 +1,21 @@
+"""Offering the nearest names, wherever a name is not found."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+SHOWN = 12
+
+
+def suggest(name: object, names: Iterable[str]) -> str:
+    """The end of an error message: ``"; did you mean H or D?"``, or else what there is."""
+    known = sorted(set(names))
+    if not known:
+        return "; there are none"
+    folded = {n.lower(): n for n in known}
+    near = [folded[n] for n in difflib.get_close_matches(str(name).lower(), folded, 3, 0.6)]
+    if near:
+        return f"; did you mean {' or '.join(near)}?"
+    rest = f", ... ({len(known) - SHOWN} more)" if len(known) > SHOWN else ""
+    return f"; there are: {', '.join(known[:SHOWN])}{rest}"
