@@ -69,6 +69,10 @@ class Factors:
         if len(self.indptr) != self.n + 1 or self.indptr[-1] != len(self.indices):
             raise ValueError(f"indptr and indices are not a CSC pattern of {self.n} columns")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and what comes out of a pickle, has the pattern and no factors: those have one owner."""
+        return type(self), (self.n, self.indptr, self.indices, self.dtype.type)
+
     def factor(self, values: npt.NDArray[Any]) -> None:
         """Factor the matrix with these values, searching for pivots.
 
@@ -143,6 +147,7 @@ class KLU(Factors):
         self._common.defaults()
         self._symbolic = _klu.analyze(self.n, self.indptr, self.indices, self._common)
         if self._common.status < 0:
+            self._symbolic = None
             raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
         z = "z_" if self.dtype.kind == "c" else ""
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
@@ -150,20 +155,32 @@ class KLU(Factors):
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = 1.0
 
+    def __del__(self) -> None:
+        self._free()
+        if getattr(self, "_symbolic", None) is not None:
+            self._symbolic.free(self._common)
+
+    def _free(self) -> None:
+        """Give the factors back: nbklu's handles do not do so by themselves."""
+        numeric = getattr(self, "_numeric", None)
+        self._numeric = None
+        if numeric is not None:
+            numeric.free(self._common)
+
     def factor(self, values: npt.NDArray[Any]) -> None:
         self._check_values(values)
-        self._numeric = None
+        self._free()
         self.factorisations += 1
         common = self._common
         numeric = self._factor(self.indptr, self.indices, values, self._symbolic, common)
         if common.status != _klu.KLU_OK:
             if common.status < 0:
                 raise MemoryError(f"KLU cannot factor the matrix (status {common.status})")
-            raise self._singular(values)
+            raise self._singular(values)  # KLU has freed what it had: the handle is empty
         self._numeric = numeric
         self._growth = self._reciprocal_growth(values)
         if not self._growth > 0.0:
-            self._numeric = None
+            self._free()
             raise self._singular(values)
 
     def refactor(self, values: npt.NDArray[Any]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import resource
 import subprocess
 import sys
 
@@ -195,6 +198,31 @@ def test_counters_tell_the_work_done(Solver):
     lu.solve(np.ones(9))
     lu.tsolve(np.ones((3, 9)))
     assert (lu.factorisations, lu.refactorisations, lu.solves) == (1, 0, 4)
+
+
+@both
+def test_a_copy_has_the_pattern_and_none_of_the_factors(Solver):
+    A = random_matrix(9, 11)
+    lu = factored(Solver, A)
+    for other in (copy.copy(lu), pickle.loads(pickle.dumps(lu))):
+        with pytest.raises(RuntimeError, match="no factors"):
+            other.solve(np.ones(9))
+        other.factor(A.data)
+        np.testing.assert_array_equal(other.solve(np.ones(9)), lu.solve(np.ones(9)))
+
+
+def test_klu_gives_its_memory_back():
+    A = random_matrix(54, 12)
+    lu = factored(linsolve.KLU, A)
+
+    def work(times):
+        for _ in range(times):
+            lu.factor(A.data)
+            factored(linsolve.KLU, A)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = work(100)
+    assert work(1000) - before < 2000  # kB; without giving back it is over 20000
 
 
 def test_superlu_takes_over_where_nbklu_cannot_be_imported():
