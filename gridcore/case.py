@@ -1,0 +1,515 @@
+"""Cases: the records of devices that make up a system; loaded, saved, edited and validated.
+
+A :class:`Case` holds rows as they were written: a value may still be ``"163 MW"``, a name may be
+missing. :func:`validate` turns it into a :class:`ValidCase`, where every row is an
+:class:`Instance` with its device class, its id, numbers in the declared units, and ports that
+lead somewhere. Nothing in a case is ever executed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from numbers import Real
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from . import plugins
+from .device import REQUIRED, Device, Param
+from .errors import CaseError, PluginError
+from .injectors import Source
+from .names import suggest
+from .units import Base, convert
+
+BUS = "Bus"
+_ID = re.compile(r"[^\s.*?\[\]]+")
+_SAYS = {"gt": ("greater than", lambda v, b: v > b), "ge": ("at least", lambda v, b: v >= b),
+         "lt": ("less than", lambda v, b: v < b), "le": ("at most", lambda v, b: v <= b)}
+
+
+@dataclass(repr=False)
+class Record:
+    """One row of a case: a device model and its fields, as they were given.
+
+    Calling a device class makes one: ``gc.BusFault(bus=7, t=0.1, clear=0.183)``.
+
+    Parameters
+    ----------
+    model : str
+        Name of the device class.
+    fields : dict
+        Parameters, words and ports by name, and ``id`` where it has one.
+    file, row : str
+        Where it was read from (``"Line row 3 (line 27)"``), for error messages.
+    """
+
+    model: str
+    fields: dict[str, Any]
+    file: str = field(default="", compare=False)
+    row: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return f"{self.model}({', '.join(f'{k}={v!r}' for k, v in self.fields.items())})"
+
+    @property
+    def device(self) -> type[Device]:
+        """The class of that name, whichever plugin has it."""
+        try:
+            return plugins.devices[self.model]
+        except PluginError as error:
+            raise self.error(str(error)) from None
+
+    def error(self, message: str, field: str = "") -> CaseError:
+        """An error that says where this record stands."""
+        return CaseError(message, file=self.file, row=self.row or repr(self), field=field)
+
+
+@dataclass(repr=False)
+class Case:
+    """A system as data: base quantities and a list of records.
+
+    Parameters
+    ----------
+    name, title : str
+    base_mva : float
+        Power base of the system (MVA).
+    frequency : float
+        Nominal frequency (Hz).
+    about : dict
+        Free text by heading: source, licence, remarks.
+    records : list of Record
+    """
+
+    name: str
+    title: str = ""
+    base_mva: float = 100.0
+    frequency: float = 60.0
+    about: dict[str, str] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+
+    def add(self, record: Record) -> Record:
+        """Append a record, and return it."""
+        self.records.append(record)
+        return record
+
+    add_event = add
+
+    def of(self, model: str) -> list[Record]:
+        """The records of one model."""
+        found = [record for record in self.records if record.model == model]
+        if not found:
+            plugins.devices[model]  # a name that no device has is an error, not an empty list
+        return found
+
+    def ids(self) -> list[str]:
+        """The id of every record, given or by its model's naming, in the order of `records`."""
+        return identify(self.records)
+
+    def __getitem__(self, id: str) -> Record:
+        ids = self.ids()
+        if id not in ids:
+            raise CaseError(f"case '{self.name}' has no '{id}'{suggest(id, ids)}")
+        return self.records[ids.index(id)]
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.ids()
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def remove(self, id: str) -> None:
+        """Take a record out. What refers to it is then found by :func:`validate`."""
+        gone = self[id]
+        self.records = [record for record in self.records if record is not gone]
+
+    def set(self, name: str, value: Any) -> None:
+        """Give one field a value: ``case.set("GEN2.H", 6.4)``, or ``"6400 ms"``."""
+        id, _, key = name.rpartition(".")
+        record = self[id]
+        known = _fields(record.device)
+        if key not in known:
+            raise record.error(f"a {record.model} has no such field{suggest(key, known)}", key)
+        record.fields[key] = value
+
+    def copy(self) -> Case:
+        """An independent copy."""
+        return Case(self.name, self.title, self.base_mva, self.frequency, dict(self.about),
+                    [Record(r.model, dict(r.fields), r.file, r.row) for r in self.records])
+
+    def __repr__(self) -> str:
+        count: dict[str, int] = defaultdict(int)
+        for record in self.records:
+            count[record.model] += 1
+        what = ", ".join(f"{n} {model}" for model, n in count.items()) or "empty"
+        return f"<Case '{self.name}': {what}; {self.base_mva:g} MVA, {self.frequency:g} Hz>"
+
+
+# ---------------------------------------------------------------- names
+
+
+def bus_id(value: Any) -> str:
+    """The id of a bus given by number or name: 7 is ``BUS7``."""
+    return f"BUS{value}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def identify(records: list[Record]) -> list[str]:
+    """The id of every record.
+
+    One that a record gives stands; the others follow the device's ``naming``, and a name that is
+    taken already gets ``_2``, ``_3``, ... in order of the records.
+
+    Raises
+    ------
+    CaseError
+        If two records give one id (both rows are named), or an id is not a word.
+    """
+    given: dict[str, Record] = {}
+    ids: list[str] = []
+    for record in records:
+        id = _given_id(record)
+        if id in given:
+            raise record.error(f"'{id}' is already the id of {given[id].row or repr(given[id])}; "
+                               "ids are unique in a case", "id")
+        if id:
+            given[id] = record
+        ids.append(id)
+    taken = dict.fromkeys(given, 1)
+    for n, record in enumerate(records):
+        if ids[n]:
+            continue
+        name = id = _default_id(record)
+        while id in taken:
+            taken[name] += 1
+            id = f"{name}_{taken[name]}"
+        taken[id] = 1
+        ids[n] = id
+    return ids
+
+
+def _given_id(record: Record) -> str:
+    id = record.fields.get("id", "")
+    if record.model == BUS:
+        id = bus_id(id)
+    elif not isinstance(id, str):
+        raise record.error(f"{id!r} is not a name: write it in quotes", "id")
+    if id and not _ID.fullmatch(id):
+        raise record.error(f"'{id}' must be one word without dots, spaces, * ? [ ]", "id")
+    if not id and record.model == BUS:
+        raise record.error("missing: a bus needs a number or a name", "id")
+    return id
+
+
+def _default_id(record: Record) -> str:
+    naming = record.device.naming or record.model
+    fields = dict(record.fields)
+    for port in record.device.bus_ports():
+        if isinstance(fields.get(port), str):  # bus = "BUS7" names as bus = 7 does
+            fields[port] = re.sub(r"^BUS(?=\d+$)", "", fields[port])
+    for _, key, _, _ in Formatter().parse(naming):
+        if key and key not in fields:
+            raise record.error(_missing(record.device, key), key)
+    return naming.format(**fields)
+
+
+# ---------------------------------------------------------------- validation
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A validated record.
+
+    Parameters
+    ----------
+    id : str
+    device : type
+        The device class.
+    values : dict
+        Every :class:`~gridcore.device.Param`, in its declared unit, defaults filled in.
+    words : dict
+        Every :class:`~gridcore.device.Field`.
+    ports : dict
+        Port -> id of the bus or device there, in order of ``attaches``.
+    record : Record
+        What it was made from; ``record.error`` says where that stands.
+    """
+
+    id: str
+    device: type[Device]
+    values: dict[str, float]
+    words: dict[str, str]
+    ports: dict[str, str]
+    record: Record
+
+    @property
+    def model(self) -> str:
+        """Name of the device class."""
+        return self.record.model
+
+
+@dataclass(frozen=True)
+class ValidCase:
+    """A case whose every value has been checked and converted."""
+
+    name: str
+    title: str
+    base_mva: float
+    frequency: float
+    records: list[Instance]
+
+    def of(self, model: str) -> list[Instance]:
+        """The instances of one model."""
+        return [instance for instance in self.records if instance.model == model]
+
+
+def validate(case: Case) -> ValidCase:
+    """Check a case against the declarations of its devices.
+
+    Raises
+    ------
+    CaseError
+        With file, row and field of what is wrong, and what would be right. Where several rows
+        are wrong the first is told, and how many more there are.
+    """
+    for name in ("base_mva", "frequency"):
+        value = getattr(case, name)
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
+            raise CaseError(f"{value!r} must be a number greater than 0", row=f"case '{case.name}'", field=name)
+    ids = identify(case.records)
+    by_id = dict(zip(ids, case.records, strict=True))
+    found: list[CaseError] = []
+    made: list[Instance] = []
+    for id, record in by_id.items():
+        try:
+            made.append(_Checker(case, by_id, record).instance(id))
+        except CaseError as error:
+            found.append(error)
+    if not found:
+        _each_input_driven_once(made)
+        return ValidCase(case.name, case.title, float(case.base_mva), float(case.frequency), made)
+    first = found[0]
+    if len(found) > 1:
+        first.args = (f"{first} (and {len(found) - 1} more)",)
+    raise first
+
+
+def _fields(device: type[Device]) -> list[str]:
+    """The fields that a row of this device may have."""
+    return ["id", *device.attaches, *device.declares.fields, *device.declares.params]
+
+
+def _missing(device: type[Device], key: str) -> str:
+    """What to say of a required field that is not there."""
+    declared = device.declares.params.get(key) or device.declares.fields.get(key)
+    if declared is None:
+        return "missing: a bus is wanted" if key.startswith("bus") else "missing: the id of a device is wanted"
+    what = declared.doc or ("a number" if isinstance(declared, Param) else "a word")
+    return f"missing: {what}" + (f" ({declared.unit})" if declared.unit else "")
+
+
+def _bounds(param: Param) -> str:
+    return " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
+
+
+class _Checker:
+    """Checks one record; knows the others by id, for its ports and its per-unit base."""
+
+    def __init__(self, case: Case, by_id: Mapping[str, Record], record: Record):
+        self.case, self.by_id, self.record = case, by_id, record
+        self.device, self.fields = record.device, record.fields
+
+    def instance(self, id: str) -> Instance:
+        known = _fields(self.device)
+        for key in self.fields:
+            if key not in known:
+                raise self.record.error(self._unknown(key, known), key)
+        ports = {port: self._port(port) for port in self.device.attaches}
+        self._two_ends(ports)
+        words = {key: self._word(key) for key in self.device.declares.fields}
+        values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
+        wrong = self.device.check(values)
+        if wrong:
+            raise self.record.error(wrong)
+        return Instance(id, self.device, values, words, ports, self.record)
+
+    def _unknown(self, key: str, known: list[str]) -> str:
+        declared = self.device.declares
+        if key in declared.setpoints or key in declared.inputs:
+            return "this is found at initialisation, or driven by another device, and not given in a case"
+        return f"a {self.record.model} has no such field{suggest(key, known)}"
+
+    def _port(self, port: str) -> str:
+        if port not in self.fields:
+            raise self.record.error(_missing(self.device, port), port)
+        value = self.fields[port]
+        bus = port.startswith("bus")
+        id = bus_id(value) if bus else value
+        if not isinstance(id, str):
+            raise self.record.error(f"{value!r} is not the id of a device: write it in quotes", port)
+        host = self.by_id.get(id)
+        if host is None or (host.model == BUS) != bus:
+            there = [i for i, r in self.by_id.items() if (r.model == BUS) == bus]
+            raise self.record.error(f"there is no {'bus' if bus else 'device'} '{id}'{suggest(id, there)}", port)
+        for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
+            at, _, target = (item.drives or "").partition(".")
+            if at == port and target not in host.device.declares.inputs:
+                raise self.record.error(f"'{id}' is a {host.model}, which has no input {target} to drive"
+                                        f"{suggest(target, host.device.declares.inputs)}", port)
+        return id
+
+    def _two_ends(self, ports: Mapping[str, str]) -> None:
+        buses = self.device.bus_ports()
+        for n, port in enumerate(buses):
+            for other in buses[:n]:
+                if ports[port] == ports[other]:
+                    raise self.record.error(f"'{ports[port]}' is {other} already: the ends are different buses", port)
+
+    def _word(self, key: str) -> str:
+        declared = self.device.declares.fields[key]
+        value = self.fields.get(key, declared.default)
+        if value is REQUIRED:
+            raise self.record.error(_missing(self.device, key), key)
+        allowed = " or ".join(declared.choices) or "a word in quotes"
+        if not isinstance(value, str) or (declared.choices and value not in declared.choices):
+            raise self.record.error(f"{value!r} must be {allowed}", key)
+        return value
+
+    def _value(self, key: str, param: Param) -> float:
+        value = self.fields.get(key, param.default)
+        if value is REQUIRED:
+            raise self.record.error(_missing(self.device, key), key)
+        if key not in self.fields:
+            return float(self.case.base_mva if value == "base_mva" else value)
+        if isinstance(value, str):
+            try:
+                number = convert(value, param.unit, self._base(key))
+            except CaseError as error:
+                raise self.record.error(str(error), key) from None
+        elif isinstance(value, Real) and not isinstance(value, bool):
+            number = float(value)
+        else:
+            raise self.record.error(f"{value!r} must be a number", key)
+        if math.isnan(number) or (math.isinf(number) and not self._may_be_infinite(key, param, number)):
+            raise self.record.error(f"{value!r} must be finite", key)
+        if not all(_SAYS[kind][1](number, bound) for kind, bound in param.bounds.items()):
+            raise self.record.error(f"{value!r} must be {_bounds(param)}", key)
+        return number
+
+    def _may_be_infinite(self, key: str, param: Param, number: float) -> bool:
+        """Infinity means no limit where that is the default, and never where it is a time of an event."""
+        if isinstance(param.default, float) and math.isinf(param.default):
+            return True
+        times = {timer.at for timer in self.device.declares.timers.values()}
+        times |= {guard.delay for guard in self.device.declares.guards.values()}
+        return key in times and number > 0
+
+    def _base(self, key: str) -> Base:
+        """The per-unit base of a field: the rating ``Sn`` of the device or of what it hangs on, else the
+        system's; a source's dispatch and reactive limits are on the system's base."""
+        system = self.case.base_mva
+        mva: float | None = system if key in Source.declares.params else None
+        kv = None
+        chain: Record | None = self.record
+        for _ in range(len(self.by_id)):  # ends even where devices hang on each other in a ring
+            if chain is None:
+                break
+            if chain.model == BUS:
+                kv = self._number(chain, "kv", "kV")
+                break
+            if mva is None and "Sn" in chain.device.declares.params:
+                mva = self._number(chain, "Sn", "MVA") or system
+            ports = chain.device.attaches
+            chain = self.by_id.get(bus_id(chain.fields.get(ports[0]))) if ports else None
+        return Base(mva or system, kv, self.case.frequency)
+
+    def _number(self, record: Record, key: str, unit: str) -> float | None:
+        """Another field, as far as it can be read; what is wrong with it is told at its own turn."""
+        value = record.fields.get(key)
+        if isinstance(value, str):
+            return convert(value, unit, Base(self.case.base_mva, None, self.case.frequency))
+        return float(value) if isinstance(value, Real) and value > 0 else None
+
+
+def _each_input_driven_once(instances: list[Instance]) -> None:
+    driver: dict[tuple[str, str], Instance] = {}
+    for instance in instances:
+        declared = instance.device.declares
+        for item in (*declared.params.values(), *declared.variables().values()):
+            if item.drives is None:
+                continue
+            port, _, target = item.drives.partition(".")
+            other = driver.setdefault((instance.ports[port], target), instance)
+            if other is not instance:
+                raise instance.record.error(
+                    f"input {target} of '{instance.ports[port]}' is driven by '{other.id}' already", port)
+
+
+# ---------------------------------------------------------------- files
+
+
+def load_case(name: str | Path) -> Case:
+    """A shipped case by name, or a file in any format that a reader is there for.
+
+    Raises
+    ------
+    CaseError
+        If there is no such file or case (the nearest names are offered), or the file is malformed.
+    """
+    path = _find(name)
+    read, _ = _reader(path)
+    return read(path)
+
+
+def save_case(case: Case, path: str | Path) -> None:
+    """Write a case, in the format that the file's suffix stands for."""
+    path = Path(path)
+    _, write = _reader(path)
+    if write is None:
+        raise CaseError("this format can be read but not written", file=str(path))
+    write(case, path)
+
+
+def shipped() -> dict[str, Path]:
+    """The cases that come with gridcore: name -> file."""
+    found: dict[str, Path] = {}
+    for folder in _case_folders():
+        for file in sorted(folder.glob("*/case.toml")):
+            found.setdefault(file.parent.name, file)
+    return found
+
+
+def _case_folders() -> Iterator[Path]:
+    try:
+        yield Path(str(resources.files("gridcore_cases").joinpath("")))
+    except ModuleNotFoundError:  # not installed: the folder beside the source
+        yield Path(__file__).parent.parent / "cases"
+
+
+def _find(name: str | Path) -> Path:
+    path = Path(name)
+    if path.is_file():
+        return path
+    if (path / "case.toml").is_file():
+        return path / "case.toml"
+    cases = shipped()
+    if str(name) in cases:
+        return cases[str(name)]
+    if path.suffix or len(path.parts) > 1:
+        raise CaseError("there is no such file", file=str(name))
+    raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")
+
+
+def _reader(path: Path) -> tuple[Any, Any]:
+    """``(read, write)`` of the longest suffix that the file's name ends in."""
+    for suffix in sorted(plugins.readers, key=len, reverse=True):
+        if path.name.lower().endswith(suffix.lower()):
+            item = plugins.readers[suffix]
+            return item if isinstance(item, tuple) else (item, None)
+    raise CaseError(f"no reader for this format; there are: {', '.join(sorted(plugins.readers))}", file=str(path))

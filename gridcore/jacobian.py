@@ -1,0 +1,105 @@
+"""Sparse derivatives of traced outputs: each group's entries, and one matrix with a fixed pattern.
+
+Which of a device's symbols are columns is not the device's business: a signal is a variable where
+something drives it and a parameter where nothing does. `column_of` says it for every entry of Z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import scipy.sparse as sp
+
+from .kernel import Batch, vector_function
+from .layout import Group, Layout
+from .trace import Trace
+
+
+@dataclass
+class Entries:
+    """Derivative entries of one group: the function that gives them, and their rows and columns.
+
+    `rows` and `columns` are (count, n_entries), -1 for what is dropped.
+    """
+
+    function: ca.Function
+    gather: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    constant: bool
+
+
+def gather_of(layout: Layout, group: Group, trace: Trace) -> np.ndarray:
+    """(count, n_symbols) positions in Z of all symbols of the trace."""
+    columns = [layout.gather(group, *symbol) for symbol in trace.symbols]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(group), 0), dtype=np.int32)
+
+
+def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequence[ca.SX], rows: np.ndarray,
+            column_of: np.ndarray) -> Entries | None:
+    """Derivatives of `outputs` in the symbols that `column_of` maps to columns; None without any.
+
+    Parameters
+    ----------
+    rows : (count, n_outputs) array
+        Row of each output of each instance.
+    column_of : (size of Z,) array
+        Column of each entry of Z, -1 for those that are none.
+    """
+    gather = gather_of(layout, group, trace)
+    columns = column_of[gather]
+    wanted = np.flatnonzero((columns >= 0).any(axis=0))
+    symbols = list(trace.symbols.values())
+    if not len(wanted) or not len(outputs):
+        return None
+    variables = ca.vertcat(*(symbols[k] for k in wanted))
+    jacobian = ca.jacobian(ca.vertcat(*outputs), variables)
+    if jacobian.nnz() == 0:
+        return None
+    r, c = (np.array(part) for part in jacobian.sparsity().get_triplet())
+    moving = ca.vertcat(variables, *(s for key, s in trace.symbols.items() if trace.kind(key) == "t"))
+    nonzeros = jacobian.nz[:]
+    return Entries(vector_function(name, symbols, nonzeros), gather, rows[:, r], columns[:, wanted][:, c],
+                   not ca.depends_on(nonzeros, moving))
+
+
+class SparseMap:
+    """A sparse matrix assembled from entries of groups: pattern once, values at any Z.
+
+    Attributes
+    ----------
+    indptr, indices : int32 arrays
+        The CSC pattern.
+    batches : list of Batch
+        One for each group, scattering into the values; ``rows`` are filled in for row scaling.
+    """
+
+    def __init__(self, shape: tuple[int, int], parts: Sequence[Entries | None], diagonal: bool = False):
+        self.shape = shape
+        parts = [p for p in parts if p is not None]
+        nowhere = np.zeros(0, dtype=np.int64)
+        keep = [(p.rows >= 0) & (p.columns >= 0) for p in parts]
+        keys = [(p.columns.astype(np.int64) * shape[0] + p.rows)[k] for p, k in zip(parts, keep, strict=True)]
+        if diagonal:
+            keys.append(np.arange(shape[0], dtype=np.int64) * (shape[0] + 1))
+        unique = np.unique(np.concatenate([*keys, nowhere]))
+        self.indices = (unique % shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
+        self.columns = (unique // shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
+        self.indptr = np.searchsorted(self.columns, np.arange(shape[1] + 1)).astype(np.int32)
+        self.values = np.zeros(len(unique) + 1)
+        self.batches: list[Batch] = []
+        for part, kept, key in zip(parts, keep, keys, strict=False):
+            scatter = np.full(part.rows.shape, len(unique), dtype=np.int32)
+            scatter[kept] = np.searchsorted(unique, key)
+            self.batches.append(Batch(part.function, part.gather, scatter, np.where(kept, part.rows, 0)))
+        self.constant = [p.constant for p in parts]
+
+    def evaluate(self, Z: np.ndarray) -> sp.csc_matrix:
+        """The matrix at Z; its data is a buffer that the next call overwrites."""
+        self.values[:] = 0.0
+        for batch in self.batches:
+            batch.add(Z, self.values)
+        return sp.csc_matrix((self.values[:-1], self.indices, self.indptr), shape=self.shape)

@@ -1,0 +1,74 @@
+/* The inner loops of a time step: evaluate every kernel, form the residual, form the matrix, update.
+ * gridcore/assembly.py holds the same in numpy, for where there is no C compiler. */
+
+#include <math.h>
+
+typedef void (*kernel)(long, const double *, const int *, double *, const int *, const double *, const int *);
+
+typedef struct {
+    kernel run;
+    long count;
+    const int *gather, *scatter, *rows;
+} batch;
+
+typedef struct {
+    long n, nnz, n_rhs, n_jac, n_linear;
+    const batch *rhs, *jac;
+    const int *linear_rows, *linear_ptr, *linear_cols; /* linear part of F as rows of a CSR matrix */
+    const double *linear_values, *linear_constant;
+    const int *row_of, *diagonal; /* row of each matrix entry; position of each diagonal entry */
+    const double *linear_matrix;  /* linear part, in the pattern of the matrix */
+    double *Z, *F, *R, *A;
+    const double *mass, *c, *base;
+    double *scale;
+} plan;
+
+/* F = right-hand side at Z */
+void gc_rhs(const plan *p)
+{
+    double *F = p->F;
+    for (long i = 0; i <= p->n; ++i) F[i] = 0.0;
+    for (long k = 0; k < p->n_rhs; ++k) {
+        const batch *b = p->rhs + k;
+        b->run(b->count, p->Z, b->gather, F, b->scatter, 0, 0);
+    }
+    for (long i = 0; i < p->n_linear; ++i) {
+        double sum = p->linear_constant[i];
+        for (int k = p->linear_ptr[i]; k < p->linear_ptr[i + 1]; ++k)
+            sum += p->linear_values[k] * p->Z[p->linear_cols[k]];
+        F[p->linear_rows[i]] += sum;
+    }
+}
+
+/* R = base + c F(Z) - mass X: minus the residual of a theta step */
+void gc_residual(const plan *p)
+{
+    gc_rhs(p);
+    for (long i = 0; i < p->n; ++i) p->R[i] = p->base[i] + p->c[i] * p->F[i] - p->mass[i] * p->Z[i];
+}
+
+/* A = diag(mass) - diag(c) dF/dX, in the fixed pattern */
+void gc_matrix(const plan *p)
+{
+    double *A = p->A;
+    for (long i = 0; i < p->n; ++i) p->scale[i] = -p->c[i];
+    for (long k = 0; k < p->nnz; ++k) A[k] = p->scale[p->row_of[k]] * p->linear_matrix[k];
+    for (long i = 0; i < p->n; ++i) A[p->diagonal[i]] += p->mass[i];
+    for (long k = 0; k < p->n_jac; ++k) {
+        const batch *b = p->jac + k;
+        b->run(b->count, p->Z, b->gather, A, b->scatter, p->scale, b->rows);
+    }
+}
+
+/* X += R; returns the largest |R_i| / (1 + |X_i|), and the next residual unless that is below tol */
+double gc_newton(const plan *p, double tol)
+{
+    double norm = 0.0;
+    for (long i = 0; i < p->n; ++i) {
+        double x = p->Z[i] += p->R[i];
+        double size = fabs(p->R[i]) / (1.0 + fabs(x));
+        if (!(size <= norm)) norm = size; /* a nan must show */
+    }
+    if (!(norm <= tol)) gc_residual(p);
+    return norm;
+}
