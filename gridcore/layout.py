@@ -61,6 +61,7 @@ class Layout:
         self.groups = self._group()
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}
+        self._replaced: dict[tuple[int, str], int] = {}
         self._connect()
 
     def index(self, members: np.ndarray, cls: type[Device], name: str) -> np.ndarray:
@@ -74,10 +75,10 @@ class Layout:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""
         if not path and name in GLOBALS:
             return np.full(len(group), self.globals[name], dtype=np.int32)
-        found = self.target(group, path, name)
         if not path and name in group.shape.cls.declares.references:
-            return found  # a ramp reads the parameter that it replaces
-        return self.source[found]
+            return np.array([self._replaced.get((i, name), at) for i, at in
+                             zip(group.members, self.target(group, path, name), strict=True)], dtype=np.int32)
+        return self.source[self.target(group, path, name)]
 
     def target(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z that an event changes when it sets `name` of the device at `path`."""
@@ -204,10 +205,13 @@ class Layout:
                 driver = self.index(group.members, group.shape.cls, name)
                 for member, at, by in zip(group.members, self.target(group, path, target), driver, strict=True):
                     instance = self.instances[member]
-                    if int(at) in self.driven:
+                    if not path:  # a ramp reads what it replaces: the parameter, or the ramp before it
+                        self._replaced[int(member), target] = int(self.source[at])
+                    elif int(at) in self.driven:
                         raise GridcoreError(f"{instance.id} and {self.driven[int(at)]} both drive "
                                             f"{self.label(int(at))} ({host.__name__})")
-                    self.driven[int(at)] = instance.id
+                    if path:
+                        self.driven[int(at)] = instance.id
                     self.source[at] = by
         self.source = self.source[self.source]
 

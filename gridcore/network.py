@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from .device import Algebraic, Device, Mode, Param, quantity
+from .errors import NetworkError
+from .layout import Layout
 
 
 class Bus(Device):
@@ -41,9 +45,92 @@ class Bus(Device):
         return np.arctan2(s.Vi, s.Vr)
 
 
-def islands(buses: Iterable[str], branches: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """The connected components of `buses` under the `branches` in service, in order of the buses."""
-    graph = nx.Graph()
-    graph.add_nodes_from(buses)
-    graph.add_edges_from(branches)
-    return [sorted(c, key=list(graph).index) for c in nx.connected_components(graph)]
+class Islands:
+    """The islands of a system under the modes in a buffer, and what becomes of dead ones.
+
+    Parameters
+    ----------
+    layout : Layout
+    deenergise : bool
+        Take an island without a voltage source out of service, in place of an error.
+    """
+
+    def __init__(self, layout: Layout, deenergise: bool = False):
+        self.layout, self.deenergise = layout, deenergise
+        self.buses = [i for i, x in enumerate(layout.instances) if issubclass(x.device, Bus)]
+        place = {i: k for k, i in enumerate(self.buses)}
+        ends: list[tuple[int, int, int]] = []
+        sources: list[tuple[int, int]] = []
+        self._touching: dict[int, list[int]] = {k: [] for k in range(len(self.buses))}
+        for i, instance in enumerate(layout.instances):
+            at = [place[layout.ports[i][port]] for port in instance.device.bus_ports()]
+            ends += [(i, a, b) for a, b in zip(at, at[1:], strict=False)]
+            if instance.device.source:
+                sources += [(i, a) for a in at[:1]]
+            for a in at:
+                self._touching[a].append(i)
+        self._ends = np.array(ends, dtype=int).reshape(-1, 3)
+        self._sources = np.array(sources, dtype=int).reshape(-1, 2)
+
+    def _status(self, members: np.ndarray) -> np.ndarray:
+        return np.array([self.layout.address(f"{self.layout.instances[i].id}.status") for i in members], dtype=int)
+
+    @functools.cached_property
+    def _at(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions in Z of the status of branches and of sources."""
+        return self._status(self._ends[:, 0]), self._status(self._sources[:, 0])
+
+    def components(self, Z: np.ndarray) -> tuple[int, np.ndarray]:
+        """Number of islands, and the island of each bus (in order of `buses`)."""
+        closed = self._ends[Z[self._at[0]] == 1]
+        n = len(self.buses)
+        links = sp.coo_matrix((np.ones(len(closed)), (closed[:, 1], closed[:, 2])), shape=(n, n))
+        count, island = connected_components(links, directed=False)
+        return int(count), island
+
+    def dead(self, Z: np.ndarray) -> list[list[int]]:
+        """Energised islands without a voltage source in service: places in `buses`."""
+        if not self.buses:
+            return []
+        count, island = self.components(Z)
+        held = set(island[self._sources[Z[self._at[1]] == 1, 1]])
+        energised = Z[[self.layout.address(f"{self.layout.instances[i].id}.energised") for i in self.buses]]
+        return [[int(k) for k in np.flatnonzero((island == i) & (energised == 1))]
+                for i in range(count) if i not in held and energised[island == i].any()]
+
+    def settle(self, Z: np.ndarray) -> None:
+        """De-energise dead islands in Z, or refuse them.
+
+        Raises
+        ------
+        NetworkError
+            If there are dead islands and they may not be de-energised: lists their buses.
+        """
+        dead = self.dead(Z)
+        if dead and not self.deenergise:
+            names = "; ".join(", ".join(self.layout.instances[self.buses[k]].id for k in island) for island in dead)
+            raise NetworkError(f"island without a voltage source: {names}; de-energise it with deenergise=True "
+                               "(--deenergise)")
+        for k in (k for island in dead for k in island):
+            bus = self.layout.instances[self.buses[k]].id
+            Z[self.layout.address(f"{bus}.energised")] = 0.0
+            for i in self._touching[k]:
+                for j in (i, *self.layout.dependants(i)):
+                    Z[self.layout.address(f"{self.layout.instances[j].id}.status")] = 0.0
+
+
+def graph(layout: Layout) -> nx.MultiGraph:
+    """The network as a networkx multigraph.
+
+    Buses are nodes with the ids of the devices that hang on them (``devices``); every device with
+    two bus ports is an edge, its id the key.
+    """
+    network = nx.MultiGraph()
+    network.add_nodes_from((i.id, {"devices": [], **i.values}) for i in layout.instances if issubclass(i.device, Bus))
+    for instance in layout.instances:
+        ports = [instance.ports[port] for port in instance.device.bus_ports()]
+        if len(ports) == 1:
+            network.nodes[ports[0]]["devices"].append(instance.id)
+        for a, b in zip(ports, ports[1:], strict=False):
+            network.add_edge(a, b, key=instance.id, model=instance.device.__name__)
+    return network

@@ -1,0 +1,260 @@
+"""The assembled system: ``M dX/dt = F(t, X; p, modes)``, its sparse Jacobians, guards and names.
+
+``M`` is diagonal: one where a row is differential, zero where it is algebraic. Which rows are which
+may change at an event (a limited state is algebraic at its limit) and differ between instances (a
+time constant of zero).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+import scipy.sparse as sp
+
+from .assembly import RUNTIME, Assembly
+from .case import Case, load_case, validate
+from .errors import CaseError
+from .jacobian import Entries, SparseMap, entries, gather_of
+from .kernel import Batch, c_source, compile_libraries, vector_function
+from .layout import Group, Layout
+from .linsolve import LU
+from .network import Islands, graph
+from .switching import Switching
+from .trace import Trace
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from .operating_point import OperatingPoint
+
+
+class System:
+    """A case, assembled. Made by :func:`build`.
+
+    Attributes
+    ----------
+    case : Case
+    layout : Layout
+        Names and indices.
+    assembly : Assembly
+        F and its Jacobian in X, in preallocated buffers.
+    switching : Switching
+        Guards, timers and their changes.
+    Z0 : (size,) array
+        The buffer ``[X; p; modes; t]`` at t0: at the operating point, once that is found.
+    operating_point : OperatingPoint or None
+        What power flow and initialisation found.
+    """
+
+    def __init__(self, case: Case, deenergise: bool = False):
+        self.case = case
+        valid = validate(case)
+        self.layout = layout = Layout(valid.records)
+        self.traces = [Trace(g.shape) for g in layout.groups]
+        self.islands = Islands(layout, deenergise)
+        self.switching = Switching(layout, self.traces, self.islands)
+        self.Z0 = self._defaults(valid.base_mva, valid.frequency)
+        self.base_differential, self.limited = self._structure()
+        self.islands.settle(self.Z0)
+        self._assemble()
+        self.operating_point: OperatingPoint | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.layout.n
+
+    @functools.cached_property
+    def variables(self) -> list[tuple[str, str]]:
+        """(device, variable) of each unknown."""
+        return self.layout.variable_names()
+
+    @functools.cached_property
+    def graph(self) -> nx.MultiGraph:
+        """Buses, branches, and what hangs on the buses."""
+        return graph(self.layout)
+
+    def slice_p(self) -> slice:
+        """Where the parameters are in Z."""
+        return slice(self.layout.n, self.layout.n + self.layout.n_p)
+
+    def differential(self, Z: np.ndarray) -> np.ndarray:
+        """(n,) bool: the rows that are differential under the modes in Z."""
+        mask = self.base_differential.copy()
+        if len(self.limited):
+            mask[self.limited[:, 0]] &= Z[self.limited[:, 1]] == 0
+        return mask
+
+    def load(self, Z: np.ndarray) -> None:
+        """Put a buffer into the assembly, and recompute what depends on parameters and modes."""
+        self.assembly.Z[:] = Z
+        self.assembly.refresh()
+
+    def new_lu(self) -> Any:
+        """An empty factorisation with the pattern of the assembly's matrix."""
+        return LU(self.n, self.assembly.indptr, self.assembly.indices)
+
+    def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
+        """F_X at Z, (n, n)."""
+        self.load(Z)
+        a = self.assembly
+        a.mass[:], a.c[:] = 0.0, -1.0
+        return sp.csc_matrix((a.matrix().copy(), a.indices, a.indptr), shape=(self.n, self.n))
+
+    def rhs(self, Z: np.ndarray) -> np.ndarray:
+        """F at Z, (n,)."""
+        self.load(Z)
+        return self.assembly.rhs().copy()
+
+    def parameter_jacobian(self, columns: Sequence[int]) -> SparseMap:
+        """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z."""
+        column_of = self.columns(columns)
+        return SparseMap((self.n, len(columns)), [
+            self.row_entries(k, "jac_p", column_of) for k in range(len(self.traces))])
+
+    def columns(self, positions: Sequence[int]) -> np.ndarray:
+        """(size,) array: the column of each entry of Z if the matrix has these columns, else -1."""
+        out = np.full(self.layout.size, -1)
+        out[list(positions)] = np.arange(len(positions))
+        return out
+
+    def row_entries(self, k: int, name: str, column_of: np.ndarray) -> Entries | None:
+        """Derivatives of the rows of group `k`."""
+        group, trace = self.layout.groups[k], self.traces[k]
+        return entries(name, self.layout, group, trace, [e for _, e in trace.rows], self.rows(group, trace), column_of)
+
+    def rows(self, group: Group, trace: Trace) -> np.ndarray:
+        """(count, n_rows) row of F to which each output of the group is added."""
+        if not trace.rows:
+            return np.zeros((len(group), 0), dtype=np.int32)
+        return np.stack([self.layout.target(group, *symbol) for symbol, _ in trace.rows], axis=1)
+
+    def quantities(self, names: Iterable[tuple[str, str]]) -> Batch:
+        """One batch with one output: quantities of the same name and shape of device."""
+        pairs = list(names)
+        number, members = self._locate(pairs[0][0])
+        group, trace = self.layout.groups[number], self.traces[number]
+        places = [self._locate(device)[1] for device, _ in pairs]
+        expression = trace.quantity(pairs[0][1])
+        function = vector_function("quantity", list(trace.symbols.values()), expression)
+        return Batch(function, gather_of(self.layout, group, trace)[places], np.arange(len(pairs))[:, None])
+
+    @functools.cached_property
+    def _place(self) -> dict[int, tuple[int, int]]:
+        return {int(i): (k, m) for k, g in enumerate(self.layout.groups) for m, i in enumerate(g.members)}
+
+    def _locate(self, device: str) -> tuple[int, int]:
+        """Group of a device, and its place in the group."""
+        return self._place[self.layout.find(device)]
+
+    def _defaults(self, base_mva: float, frequency: float) -> np.ndarray:
+        Z = np.zeros(self.layout.size)
+        for group in self.layout.groups:
+            declared, cls = group.shape.cls.declares, group.shape.cls
+            for name, variable in declared.variables().items():
+                Z[self.layout.index(group.members, cls, name)] = variable.init
+            for name in declared.params:
+                Z[self.layout.index(group.members, cls, name)] = [
+                    self.layout.instances[i].values[name] for i in group.members]
+            for name, item in (*declared.setpoints.items(), *declared.inputs.items()):
+                start = getattr(item, "init", None) or getattr(item, "default", None) or 0.0
+                Z[self.layout.index(group.members, cls, name)] = start
+            for name, mode in declared.modes.items():
+                Z[self.layout.index(group.members, cls, name)] = mode.initial
+        Z[self.layout.globals["omega_b"]] = 2 * math.pi * frequency
+        Z[self.layout.globals["base_mva"]] = base_mva
+        return Z
+
+    def _structure(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that are differential by themselves; and (variable, mode) of every limited state."""
+        mask = np.zeros(self.n, dtype=bool)
+        limited = []
+        for group in self.layout.groups:
+            cls = group.shape.cls
+            for name, state in cls.declares.states.items():
+                at = self.layout.index(group.members, cls, name)
+                mask[at] = True
+                if state.T is not None:
+                    mask[at] = self.Z0[self.layout.index(group.members, cls, state.T)] > 0
+                if state.limits is not None:
+                    limited.append(np.stack([at, self.layout.index(group.members, cls, f"{name}_limit")], axis=1))
+        return mask, np.concatenate(limited) if limited else np.zeros((0, 2), dtype=int)
+
+    def _assemble(self) -> None:
+        """Kernels, pattern and buffers; compiled side by side where there is a compiler."""
+        layout = self.layout
+        column_of = np.full(layout.size, -1)
+        column_of[: self.n] = np.arange(self.n)
+        kept = [k for k, trace in enumerate(self.traces) if trace.rows]
+        parts = {k: self.row_entries(k, "jac", column_of) for k in kept}
+        pattern = SparseMap((self.n, self.n), list(parts.values()), diagonal=True)
+        jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
+        rhs = {k: self._rhs_batch(k) for k in kept}
+        linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
+            k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
+        self.linear = linear
+        self.assembly = Assembly(
+            self.n, np.zeros(layout.size),
+            [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
+            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear],
+            pattern.indptr, pattern.indices)
+        self._compile(rhs, jac)
+
+    def _rhs_batch(self, k: int) -> Batch:
+        group, trace = self.layout.groups[k], self.traces[k]
+        function = vector_function("rhs", list(trace.symbols.values()), [ca.SX(e) for _, e in trace.rows])
+        return Batch(function, gather_of(self.layout, group, trace), self.rows(group, trace))
+
+    def _compile(self, rhs: dict[int, Batch], jac: dict[int, Batch]) -> None:
+        guards = iter(self.switching.batches)
+        sets: list[list[Batch]] = []
+        for k, trace in enumerate(self.traces):
+            batches = [b for b in (rhs.get(k), jac.get(k), next(guards) if trace.guards else None) if b is not None]
+            if batches:
+                sets.append(batches)
+        sources = {id(s): c_source([b.function for b in s]) for s in sets}
+        unique = list(dict.fromkeys(sources.values()))
+        libraries = compile_libraries([RUNTIME.read_text(), *unique])
+        if libraries is None:
+            return
+        library = dict(zip(unique, libraries[1:], strict=True))
+        for s in sets:
+            for batch in s:
+                batch.bind(library[sources[id(s)]])
+        self.assembly.bind(libraries[0])
+
+
+def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
+          initialise: bool = True) -> System:
+    """Assemble a case: graph, equations, power flow, and devices brought to an equilibrium.
+
+    Parameters
+    ----------
+    case : Case or str
+        A case, or the name or path of one.
+    deenergise : bool
+        Take islands without a voltage source out of service; otherwise they are an error.
+    enforce_q_limits : bool
+        Let the power flow turn PV buses into PQ buses at their reactive limits.
+    initialise : bool
+        Find the operating point; without it the system is only assembled.
+
+    Raises
+    ------
+    CaseError, NetworkError, PowerFlowError, InitialisationError
+    """
+    from .operating_point import find_operating_point
+
+    if not isinstance(case, Case):
+        case = load_case(case)
+    if not case.records:
+        raise CaseError(f"case '{case.name}' has no devices")
+    system = System(case, deenergise)
+    if initialise:
+        find_operating_point(system, enforce_q_limits)
+    return system

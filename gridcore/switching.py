@@ -1,0 +1,185 @@
+"""What can switch in an assembled system: guards, timers, and the changes that they make.
+
+A *trigger* is one guard or timer of one instance. Applying it changes modes, parameters or states in
+the buffer Z, and what must follow from that: devices that hang on one out of service are out of
+service with it, and an island left without a voltage source is an error or is taken out of service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .device import Guard
+from .jacobian import gather_of
+from .kernel import Batch, vector_function
+from .layout import Group, Layout
+from .network import Islands
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """One guard or timer of one instance.
+
+    Attributes
+    ----------
+    device, item : str
+        The instance and the name of its guard or timer.
+    group, member : int
+        Its place in the layout.
+    direction : int
+        Of a guard: 1 up, -1 down, 0 both; 0 for a timer.
+    time : int
+        Of a timer, position in Z of its time; of a delayed guard, of its delay; else -1.
+    cancel : int
+        Guard row whose rise cancels a pending action; -1 for none, -2 for crossing back.
+    what : str
+        What happens, in words.
+    """
+
+    device: str
+    item: str
+    group: int
+    member: int
+    direction: int
+    time: int
+    cancel: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.device}.{self.item}"
+
+
+@dataclass
+class Change:
+    """The changes of one item of one group: new values as a function of its symbols, and where they go."""
+
+    function: ca.Function
+    gather: np.ndarray
+    targets: np.ndarray
+
+
+class Switching:
+    """Guards and timers of a system, and how to apply them.
+
+    Attributes
+    ----------
+    guards : list of Trigger
+        One for each row of the guard function; rows of cancellation functions repeat their guard.
+    timers : list of Trigger
+    """
+
+    def __init__(self, layout: Layout, traces: Sequence[Trace], islands: Islands):
+        self.layout, self.traces, self.islands = layout, traces, islands
+        self.guards: list[Trigger] = []
+        self.timers: list[Trigger] = []
+        self.batches: list[Batch] = []
+        self._changes: dict[tuple[int, str], Change] = {}
+        conditions: list[list[tuple[int, float]]] = []
+        self._is_cancel: list[bool] = []
+        for number, (group, trace) in enumerate(zip(layout.groups, traces, strict=True)):
+            self._add_timers(number, group)
+            if trace.guards:
+                self._add_guards(number, group, trace, conditions)
+        width = max((len(c) for c in conditions), default=0)
+        padded = [c + [(layout.globals["base_mva"], np.nan)] * (width - len(c)) for c in conditions]
+        self._when_at = np.array([[at for at, _ in c] for c in padded], dtype=int).reshape(len(padded), width)
+        self._when_is = np.array([[v for _, v in c] for c in padded], dtype=float).reshape(len(padded), width)
+        self.directions = np.array([g.direction for g in self.guards], dtype=int)
+        self.is_cancel = np.array(self._is_cancel, dtype=bool)
+        self._values = np.zeros(len(self.guards) + 1)
+
+    def _add_timers(self, number: int, group: Group) -> None:
+        for name, item in group.shape.cls.declares.timers.items():
+            times = self.layout.index(group.members, group.shape.cls, item.at)
+            self.timers += [Trigger(self.layout.instances[i].id, name, number, k, 0, int(at), -1, item.doc or name)
+                            for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
+
+    def _add_guards(self, number: int, group: Group, trace: Trace, conditions: list[list[tuple[int, float]]]) -> None:
+        declared = group.shape.cls.declares
+        first, width = len(self.guards), len(trace.guards)
+        columns = {name: k for k, (name, _) in enumerate(trace.guards)}
+        when = {}
+        for name, guard in declared.guards.items():
+            wanted = {"status": 1.0, **guard.when}
+            when[name] = [(self.layout.target(group, *trace.resolve(mode)), value) for mode, value in wanted.items()]
+        for k, i in enumerate(group.members):
+            for name in columns:
+                guard = declared.guards[name.removesuffix(":cancel")]
+                self.guards.append(self._trigger(number, group, k, int(i), guard, first + k * width, columns,
+                                                 name.endswith(":cancel")))
+                self._is_cancel.append(name.endswith(":cancel"))
+                conditions.append([] if self._is_cancel[-1]
+                                  else [(int(at[k]), float(value)) for at, value in when[guard.name]])
+        function = vector_function("guards", list(trace.symbols.values()), [e for _, e in trace.guards])
+        scatter = first + np.arange(len(group) * width).reshape(len(group), width)
+        self.batches.append(Batch(function, gather_of(self.layout, group, trace), scatter))
+
+    def _trigger(self, number: int, group: Group, k: int, i: int, guard: Guard, row: int, columns: dict[str, int],
+                 is_cancel: bool) -> Trigger:
+        delay, cancel = -1, -1
+        if guard.delay is not None:
+            delay = self.layout.address(f"{self.layout.instances[i].id}.{guard.delay}")
+            if guard.cancel is not False:
+                cancel = row + columns[f"{guard.name}:cancel"] if callable(guard.cancel) else -2
+        words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
+        return Trigger(self.layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction,
+                       delay, cancel, words)
+
+    def values(self, Z: np.ndarray) -> np.ndarray:
+        """Guard functions at Z, (n_guards,); a copy."""
+        self._values[:] = 0.0
+        for batch in self.batches:
+            batch.add(Z, self._values)
+        return self._values[:-1].copy()
+
+    def active(self, Z: np.ndarray) -> np.ndarray:
+        """Which guards are watched under the modes in Z (not those of cancellation functions)."""
+        holds = (Z[self._when_at] == self._when_is) | np.isnan(self._when_is)
+        return holds.all(axis=1) & ~self.is_cancel
+
+    def change(self, trigger: Trigger) -> Change:
+        """The changes that an item makes, for all instances of its group."""
+        key = (trigger.group, trigger.item)
+        if key not in self._changes:
+            group, trace = self.layout.groups[trigger.group], self.traces[trigger.group]
+            actions = trace.actions(trigger.item)
+            targets = np.stack([self.layout.target(group, *a.target) for a in actions], axis=1)
+            function = vector_function("change", list(trace.symbols.values()), [a.value for a in actions])
+            self._changes[key] = Change(function, gather_of(self.layout, group, trace), targets)
+        return self._changes[key]
+
+    def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:
+        """Make the changes of the triggers in Z, one after the other, and what follows from them.
+
+        Raises
+        ------
+        NetworkError
+            If an island is left without a voltage source, unless islands may be de-energised.
+        """
+        switched: set[int] = set()
+        for trigger in triggers:
+            change = self.change(trigger)
+            new = np.asarray(change.function(Z[change.gather[trigger.member]])).ravel()
+            for at, value in zip(change.targets[trigger.member], new, strict=True):
+                if at >= self.layout.n + self.layout.n_p and Z[at] != value:
+                    switched.add(int(at))
+                Z[at] = value
+        touched = False
+        for at in switched:
+            device, _, mode = self.layout.label(at).rpartition(".")
+            if mode == "status":
+                touched = True
+                for below in self.layout.dependants(self.layout.find(device)):
+                    Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
+        if touched:
+            self.islands.settle(Z)
+
+    def describe(self, trigger: Trigger) -> dict[str, Any]:
+        """The trigger as plain data, for results on disk."""
+        return {"device": trigger.device, "item": trigger.item, "what": trigger.what}
