@@ -1,4 +1,4 @@
-"""Cases: the records of devices that make up a system; loaded, saved, edited and validated.
+"""Cases: the records of devices that make up a system; edited, named and validated.
 
 A :class:`Case` holds rows as they were written: a value may still be ``"163 MW"``, a name may be
 missing. :func:`validate` turns it into a :class:`ValidCase`, where every row is an
@@ -9,13 +9,12 @@ lead somewhere. Nothing in a case is ever executed.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from numbers import Real
-from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -28,8 +27,9 @@ from .units import Base, convert
 
 BUS = "Bus"
 _ID = re.compile(r"[^\s.*?\[\]]+")
-_SAYS = {"gt": ("greater than", lambda v, b: v > b), "ge": ("at least", lambda v, b: v >= b),
-         "lt": ("less than", lambda v, b: v < b), "le": ("at most", lambda v, b: v <= b)}
+_SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "gt": ("greater than", operator.gt), "ge": ("at least", operator.ge),
+    "lt": ("less than", operator.lt), "le": ("at most", operator.le)}
 
 
 @dataclass(repr=False)
@@ -60,9 +60,10 @@ class Record:
     def device(self) -> type[Device]:
         """The class of that name, whichever plugin has it."""
         try:
-            return plugins.devices[self.model]
+            found: type[Device] = plugins.devices[self.model]
         except PluginError as error:
             raise self.error(str(error)) from None
+        return found
 
     def error(self, message: str, field: str = "") -> CaseError:
         """An error that says where this record stands."""
@@ -234,7 +235,8 @@ class Instance:
     values : dict
         Every :class:`~gridcore.device.Param`, in its declared unit, defaults filled in.
     words : dict
-        Every :class:`~gridcore.device.Field`.
+        Every :class:`~gridcore.device.Field`, and the address in every
+        :class:`~gridcore.device.Reference`.
     ports : dict
         Port -> id of the bus or device there, in order of ``attaches``.
     record : Record
@@ -280,8 +282,8 @@ def validate(case: Case) -> ValidCase:
     """
     for name in ("base_mva", "frequency"):
         value = getattr(case, name)
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
-            raise CaseError(f"{value!r} must be a number greater than 0", row=f"case '{case.name}'", field=name)
+        if not _is_number(value) or not 0 < value < math.inf:
+            raise CaseError(f"{value!r} must be a number above 0", row=f"case '{case.name}'", field=name)
     ids = identify(case.records)
     by_id = dict(zip(ids, case.records, strict=True))
     found: list[CaseError] = []
@@ -292,7 +294,6 @@ def validate(case: Case) -> ValidCase:
         except CaseError as error:
             found.append(error)
     if not found:
-        _each_input_driven_once(made)
         return ValidCase(case.name, case.title, float(case.base_mva), float(case.frequency), made)
     first = found[0]
     if len(found) > 1:
@@ -300,16 +301,23 @@ def validate(case: Case) -> ValidCase:
     raise first
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _fields(device: type[Device]) -> list[str]:
     """The fields that a row of this device may have."""
-    return ["id", *device.attaches, *device.declares.fields, *device.declares.params]
+    declared = device.declares
+    return ["id", *device.attaches, *declared.references, *declared.fields, *declared.params]
 
 
 def _missing(device: type[Device], key: str) -> str:
     """What to say of a required field that is not there."""
     declared = device.declares.params.get(key) or device.declares.fields.get(key)
+    if key in device.declares.references:
+        return "missing: a parameter is wanted, as 'GEN1.P0'"
     if declared is None:
-        return "missing: a bus is wanted" if key.startswith("bus") else "missing: the id of a device is wanted"
+        return f"missing: {'a bus' if key.startswith('bus') else 'the id of a device'} is wanted"
     what = declared.doc or ("a number" if isinstance(declared, Param) else "a word")
     return f"missing: {what}" + (f" ({declared.unit})" if declared.unit else "")
 
@@ -333,6 +341,7 @@ class _Checker:
         ports = {port: self._port(port) for port in self.device.attaches}
         self._two_ends(ports)
         words = {key: self._word(key) for key in self.device.declares.fields}
+        words |= {key: self._address(key) for key in self.device.declares.references}
         values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
         wrong = self.device.check(values)
         if wrong:
@@ -356,7 +365,8 @@ class _Checker:
         host = self.by_id.get(id)
         if host is None or (host.model == BUS) != bus:
             there = [i for i, r in self.by_id.items() if (r.model == BUS) == bus]
-            raise self.record.error(f"there is no {'bus' if bus else 'device'} '{id}'{suggest(id, there)}", port)
+            kind = "bus" if bus else "device"
+            raise self.record.error(f"there is no {kind} '{id}'{suggest(id, there)}", port)
         for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
             at, _, target = (item.drives or "").partition(".")
             if at == port and target not in host.device.declares.inputs:
@@ -369,7 +379,23 @@ class _Checker:
         for n, port in enumerate(buses):
             for other in buses[:n]:
                 if ports[port] == ports[other]:
-                    raise self.record.error(f"'{ports[port]}' is {other} already: the ends are different buses", port)
+                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different buses",
+                                            port)
+
+    def _address(self, key: str) -> str:
+        """The address of a parameter, ``GEN1.P0``, that a :class:`~gridcore.device.Reference` names."""
+        value = self.fields.get(key)
+        if not isinstance(value, str):
+            raise self.record.error(_missing(self.device, key), key)
+        id, _, name = value.rpartition(".")
+        if id not in self.by_id:
+            raise self.record.error(f"there is no device '{id}'{suggest(id, self.by_id)}", key)
+        device = self.by_id[id].device
+        known = [*device.declares.params, *device.declares.inputs, *device.declares.setpoints]
+        if name not in known:
+            raise self.record.error(f"'{id}' is a {device.__name__}, which has no parameter "
+                                    f"'{name}'{suggest(name, known)}", key)
+        return value
 
     def _word(self, key: str) -> str:
         declared = self.device.declares.fields[key]
@@ -392,7 +418,7 @@ class _Checker:
                 number = convert(value, param.unit, self._base(key))
             except CaseError as error:
                 raise self.record.error(str(error), key) from None
-        elif isinstance(value, Real) and not isinstance(value, bool):
+        elif _is_number(value):
             number = float(value)
         else:
             raise self.record.error(f"{value!r} must be a number", key)
@@ -407,12 +433,15 @@ class _Checker:
         if isinstance(param.default, float) and math.isinf(param.default):
             return True
         times = {timer.at for timer in self.device.declares.timers.values()}
-        times |= {guard.delay for guard in self.device.declares.guards.values()}
+        times |= {guard.delay for guard in self.device.declares.guards.values() if guard.delay}
         return key in times and number > 0
 
     def _base(self, key: str) -> Base:
-        """The per-unit base of a field: the rating ``Sn`` of the device or of what it hangs on, else the
-        system's; a source's dispatch and reactive limits are on the system's base."""
+        """The per-unit base of a field.
+
+        The rating ``Sn`` of the device or of what it hangs on, else the system's; a source's dispatch
+        and reactive limits are on the system's base.
+        """
         system = self.case.base_mva
         mva: float | None = system if key in Source.declares.params else None
         kv = None
@@ -434,82 +463,4 @@ class _Checker:
         value = record.fields.get(key)
         if isinstance(value, str):
             return convert(value, unit, Base(self.case.base_mva, None, self.case.frequency))
-        return float(value) if isinstance(value, Real) and value > 0 else None
-
-
-def _each_input_driven_once(instances: list[Instance]) -> None:
-    driver: dict[tuple[str, str], Instance] = {}
-    for instance in instances:
-        declared = instance.device.declares
-        for item in (*declared.params.values(), *declared.variables().values()):
-            if item.drives is None:
-                continue
-            port, _, target = item.drives.partition(".")
-            other = driver.setdefault((instance.ports[port], target), instance)
-            if other is not instance:
-                raise instance.record.error(
-                    f"input {target} of '{instance.ports[port]}' is driven by '{other.id}' already", port)
-
-
-# ---------------------------------------------------------------- files
-
-
-def load_case(name: str | Path) -> Case:
-    """A shipped case by name, or a file in any format that a reader is there for.
-
-    Raises
-    ------
-    CaseError
-        If there is no such file or case (the nearest names are offered), or the file is malformed.
-    """
-    path = _find(name)
-    read, _ = _reader(path)
-    return read(path)
-
-
-def save_case(case: Case, path: str | Path) -> None:
-    """Write a case, in the format that the file's suffix stands for."""
-    path = Path(path)
-    _, write = _reader(path)
-    if write is None:
-        raise CaseError("this format can be read but not written", file=str(path))
-    write(case, path)
-
-
-def shipped() -> dict[str, Path]:
-    """The cases that come with gridcore: name -> file."""
-    found: dict[str, Path] = {}
-    for folder in _case_folders():
-        for file in sorted(folder.glob("*/case.toml")):
-            found.setdefault(file.parent.name, file)
-    return found
-
-
-def _case_folders() -> Iterator[Path]:
-    try:
-        yield Path(str(resources.files("gridcore_cases").joinpath("")))
-    except ModuleNotFoundError:  # not installed: the folder beside the source
-        yield Path(__file__).parent.parent / "cases"
-
-
-def _find(name: str | Path) -> Path:
-    path = Path(name)
-    if path.is_file():
-        return path
-    if (path / "case.toml").is_file():
-        return path / "case.toml"
-    cases = shipped()
-    if str(name) in cases:
-        return cases[str(name)]
-    if path.suffix or len(path.parts) > 1:
-        raise CaseError("there is no such file", file=str(name))
-    raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")
-
-
-def _reader(path: Path) -> tuple[Any, Any]:
-    """``(read, write)`` of the longest suffix that the file's name ends in."""
-    for suffix in sorted(plugins.readers, key=len, reverse=True):
-        if path.name.lower().endswith(suffix.lower()):
-            item = plugins.readers[suffix]
-            return item if isinstance(item, tuple) else (item, None)
-    raise CaseError(f"no reader for this format; there are: {', '.join(sorted(plugins.readers))}", file=str(path))
+        return float(value) if value is not None and _is_number(value) and value > 0 else None

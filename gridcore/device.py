@@ -334,10 +334,12 @@ class Device:
 
         return Record(cls.__name__, fields)
 
-    @staticmethod
-    def check(values: Mapping[str, float]) -> str | None:
-        """What is wrong with the parameters of a row taken together, in words, or None: ``"r and x are
-        both zero"``. Each one's own bounds stand at its declaration and are kept already."""
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        """What is wrong with the parameters of a row taken together, in words, or None.
+
+        ``"r and x are both zero"``. Each one's own bounds stand at its declaration and are kept already.
+        """
         return None
 
     @classmethod

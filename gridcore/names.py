@@ -14,7 +14,7 @@ def suggest(name: object, names: Iterable[str]) -> str:
     if not known:
         return "; there are none"
     folded = {n.lower(): n for n in known}
-    near = [folded[n] for n in difflib.get_close_matches(str(name).lower(), folded, 3, 0.6)]
+    near = [folded[n] for n in difflib.get_close_matches(str(name).lower(), folded, 3, 0.5)]
     if near:
         return f"; did you mean {' or '.join(near)}?"
     rest = f", ... ({len(known) - SHOWN} more)" if len(known) > SHOWN else ""

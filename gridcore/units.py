@@ -31,7 +31,8 @@ class Base:
     def volts(self) -> float:
         """The voltage base (kV), or a complaint that there is none."""
         if not self.kv:
-            raise CaseError("this unit needs the nominal voltage of the bus: give the bus its kv, or the value in pu")
+            raise CaseError("this unit needs the nominal voltage of the bus: give the bus its kv, "
+                            "or the value in pu")
         return self.kv
 
 
@@ -96,12 +97,14 @@ def convert(text: str, unit: str, base: Base = Base()) -> float:
     """
     match = _QUANTITY.fullmatch(text)
     if match is None:
-        raise CaseError(f"{text!r} is not a number" + (f", or a number with a unit such as '1.5 {unit}'" if unit else ""))
+        example = f", or a number with a unit such as '1.5 {unit}'" if unit else ""
+        raise CaseError(f"{text!r} is not a number{example}")
     value, given = float(match[1]), match[2] or unit
     if given == unit:
         return value
     scales = TABLE.get(unit, {})
     if given not in scales:
-        raise CaseError(f"unit {given!r} is not understood here; accepted: {', '.join(accepted(unit)) or 'no unit'}")
+        known = ", ".join(accepted(unit)) or "no unit"
+        raise CaseError(f"unit {given!r} is not understood here; accepted: {known}")
     scale = scales[given]
     return value * (scale(base) if callable(scale) else scale)
