@@ -1,0 +1,120 @@
+"""The Newton iteration of a step: keeps its factors while they converge fast.
+
+The assembly holds the equations ``R = base + c F(Z) - mass X`` and their matrix. Whoever calls sets
+`base`, `c` and `mass`; the iteration ends when the last correction is at round-off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ConvergenceError
+from ..linsolve import SingularMatrix
+
+if TYPE_CHECKING:
+    from ..dae import System
+
+TOLERANCE = 1e-12
+# Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.
+_FLOOR = 1e-9
+_FAST = 0.2
+_ITERATIONS = 30
+
+
+class Newton:
+    """Iterates the equations in the assembly of a system to round-off.
+
+    Attributes
+    ----------
+    iterations : int
+        Made so far.
+    """
+
+    def __init__(self, system: System):
+        self.system, self.assembly = system, system.assembly
+        self.lu = system.new_lu()
+        self.iterations = 0
+        self._fresh = False
+
+    def forget(self) -> None:
+        """The matrix has changed so much that its factors are of no use."""
+        self._fresh = False
+
+    def factor(self) -> None:
+        """Factors of the matrix at the present Z."""
+        try:
+            self.lu.refactor(self.assembly.matrix())
+        except SingularMatrix as error:
+            self._fresh = False
+            raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
+                                   t=self.assembly.Z[-1]) from None
+        self._fresh = True
+
+    def solve(self) -> None:
+        """Iterate from the X that stands in the assembly; leaves the solution there.
+
+        Raises
+        ------
+        ConvergenceError
+            Naming the variable that moved most, and the time.
+        """
+        assembly, before, slow = self.assembly, np.inf, 0
+        start = assembly.X.copy()
+        if not self._fresh:
+            self.factor()
+        assembly.residual()
+        for iteration in range(_ITERATIONS):
+            self.lu.solve(assembly.R)
+            norm = assembly.newton(TOLERANCE)
+            self.iterations += 1
+            if norm <= TOLERANCE:
+                return
+            if norm > _FAST * before:
+                slow += 1
+                if norm <= _FLOOR and slow > 2:
+                    return
+                if not norm < 1e3 or iteration > 8:
+                    break
+                self.factor()
+            before = norm
+        assembly.X[:] = start
+        self.careful()
+
+    def careful(self) -> None:
+        """Newton with a new matrix at every iteration, and steps halved while the residual grows."""
+        assembly, best = self.assembly, np.inf
+        assembly.residual()
+        size = float(np.max(np.abs(assembly.R), initial=0.0))
+        for _ in range(_ITERATIONS):
+            self.factor()
+            step, X = self.lu.solve(assembly.R.copy()), assembly.X.copy()
+            damping = 1.0
+            while True:
+                assembly.X[:] = X + damping * step
+                assembly.residual()
+                now = float(np.max(np.abs(assembly.R), initial=0.0))
+                if now <= (1 - damping / 4) * size or damping < 1e-3 or now < _FLOOR:
+                    break
+                damping /= 2
+            self.iterations += 1
+            norm = float(np.max(np.abs(step) / (1 + np.abs(assembly.X)), initial=0.0))
+            if norm <= TOLERANCE or (norm <= _FLOOR and norm > _FAST * best):
+                return
+            size, best = now, min(best, norm)
+            if not np.isfinite(norm):
+                break
+        worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
+        raise ConvergenceError("Newton's method does not converge", place=self.system.layout.label(worst),
+                               t=self.assembly.Z[-1])
+
+    def resolve(self, differential: np.ndarray) -> None:
+        """Solve the algebraic equations at the present time, with the differential variables held."""
+        assembly = self.assembly
+        assembly.mass[:] = differential
+        assembly.c[:] = np.where(differential, 0.0, -1.0)
+        assembly.base[:] = np.where(differential, assembly.X, 0.0)
+        self.forget()
+        self.careful()
+        self.forget()

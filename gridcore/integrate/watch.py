@@ -1,0 +1,102 @@
+"""Which guards are being watched, on which side of zero each is, and which actions are pending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..switching import Switching
+
+ROUND_OFF = 1e-12
+
+
+@dataclass
+class Pending:
+    """An action put off by a delay."""
+
+    guard: int
+    time: float
+    clock: int
+
+
+class Watch:
+    """The state of all guards along a run.
+
+    A guard fires when its value changes to the side that its direction points to. After it fired it
+    is on that side, and must come back before it can fire again. A guard that begins to be watched
+    while it is already across fires at once.
+    """
+
+    def __init__(self, switching: Switching):
+        self.switching = switching
+        self.direction = switching.directions.copy()
+        self.active = np.zeros(len(self.direction), dtype=bool)
+        self.side = np.zeros(len(self.direction), dtype=int)
+        self.pending: dict[int, Pending] = {}
+
+    def __len__(self) -> int:
+        return len(self.direction)
+
+    def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
+        """Modes may have changed: see which guards are watched now."""
+        active = self.switching.active(Z)
+        for guard in list(self.pending):
+            if not active[guard]:
+                del self.pending[guard]
+            elif (cancel := self.switching.guards[guard].cancel) >= 0:
+                active[cancel] = True
+        self._restore_directions()
+        begin = active & ~self.active
+        armed = np.where(self.direction == 0, np.sign(gamma), -self.direction)
+        self.side = np.where(begin, armed, self.side).astype(int)
+        self.active = active
+
+    def fired(self, gamma: np.ndarray) -> np.ndarray:
+        """Guards whose value is now across, in order of their numbers."""
+        sign = np.sign(gamma)
+        across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
+        return np.flatnonzero(across)
+
+    def fired_by_jump(self, gamma: np.ndarray) -> np.ndarray:
+        """Guards that are across right after a switch or at t0: beyond round-off, or they will be located."""
+        fired = self.fired(gamma)
+        return fired[np.abs(gamma[fired]) > ROUND_OFF]
+
+    def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
+        """Remember the sides at an accepted point; those that fired are across, whatever round-off says."""
+        sign = np.sign(gamma)
+        self.side = np.where(sign != 0, sign, self.side).astype(int)
+        for guard in fired:
+            across = self.direction[guard] or (sign[guard] if sign[guard] != 0 else -self.side[guard])
+            self.side[guard] = across
+
+    def arm(self, guard: int, time: float, clock: int) -> None:
+        """Put the action of a guard off; from here on its cancellation is watched."""
+        self.pending[guard] = Pending(guard, time, clock)
+        trigger = self.switching.guards[guard]
+        if trigger.cancel >= 0:
+            self.active[trigger.cancel] = True
+            self.side[trigger.cancel] = -1
+        self._restore_directions()
+
+    def disarm(self, guard: int) -> None:
+        """The pending action of a guard was made or cancelled."""
+        self.pending.pop(guard, None)
+        trigger = self.switching.guards[guard]
+        if trigger.cancel >= 0:
+            self.active[trigger.cancel] = False
+        self._restore_directions()
+
+    def cancelled_by(self, guard: int) -> int:
+        """The guard whose pending action a firing guard row cancels, or -1."""
+        if guard in self.pending and self.switching.guards[guard].cancel == -2:
+            return guard
+        return next((g for g in self.pending if self.switching.guards[g].cancel == guard), -1)
+
+    def _restore_directions(self) -> None:
+        self.direction = self.switching.directions.copy()
+        for guard in self.pending:
+            cancel = self.switching.guards[guard].cancel
+            # a pending guard fires only by crossing back; one that cannot be cancelled, not at all
+            self.direction[guard] = -self.side[guard] if cancel == -2 else 2

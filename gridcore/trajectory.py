@@ -1,0 +1,155 @@
+"""The tape of a run: points, and the typed records of every operation that led from one to the next.
+
+Points are numbered; records stand in the order in which they happened, and refer to points, clocks
+and settings by number, never by comparing times. A *clock* says what the time of a point depends on:
+the grid, the time of a timer, a located crossing, or a trigger plus a delay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+GRID = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What a point's time depends on.
+
+    Attributes
+    ----------
+    kind : {"grid", "timer", "guard", "delay"}
+    of : int
+        Timer or delay: position in Z of the parameter that is the time, or the delay.
+        Guard: the number of the guard.
+    after : int
+        Delay: the clock of the trigger.
+    """
+
+    kind: str
+    of: int = -1
+    after: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One theta step (or one step of a variable-step method) from point `k` to point ``k + 1``.
+
+    `start` and `end` are the clocks of its two ends; `guard` is the guard that was located at its
+    end, or -1.
+    """
+
+    k: int
+    h: float
+    start: int
+    end: int
+    guard: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """At point `k`, `guard` crossed and its action was put off to the time of `clock`."""
+
+    k: int
+    guard: int
+    clock: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """At point `k`, the pending action of `guard` was cancelled by guard row `by`."""
+
+    k: int
+    guard: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """At point `k`, the changes of these triggers were made, in this order.
+
+    `triggers` are ``("timer", number)`` or ``("guard", number)``; `settings` is the number of the
+    parameters and modes that hold from here on.
+    """
+
+    k: int
+    triggers: tuple[tuple[str, int], ...]
+    settings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Algebraic variables solved again, from point `k` (after a switch) to point ``k + 1``."""
+
+    k: int
+
+
+Record = Step | Arm | Cancel | Switch | Resolve
+
+
+@dataclass
+class Tape:
+    """Points and records of one run.
+
+    Attributes
+    ----------
+    t, X : (points,), (points, n) arrays
+    clocks : list of Clock
+        Number 0 is the grid.
+    point_clock : list of int
+        The clock of each point.
+    settings : list of arrays
+        Parameters and modes (the part of Z behind X, without the time): at t0, and after each switch.
+    records : list of Record
+    """
+
+    n: int
+    theta: float | None = None
+    clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
+    point_clock: list[int] = field(default_factory=list)
+    settings: list[np.ndarray] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._t = np.empty(64)
+        self._X = np.empty((64, self.n))
+        self.points = 0
+
+    @property
+    def t(self) -> np.ndarray:
+        """(points,) times (s)."""
+        return self._t[: self.points]
+
+    @property
+    def X(self) -> np.ndarray:
+        """(points, n) variables."""
+        return self._X[: self.points]
+
+    def reserve(self, points: int) -> None:
+        """Make room for this many points in all."""
+        if points > len(self._t):
+            self._t.resize(points, refcheck=False)
+            self._X.resize((points, self.n), refcheck=False)
+
+    def point(self, t: float, X: np.ndarray, clock: int) -> int:
+        """Store a point; returns its number."""
+        k = self.points
+        if k == len(self._t):
+            self.reserve(k + k // 2)
+        self._t[k] = t
+        self._X[k] = X
+        self.point_clock.append(clock)
+        self.points = k + 1
+        return k
+
+    def clock(self, kind: str, of: int, after: int = -1) -> int:
+        """A new clock; returns its number."""
+        self.clocks.append(Clock(kind, of, after))
+        return len(self.clocks) - 1
+
+    def trim(self) -> None:
+        """Give back the room that was not needed."""
+        self._t.resize(self.points, refcheck=False)
+        self._X.resize((self.points, self.n), refcheck=False)
