@@ -389,15 +389,16 @@ def _declare_limits(declared: Declarations, name: str, state: State) -> None:
     mode = f"{name}_limit"
     declared.modes[mode] = Mode(0.0, doc=f"-1 at {state.limits[0]}, 1 at {state.limits[1]}, 0 between")
     declared.modes[mode].name = mode
-    for side, limit, word in ((1, state.limits[1], "up"), (-1, state.limits[0], "down")):
-        def reach(s: Any, limit: str = limit) -> Any:
-            return getattr(s, name) - getattr(s, limit)
 
-        def leave(s: Any) -> Any:
-            return getattr(s, f"{name}_rate")
+    def reaching(limit: str) -> Callable[[Any], Any]:
+        return lambda s: getattr(s, name) - getattr(s, limit)
 
+    def leave(s: Any) -> Any:
+        return getattr(s, f"{name}_rate")
+
+    for side, limit in ((1, state.limits[1]), (-1, state.limits[0])):
         declared.guards[f"{name}_at_{limit}"] = Guard(
-            f"{name}_at_{limit}", reach, side, {mode: 0, "status": 1}, {mode: side}, None, False,
+            f"{name}_at_{limit}", reaching(limit), side, {mode: 0, "status": 1}, {mode: side}, None, False,
             f"{name} reaches {limit}")
         declared.guards[f"{name}_off_{limit}"] = Guard(
             f"{name}_off_{limit}", leave, -side, {mode: side, "status": 1}, {mode: 0}, None, False,
