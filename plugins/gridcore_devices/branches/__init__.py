@@ -1,0 +1,1 @@
+"""Lines, transformers and shunts: linear devices of the network."""

@@ -1,0 +1,1 @@
+"""Excitation systems: they hang on a machine and drive its field voltage."""

@@ -1,0 +1,58 @@
+"""What the IEEE Type 1 exciters share: everything but the saturation function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gridcore.device import Device, Param, Setpoint, State
+
+
+class DC1(Device):
+    """Base of the DC commutator exciters with continuously acting regulator, IEEE Type DC1A.
+
+    IEEE Std 421.5-1992, section 5.1; Sauer & Pai (1998), eqs. 7.5-7.7::
+
+        TR dVm/dt  = V - Vm
+        TA dVR/dt  = KA (Vref - Vm + Rf - KF/TF Efd) - VR,  VRMIN <= VR <= VRMAX (non-windup)
+        TE dEfd/dt = VR - KE Efd - SE(Efd) Efd
+        TF dRf/dt  = KF/TF Efd - Rf
+
+    ``KF/TF Efd - Rf`` is the output of the rate feedback ``s KF / (1 + s TF)``. TR = 0 makes the
+    measured voltage algebraic. The transient gain reduction (TC, TB) of the standard is left out.
+    """
+
+    attaches = "machine"
+    naming = "EXC_{machine}"
+    TR = Param("s", 0.0, ge=0, doc="time constant of the voltage measurement")
+    KA = Param("pu", gt=0, doc="regulator gain")
+    TA = Param("s", ge=0, doc="regulator time constant")
+    VRMIN = Param("pu", doc="lower limit of the regulator output")
+    VRMAX = Param("pu", doc="upper limit of the regulator output")
+    KE = Param("pu", doc="exciter constant")
+    TE = Param("s", gt=0, doc="exciter time constant")
+    KF = Param("pu", ge=0, doc="rate feedback gain")
+    TF = Param("s", gt=0, doc="rate feedback time constant")
+    Vm = State("pu", init=1.0, T="TR", doc="measured terminal voltage")
+    VR = State("pu", init=1.0, T="TA", limits=("VRMIN", "VRMAX"), doc="regulator output")
+    Efd = State("pu", init=1.0, T="TE", drives="machine.Efd", doc="field voltage")
+    Rf = State("pu", T="TF", doc="rate feedback")
+    Vref = Setpoint("pu", init=1.0, doc="voltage reference")
+
+    @classmethod
+    def check(cls, values: Any) -> str | None:
+        return None if values["VRMIN"] < values["VRMAX"] else "VRMIN must be below VRMAX"
+
+
+def dc1_rates(s: Any, bus: Any, saturation: Any) -> tuple[Any, ...]:
+    """Right-hand sides of Vm, VR, Efd and Rf; `saturation` is ``SE(Efd) Efd``."""
+    feedback = s.KF / s.TF * s.Efd - s.Rf
+    return (bus.Vm - s.Vm,
+            s.KA * (s.Vref - s.Vm - feedback) - s.VR,
+            s.VR - s.KE * s.Efd - saturation,
+            feedback)
+
+
+def dc1_start(s: Any, bus: Any, saturation: Any) -> dict[str, Any]:
+    """The equilibrium for the field voltage that the machine needs."""
+    VR = s.KE * s.Efd + saturation
+    return {"Vm": bus.Vm, "VR": VR, "Rf": s.KF / s.TF * s.Efd, "Vref": bus.Vm + VR / s.KA}

@@ -1,0 +1,1 @@
+"""Hybrid systems that are no grids: switched equations, resets."""

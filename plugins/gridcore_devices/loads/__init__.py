@@ -1,0 +1,1 @@
+"""Loads: what they draw as a function of voltage and time."""

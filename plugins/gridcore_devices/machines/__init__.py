@@ -1,0 +1,1 @@
+"""Synchronous machines and the infinite bus."""
