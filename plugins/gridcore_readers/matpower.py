@@ -1,0 +1,242 @@
+"""MATPOWER case files (``.m``, case format version 2): the static network and its dispatch.
+
+What the tables mean: R. D. Zimmerman, C. E. Murillo-Sanchez, MATPOWER User's Manual, version 8.0,
+Appendix B (data file format) and sections 3.2 (branches: the transformer's ratio and shift stand at
+the *from* end, which is ``bus1`` here), 3.6 (bus types).
+
+Only tables are read. A file that goes on to compute its data in code is refused, because that code
+is not executed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from gridcore.case import Case, Instance, Record, validate
+from gridcore.errors import CaseError
+from gridcore.injectors import Load
+
+PQ, PV, SLACK, ISOLATED = 1, 2, 3, 4
+COLUMNS = {
+    "bus": ("BUS_I", "BUS_TYPE", "PD", "QD", "GS", "BS", "BUS_AREA", "VM", "VA", "BASE_KV"),
+    "gen": ("GEN_BUS", "PG", "QG", "QMAX", "QMIN", "VG", "MBASE", "GEN_STATUS"),
+    "branch": ("F_BUS", "T_BUS", "BR_R", "BR_X", "BR_B", "RATE_A", "RATE_B", "RATE_C", "TAP", "SHIFT",
+               "BR_STATUS"),
+}
+
+Row = dict[str, float]
+
+
+def read(path: Path) -> Case:
+    """Read a case: elements in service, at buses that are not isolated.
+
+    Loads become ``ZIP``, generators ``StaticGenerator``; whatever is left out or decided is told in
+    ``case.about["notes"]``.
+    """
+    tables, base_mva = _tables(path)
+    case = Case(path.stem, base_mva=base_mva, about={"source": f"MATPOWER case file {path.name}"})
+    notes = [f"the file does not give the nominal frequency: {case.frequency:g} Hz is taken"]
+    isolated = {row["BUS_I"] for _, row in tables["bus"] if row["BUS_TYPE"] == ISOLATED}
+    if isolated:
+        notes.append(f"isolated buses left out, with all that is at them: {_numbers(isolated)}")
+    file = str(path)
+    for place, row in tables["bus"]:
+        if row["BUS_I"] not in isolated:
+            case.add(Record("Bus", _bus(row), file, place))
+    branches = _in_service(tables["branch"], "BR_STATUS", ("F_BUS", "T_BUS"), isolated, "branches", notes)
+    for place, row in branches:
+        case.add(Record(*_branch(row), file, place))
+    for place, row in tables["bus"]:
+        if row["BUS_I"] not in isolated:
+            for model, fields in _at_bus(row, base_mva):
+                case.add(Record(model, fields, file, place))
+    generators = _in_service(tables["gen"], "GEN_STATUS", ("GEN_BUS",), isolated, "generators", notes)
+    for record in _generators(generators, tables["bus"], base_mva, file, notes):
+        case.add(record)
+    case.about["notes"] = "; ".join(notes)
+    return case
+
+
+def _bus(row: Row) -> dict[str, Any]:
+    kv = {"kv": row["BASE_KV"]} if row["BASE_KV"] > 0 else {}  # 0 stands for not given
+    return {"id": int(row["BUS_I"]), **kv, "Vm0": row["VM"], "Va0": math.radians(row["VA"])}
+
+
+def _branch(row: Row) -> tuple[str, dict[str, Any]]:
+    fields = {"bus1": int(row["F_BUS"]), "bus2": int(row["T_BUS"]),
+              "r": row["BR_R"], "x": row["BR_X"], "b": row["BR_B"]}
+    if row["TAP"] == 0 and row["SHIFT"] == 0:
+        return "Line", fields
+    return "Transformer", {**fields, "tap": row["TAP"] or 1.0, "phase": math.radians(row["SHIFT"])}
+
+
+def _at_bus(row: Row, base: float) -> list[tuple[str, dict[str, Any]]]:
+    bus, found = int(row["BUS_I"]), []
+    if row["GS"] or row["BS"]:
+        found.append(("Shunt", {"bus": bus, "g": row["GS"] / base, "b": row["BS"] / base}))
+    if row["PD"] or row["QD"]:
+        found.append(("ZIP", {"bus": bus, "P0": row["PD"] / base, "Q0": row["QD"] / base}))
+    return found
+
+
+def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base: float, file: str,
+                notes: list[str]) -> list[Record]:
+    """Generators with the part that the type of their bus gives them in the power flow.
+
+    At a reference bus the first is the slack. Where no reference bus has a generator, the first PV bus
+    takes its place; of set-points that differ at one bus the last counts (as MATPOWER's ``bustypes``
+    and ``runpf`` have it).
+    """
+    kind = {row["BUS_I"]: row["BUS_TYPE"] for _, row in buses}
+    setpoint = {row["GEN_BUS"]: row["VG"] for _, row in rows}
+    differ = {row["GEN_BUS"] for _, row in rows if row["VG"] != setpoint[row["GEN_BUS"]]}
+    if differ:
+        notes.append(f"generators at one bus have different voltage set-points, the last is taken: buses "
+                     f"{_numbers(differ)}")
+    slack = {bus for bus in setpoint if kind.get(bus) == SLACK}
+    if not slack:
+        slack = {next((bus for bus in kind if kind[bus] == PV and bus in setpoint), math.nan)}
+        notes.append(f"no reference bus has a generator in service: bus {_numbers(slack)} takes its place")
+    records, first = [], set(slack)
+    for place, row in rows:
+        bus = row["GEN_BUS"]
+        control = "slack" if bus in first else "PV" if kind.get(bus) in (PV, SLACK) else "PQ"
+        first.discard(bus)
+        records.append(Record("StaticGenerator", {
+            "bus": int(bus), "control": control, "Sn": row["MBASE"] or base, "P0": row["PG"] / base,
+            "Q0": row["QG"] / base, "V0": setpoint[bus], "Qmin": row["QMIN"] / base,
+            "Qmax": row["QMAX"] / base}, file, place))
+    return records
+
+
+def _in_service(rows: list[tuple[str, Row]], status: str, ends: tuple[str, ...], isolated: set[float],
+                what: str, notes: list[str]) -> list[tuple[str, Row]]:
+    off = [place for place, row in rows if row[status] <= 0]
+    if off:
+        notes.append(f"{len(off)} {what} out of service left out: {', '.join(off[:10])}"
+                     + ", ..." * (len(off) > 10))
+    return [(place, row) for place, row in rows
+            if row[status] > 0 and not any(row[end] in isolated for end in ends)]
+
+
+def _numbers(buses: set[float]) -> str:
+    return ", ".join(f"{bus:g}" for bus in sorted(buses)[:10]) + ", ..." * (len(buses) > 10)
+
+
+# ---------------------------------------------------------------- the tables of a file
+
+
+def _tables(path: Path) -> tuple[dict[str, list[tuple[str, Row]]], float]:
+    """``{table: [(place, row)]}`` and the base (MVA); numbers all, every row as wide as it must be."""
+    file = str(path)
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    text = re.sub(r"%.*", "", text)  # line numbers stay
+    code = re.search(r"^[ \t]*mpc\.(?:bus|gen|branch)[ \t]*\(.*", text, re.MULTILINE)
+    if code:
+        raise CaseError(f"computes its data in code ({code[0].strip()!r}), which is not executed: "
+                        "save the case from MATPOWER with savecase",
+                        file=file, row=f"line {_line(text, code.start())}")
+    base = re.search(r"mpc\.baseMVA\s*=\s*([^;\n]*)", text)
+    if base is None:
+        raise CaseError("is not a MATPOWER case file of version 2: it has no mpc.baseMVA", file=file)
+    base_mva = _number_in(base[1].strip(), file, f"line {_line(text, base.start())}", "baseMVA")
+    return {name: _table(text, name, columns, file) for name, columns in COLUMNS.items()}, base_mva
+
+
+def _table(text: str, name: str, columns: tuple[str, ...], file: str) -> list[tuple[str, Row]]:
+    table = re.search(rf"mpc\.{name}\s*=\s*\[([^\]]*)\]", text)
+    if table is None:
+        raise CaseError(f"has no table mpc.{name}", file=file)
+    rows: list[tuple[str, Row]] = []
+    line, seen = _line(text, table.start(1)), 0
+    for match in re.finditer(r"[^;\n]*[^;\s][^;\n]*", table[1]):
+        line, seen = line + table[1].count("\n", seen, match.start()), match.start()
+        place = f"{name} row {len(rows) + 1} (line {line})"
+        words = match[0].replace(",", " ").split()
+        if len(words) < len(columns):
+            raise CaseError(f"missing: the row has {len(words)} columns of at least {len(columns)}",
+                            file=file, row=place, field=columns[len(words)])
+        rows.append((place, {key: _number_in(word, file, place, key) for key, word in zip(columns, words)}))
+    return rows
+
+
+def _number_in(word: str, file: str, place: str, field: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise CaseError(f"{word!r} is not a number", file=file, row=place, field=field) from None
+    if math.isnan(value):
+        raise CaseError("NaN is not a value to calculate with", file=file, row=place, field=field)
+    return value
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write(case: Case, path: Path) -> None:
+    """Write the static network; what MATPOWER has no table for (machines' dynamics, events) is left out."""
+    valid = validate(case)
+    base = valid.base_mva
+    number = _bus_numbers([instance.id for instance in valid.of("Bus")])
+    at: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)  # Pd, Qd, Gs, Bs
+    kind: dict[str, int] = {}
+    gens, branches = [], []
+    for instance in valid.records:
+        values, ports = instance.values, instance.ports
+        if instance.device.regulates:
+            bus, control = ports["bus"], instance.words["control"]
+            kind[bus] = max(kind.get(bus, PQ), {"slack": SLACK, "PV": PV, "PQ": PQ}[control])
+            gens.append([number[bus], values["P0"] * base, values["Q0"] * base, values["Qmax"] * base,
+                         values["Qmin"] * base, values["V0"], values["Sn"], 1, 0, 0])
+        elif issubclass(instance.device, Load):
+            at[ports["bus"]][0] += values["P0"] * base
+            at[ports["bus"]][1] += values["Q0"] * base
+        elif instance.model == "Shunt":
+            at[ports["bus"]][2] += values["g"] * base
+            at[ports["bus"]][3] += values["b"] * base
+        elif instance.model in ("Line", "Transformer"):
+            at[ports["bus1"]][2] += values["g"] / 2 / values.get("tap", 1.0) ** 2 * base
+            at[ports["bus2"]][2] += values["g"] / 2 * base
+            branches.append([number[ports["bus1"]], number[ports["bus2"]], values["r"], values["x"],
+                             values["b"], 0, 0, 0, values.get("tap", 0),
+                             math.degrees(values.get("phase", 0)), 1, -360, 360])
+        elif len(instance.device.bus_ports()) > 1:
+            raise instance.record.error(f"MATPOWER has no branch like a {instance.model}")
+    buses = [_bus_row(instance, number, kind, at) for instance in valid.of("Bus")]
+    parts = [f"function mpc = {re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}", "mpc.version = '2';",
+             f"mpc.baseMVA = {base!r};"]
+    for name, rows in (("bus", buses), ("gen", gens), ("branch", branches)):
+        parts += [f"mpc.{name} = [", *("\t" + "\t".join(map(_number, row)) + ";" for row in rows), "];"]
+    path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _bus_row(bus: Instance, number: dict[str, int], kind: dict[str, int],
+             at: dict[str, list[float]]) -> list[float]:
+    values = bus.values
+    return [number[bus.id], kind.get(bus.id, PQ), *at[bus.id], 1, values["Vm0"], math.degrees(values["Va0"]),
+            values["kv"], 1, 1.1, 0.9]
+
+
+def _bus_numbers(ids: list[str]) -> dict[str, int]:
+    """``BUS7`` is 7; a bus with a name gets a number above all others."""
+    numbers = {id: int(id[3:]) for id in ids if re.fullmatch(r"BUS\d+", id)}
+    following = max(numbers.values(), default=0) + 1
+    for id in ids:
+        if id not in numbers:
+            numbers[id], following = following, following + 1
+    return numbers
+
+
+def _number(value: float) -> str:
+    return {math.inf: "Inf", -math.inf: "-Inf"}.get(value) or repr(value)

