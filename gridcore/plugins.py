@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import sys
@@ -15,6 +14,7 @@ import pluggy
 
 from . import hookspecs
 from .errors import PluginError
+from .names import suggest
 
 GROUP = "gridcore"
 TRACE = "GRIDCORE_TRACE_HOOKS"
@@ -26,23 +26,34 @@ class PluginWarning(UserWarning):
 
 @functools.cache
 def manager() -> pluggy.PluginManager:
-    """The manager with every installed plugin in it. A plugin that fails to import is reported
-    and skipped; set ``GRIDCORE_TRACE_HOOKS=1`` to see every hook call on standard error."""
+    """The manager with every installed plugin in it. A plugin that fails is reported and skipped;
+    set ``GRIDCORE_TRACE_HOOKS=1`` to see on standard error who is called and registers what.
+    """
     pm = pluggy.PluginManager(GROUP)
     pm.add_hookspecs(hookspecs)
-    if os.environ.get(TRACE):
-        pm.trace.root.setwriter(lambda text: sys.stderr.write(text))
-        pm.enable_tracing()
     for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name):
         origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution"
+        _trace(f"loading '{entry.name}' ({origin}) from {entry.value}")
         try:
             module = entry.load()
             if not pm.is_registered(module):
                 pm.register(module, name=f"{entry.name} ({origin})")
         except Exception as error:
-            warnings.warn(f"plugin '{entry.name}' of {origin} is skipped: {type(error).__name__}: {error}",
-                          PluginWarning, stacklevel=2)
+            _skipped(f"{entry.name} ({origin})", error)
+    try:
+        pm.check_pending()
+    except pluggy.PluginValidationError as error:  # a misspelt hook would never be called
+        _skipped(str(error.plugin and pm.get_name(error.plugin)), error)
     return pm
+
+
+def _trace(text: str) -> None:
+    if os.environ.get(TRACE):
+        sys.stderr.write(f"gridcore: {text}\n")
+
+
+def _skipped(plugin: str, error: Exception) -> None:
+    warnings.warn(f"plugin {plugin} is skipped: {type(error).__name__}: {error}", PluginWarning, stacklevel=3)
 
 
 class Registry:
@@ -64,7 +75,13 @@ class Registry:
         if self._items is None:
             items: dict[str, Any] = {}
             for impl in getattr(manager().hook, self.hook).get_hookimpls():
-                impl.function(register=functools.partial(self._register, items, impl.plugin_name))
+                _trace(f"{self.hook}: {impl.plugin_name}")
+                try:
+                    impl.function(register=functools.partial(self._register, items, impl.plugin_name))
+                except PluginError:
+                    raise
+                except Exception as error:
+                    _skipped(impl.plugin_name, error)
             self._items = items
         return self._items
 
@@ -73,16 +90,16 @@ class Registry:
         if item is None:  # register(thing): it knows its own name
             name, item = getattr(name, "name", None) or name.__name__, name
         if name in items:
-            raise PluginError(f"{self.kind} '{name}' is registered twice: by {self._origin[name]} and by {origin}")
+            raise PluginError(f"{self.kind} '{name}' is registered twice: "
+                              f"by {self._origin[name]} and by {origin}")
         items[name] = (item, *rest, *named.values()) if rest or named else item
         self._origin[name] = origin
+        _trace(f"{self.hook}:   {self.kind} '{name}'")
 
     def __getitem__(self, name: str) -> Any:
         items = self._load()
         if name not in items:
-            near = difflib.get_close_matches(name, items, 3, 0.5)
-            hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(sorted(items))}"
-            raise PluginError(f"unknown {self.kind} '{name}'{hint}")
+            raise PluginError(f"unknown {self.kind} '{name}'{suggest(name, items)}")
         return items[name]
 
     def __contains__(self, name: object) -> bool:
