@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .assembly import RUNTIME, Assembly
-from .case import Case, load_case, validate
+from .case import Case, validate
+from .files import load_case
 from .errors import CaseError
 from .jacobian import Entries, SparseMap, entries, gather_of
 from .kernel import Batch, c_source, compile_libraries, vector_function
@@ -115,7 +116,44 @@ class System:
         """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z."""
         column_of = self.columns(columns)
         return SparseMap((self.n, len(columns)), [
-            self.row_entries(k, "jac_p", column_of) for k in range(len(self.traces))])
+            self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])
+
+    @functools.cached_property
+    def guard_jacobian(self) -> SparseMap:
+        """Gradients of the guard functions in ``[X, t]``, (n_guards, n + 1)."""
+        column_of = self.columns([*range(self.n), self.layout.t])
+        switching, parts, first = self.switching, [], 0
+        for group, trace in zip(self.layout.groups, self.traces, strict=True):
+            if trace.guards:
+                count = len(group) * len(trace.guards)
+                rows = first + np.arange(count).reshape(len(group), -1)
+                parts.append(entries("guards", self.layout, group, trace, [e for _, e in trace.guards], rows, column_of))
+                first += count
+        return SparseMap((len(switching.guards), self.n + 1), parts)
+
+    def guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
+        """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
+        jacobian = self.guard_jacobian
+        mine = np.flatnonzero(jacobian.indices == guard)
+        in_x, in_t = mine[jacobian.columns[mine] < self.n], mine[jacobian.columns[mine] == self.n]
+        columns = jacobian.columns[in_x]
+
+        def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+            values = jacobian.evaluate(Z).data
+            return columns, values[in_x], float(values[in_t].sum())
+
+        return row
+
+    @functools.cached_property
+    def _time_jacobian(self) -> SparseMap | None:
+        jacobian = self.parameter_jacobian([self.layout.t])
+        return jacobian if len(jacobian.indices) else None
+
+    def time_slope(self) -> np.ndarray | None:
+        """Partial derivative of F in time at the assembly's Z, (n,); None where no equation reads the time."""
+        if self._time_jacobian is None:
+            return None
+        return self._time_jacobian.evaluate(self.assembly.Z).toarray().ravel()
 
     def columns(self, positions: Sequence[int]) -> np.ndarray:
         """(size,) array: the column of each entry of Z if the matrix has these columns, else -1."""
@@ -134,15 +172,13 @@ class System:
             return np.zeros((len(group), 0), dtype=np.int32)
         return np.stack([self.layout.target(group, *symbol) for symbol, _ in trace.rows], axis=1)
 
-    def quantities(self, names: Iterable[tuple[str, str]]) -> Batch:
-        """One batch with one output: quantities of the same name and shape of device."""
-        pairs = list(names)
-        number, members = self._locate(pairs[0][0])
+    def quantity(self, device: str, name: str) -> tuple[ca.Function, np.ndarray]:
+        """A quantity, variable, parameter, input or mode of a device: a function of Z[gather]."""
+        number, member = self._locate(device)
         group, trace = self.layout.groups[number], self.traces[number]
-        places = [self._locate(device)[1] for device, _ in pairs]
-        expression = trace.quantity(pairs[0][1])
+        expression = trace.quantity(name)
         function = vector_function("quantity", list(trace.symbols.values()), expression)
-        return Batch(function, gather_of(self.layout, group, trace)[places], np.arange(len(pairs))[:, None])
+        return function, gather_of(self.layout, group, trace)[member]
 
     @functools.cached_property
     def _place(self) -> dict[int, tuple[int, int]]:
@@ -191,7 +227,7 @@ class System:
         column_of = np.full(layout.size, -1)
         column_of[: self.n] = np.arange(self.n)
         kept = [k for k, trace in enumerate(self.traces) if trace.rows]
-        parts = {k: self.row_entries(k, "jac", column_of) for k in kept}
+        parts = {k: self.row_entries(k, "jacobian", column_of) for k in kept}
         pattern = SparseMap((self.n, self.n), list(parts.values()), diagonal=True)
         jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
         rhs = {k: self._rhs_batch(k) for k in kept}

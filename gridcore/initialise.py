@@ -143,6 +143,12 @@ class Initialisation:
                 parts.append(entries("init_extra", layout, group, trace, extra[0], extra[1], column_of))
         return SparseMap((self.n_rows, int(column_of.max(initial=-1)) + 1), parts, diagonal=True)
 
+    def moving(self) -> np.ndarray:
+        """(n,) bool: the rows of states that start at a given value, not at rest."""
+        rows = np.zeros(self.system.n, dtype=bool)
+        rows[self._starts[:, 0]] = True
+        return rows
+
     def residual(self, Z: np.ndarray) -> np.ndarray:
         """G at Z, (n + n_s,)."""
         system, n = self.system, self.system.n

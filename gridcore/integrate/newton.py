@@ -6,6 +6,7 @@ The assembly holds the equations ``R = base + c F(Z) - mass X`` and their matrix
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,11 @@ class Newton:
         self.lu = system.new_lu()
         self.iterations = 0
         self._fresh = False
+
+    def counters(self) -> Counter[str]:
+        """Work done."""
+        return Counter(newton_iterations=self.iterations, solves=self.lu.solves,
+                       factorisations=self.lu.factorisations + self.lu.refactorisations)
 
     def forget(self) -> None:
         """The matrix has changed so much that its factors are of no use."""

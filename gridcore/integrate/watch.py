@@ -64,12 +64,11 @@ class Watch:
         return fired[np.abs(gamma[fired]) > ROUND_OFF]
 
     def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
-        """Remember the sides at an accepted point; those that fired are across, whatever round-off says."""
-        sign = np.sign(gamma)
-        self.side = np.where(sign != 0, sign, self.side).astype(int)
-        for guard in fired:
-            across = self.direction[guard] or (sign[guard] if sign[guard] != 0 else -self.side[guard])
-            self.side[guard] = across
+        """Remember the sides at an accepted point: only those that fired are across, whatever round-off says."""
+        near = self.active & (self.direction != 0) & (np.sign(gamma) == -self.direction)
+        across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
+        self.side = np.where(near, -self.direction, self.side)
+        self.side[fired] = across
 
     def arm(self, guard: int, time: float, clock: int) -> None:
         """Put the action of a guard off; from here on its cancellation is watched."""

@@ -1,0 +1,273 @@
+"""The loop of a run: grid, timers, pending actions, located crossings, switches; all go on the tape.
+
+A *stepper* makes one step at a time; everything about events is here, and the same for all steppers.
+"""
+
+from __future__ import annotations
+
+import time as clock_time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .. import plugins
+from ..errors import CaseError, EventError, GridcoreError
+from ..run import Run
+from ..trajectory import GRID, Arm, Cancel, Resolve, Step, Switch, Tape
+from .newton import Newton
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from ..dae import System
+
+# Times closer than this fraction of a step are one time.
+_MERGE = 1e-9
+_CHATTER = 100
+
+
+@dataclass
+class Outcome:
+    """What one step did: the time reached, the guards that fired there, and the guard functions."""
+
+    t: float
+    fired: np.ndarray
+    gamma: np.ndarray
+
+
+class Stepper(Protocol):
+    """One-step method. ``X``, ``p``, modes and time are in ``system.assembly.Z``, before and after.
+
+    Attributes
+    ----------
+    theta : float or None
+        Of a theta method, whose tape can be replayed exactly; None for others.
+    counters : Counter
+        Work done: ``newton_iterations``, ``factorisations``, ``solves`` ...
+    """
+
+    theta: float | None
+    counters: Counter[str]
+
+    def restart(self) -> None:
+        """The state, the parameters or the modes were changed from outside."""
+
+    def step(self, t: float, target: float, watch: Watch) -> Outcome:
+        """Go from `t` towards `target`, and stop there or at the first guard that fires before."""
+        ...
+
+
+@dataclass
+class _Agenda:
+    """Timers still to come, in order of time: (time, number, clock)."""
+
+    items: list[tuple[float, int, int]] = field(default_factory=list)
+
+    def next(self) -> float:
+        return self.items[0][0] if self.items else np.inf
+
+    def due(self, t: float, slack: float) -> list[tuple[float, int, int]]:
+        out = [item for item in self.items if item[0] <= t + slack]
+        self.items = self.items[len(out):]
+        return out
+
+
+class Driver:
+    """One run of a system under a stepper."""
+
+    def __init__(self, system: System, stepper: Stepper, step: float, t0: float, t_end: float):
+        self.system, self.stepper, self.h, self.t_end = system, stepper, step, t_end
+        self.Z = system.assembly.Z
+        self.newton = Newton(system)
+        self.watch = Watch(system.switching)
+        self.tape = Tape(system.n, stepper.theta)
+        self.t, self.clock = t0, GRID
+        self.counters: Counter[str] = Counter()
+        self.slack = _MERGE * step
+        self._switches: list[tuple[float, str]] = []
+        system.load(system.Z0)
+        self.Z[-1] = t0
+        timers = []
+        for number, trigger in enumerate(system.switching.timers):
+            at = float(self.Z[trigger.time])
+            if at < t0:
+                raise CaseError(f"{trigger} is at {at:g} s, before the start of the run at {t0:g} s")
+            if at <= t_end:
+                timers.append((at, number, self.tape.clock("timer", trigger.time)))
+        self.agenda = _Agenda(sorted(timers, key=lambda item: item[0]))
+        steps = int(np.ceil((t_end - t0) / step - _MERGE))
+        self.grid = np.minimum(t0 + step * np.arange(1, steps + 1), t_end)
+        self.tape.reserve(steps + 2 + 2 * len(timers))
+
+    def run(self, progress: Callable[[float], None] | None = None) -> None:
+        """To the end, or to an error."""
+        self._begin()
+        for end in self.grid:
+            switched = self.counters["switches"]
+            while self.t < end - self.slack:
+                self._advance(float(end))
+                if self.counters["switches"] - switched > _CHATTER:
+                    self._chattering(end - self.h)
+            if progress is not None:
+                progress(self.t)
+
+    def _begin(self) -> None:
+        gamma = self._gamma()
+        self.watch.refresh(self.Z, gamma)
+        self.tape.settings.append(self.Z[self.system.n:-1].copy())
+        self.tape.point(self.t, self.Z[: self.system.n], GRID)
+        self._events(self.watch.fired_by_jump(gamma), gamma)
+
+    def _gamma(self) -> np.ndarray:
+        self.counters["guard_evaluations"] += 1
+        return self.system.switching.values(self.Z)
+
+    def _advance(self, end: float) -> None:
+        """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
+        target, clock = end, GRID
+        pending = min(self.watch.pending.values(), key=lambda p: p.time, default=None)
+        if self.agenda.next() <= target + self.slack:
+            target, _, clock = self.agenda.items[0]
+        if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
+            target, clock = pending.time, pending.clock
+        start = self.clock
+        outcome = self.stepper.step(self.t, target, self.watch)
+        k, h = self.tape.points - 1, outcome.t - self.t
+        located = -1
+        if outcome.t == target:
+            self.clock = clock
+        elif len(outcome.fired):
+            located = int(outcome.fired[0])
+            self.clock = self.tape.clock("guard", located)
+        else:
+            self.clock = GRID  # an inner step of a variable-step method
+        self.t = outcome.t
+        self.tape.records.append(Step(k, h, start, self.clock, located))
+        self.tape.point(self.t, self.Z[: self.system.n], self.clock)
+        self.counters["steps"] += 1
+        if len(outcome.fired) or self.t >= min(self.agenda.next(), min(
+                (p.time for p in self.watch.pending.values()), default=np.inf)) - self.slack:
+            self._events(outcome.fired, outcome.gamma)
+        elif len(self.watch):
+            self.watch.accept(outcome.gamma, outcome.fired)
+
+    def _events(self, fired: np.ndarray, gamma: np.ndarray) -> None:
+        """All that happens at this instant: until nothing more does."""
+        for _ in range(_CHATTER):
+            triggers = self._collect(fired, gamma)
+            if not triggers:
+                return
+            self._switch(triggers)
+            gamma = self._gamma()
+            self.watch.refresh(self.Z, gamma)
+            fired = self.watch.fired_by_jump(gamma)
+        self._chattering(self.t)
+
+    def _collect(self, fired: np.ndarray, gamma: np.ndarray) -> tuple[tuple[str, int], ...]:
+        """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""
+        self.watch.accept(gamma, fired)
+        k = self.tape.points - 1
+        triggers = [("timer", number) for _, number, _ in self.agenda.due(self.t, self.slack)]
+        due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
+        for guard in due:
+            self.watch.disarm(guard)
+            triggers.append(("guard", guard))
+        for guard in (int(g) for g in fired):
+            cancelled = self.watch.cancelled_by(guard)
+            trigger = self.system.switching.guards[guard]
+            if cancelled >= 0:
+                self.watch.disarm(cancelled)
+                self.tape.records.append(Cancel(k, cancelled, guard))
+                self.counters["cancellations"] += 1
+            elif trigger.time >= 0:
+                clock = self.tape.clock("delay", trigger.time, self.clock)
+                self.watch.arm(guard, self.t + float(self.Z[trigger.time]), clock)
+                self.tape.records.append(Arm(k, guard, clock))
+                self.counters["delays"] += 1
+                if self.Z[trigger.time] <= 0:
+                    self.watch.disarm(guard)
+                    triggers.append(("guard", guard))
+            elif guard not in due:
+                triggers.append(("guard", guard))
+        return tuple(triggers)
+
+    def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
+        """Make the changes, and solve the algebraic equations again."""
+        system, switching = self.system, self.system.switching
+        k = self.tape.points - 1
+        chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
+        switching.apply(self.Z, chosen)
+        system.assembly.refresh()
+        self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
+        self.tape.settings.append(self.Z[system.n:-1].copy())
+        try:
+            self.newton.resolve(system.differential(self.Z))
+        except GridcoreError as error:
+            names = ", ".join(f"{c} ({c.what})" for c in chosen)
+            error.args = (f"{error}: no solution of the network after {names}",)
+            raise
+        self.tape.records.append(Resolve(k))
+        self.tape.point(self.t, self.Z[: system.n], self.clock)
+        self.stepper.restart()
+        self.counters["switches"] += 1
+        self.counters["events"] += len(triggers)
+        self._switches += [(self.t, str(c)) for c in chosen]
+
+    def _chattering(self, since: float) -> None:
+        count = Counter(name for t, name in self._switches if t >= since - self.slack)
+        names = ", ".join(f"{name} ({times} times)" for name, times in count.most_common(4))
+        raise EventError(f"chattering: {names}", t=self.t)
+
+
+def simulate(system: System, t_end: float, step: float = 0.01, method: str = "theta", *, t0: float = 0.0,
+             progress: Callable[[float], None] | None = None, **options: Any) -> Run:
+    """Simulate a system from its operating point.
+
+    Parameters
+    ----------
+    system : System
+    t_end : float
+        End of the run (s).
+    step : float
+        Grid of the run (s): the step of a fixed-step method, the spacing of results of another.
+    method : str
+        ``"theta"``, ``"ida"``, or what a plugin registered.
+    t0 : float
+        Start of the run (s).
+    progress : callable, optional
+        Called with the time reached, at every point of the grid.
+    **options
+        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; ``rtol``, ``atol`` for ``"ida"``.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ConvergenceError, EventError
+        With the place and the time; what was computed before is in the error's ``run``.
+    """
+    if not (np.isfinite(t_end) and t_end > t0):
+        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
+    if not (np.isfinite(step) and step > 0):
+        raise CaseError(f"step = {step!r} must be a number greater than 0")
+    began = clock_time.perf_counter()
+    stepper = plugins.integrators[method](system, step, **options)
+    driver = Driver(system, stepper, step, t0, t_end)
+    settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
+
+    def finish() -> Run:
+        driver.tape.trim()
+        counters = driver.counters + driver.newton.counters() + stepper.counters
+        return Run(system, driver.tape, settings, dict(counters),
+                   {"simulate": clock_time.perf_counter() - began})
+
+    try:
+        driver.run(progress)
+    except GridcoreError as error:
+        error.run = finish()  # type: ignore[attr-defined]
+        raise
+    return finish()

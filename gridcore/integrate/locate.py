@@ -1,0 +1,92 @@
+"""Where a step ends on an event: one bordered Newton for the state and the length of the step.
+
+With the residual of the step ``R(X, h) = 0`` and the guard ``gamma(X, t + h) = 0``,
+
+    [ A        -phi    ] [dX]     [ R     ]
+    [ gamma_X  gamma_t ] [dh] = - [ gamma ],     phi = -dR/dh
+
+is iterated from the sign change to round-off; where it leaves the bracket, the bracket is halved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import EventError
+
+if TYPE_CHECKING:
+    from .theta import Theta
+
+_ITERATIONS = 20
+_HALVINGS = 60
+_TOLERANCE = 1e-13
+
+
+def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after: float) -> float:
+    """Length of the step from `t` that ends where `guard` is zero; leaves the state there in the assembly.
+
+    Parameters
+    ----------
+    stepper : Theta
+        In the middle of a step whose full length `h` has been solved.
+    before, after : float
+        The guard's values at the two ends of the full step.
+
+    Raises
+    ------
+    EventError
+        If the crossing cannot be located (a grazing guard): names the guard.
+    """
+    system, assembly = stepper.system, stepper.system.assembly
+    X_end = assembly.X.copy()
+    low, high = 0.0, h
+    fraction = before / (before - after) if before != after else 1.0
+    guess, X = fraction * h, stepper.X0 + fraction * (X_end - stepper.X0)
+    for _ in range(_HALVINGS):
+        assembly.X[:] = X
+        found = _newton(stepper, t, guess, guard, low, high, h)
+        if found is not None:
+            return found
+        guess = 0.5 * (low + high)
+        assembly.X[:] = stepper.X0 + guess / h * (X_end - stepper.X0)
+        stepper.solve(t, guess)
+        X = assembly.X.copy()
+        value = system.switching.values(assembly.Z)[guard]
+        if np.sign(value) == np.sign(after):
+            high = guess
+        else:
+            low = guess
+        if high - low < 1e-15 * h:
+            break
+    raise EventError(f"the crossing of {system.switching.guards[guard]} cannot be located", t=t + guess)
+
+
+def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: float, full: float) -> float | None:
+    system, newton = stepper.system, stepper.newton
+    assembly, row = system.assembly, system.guard_row(guard)
+    margin = 0.1 * (high - low)
+    for _ in range(_ITERATIONS):
+        phi = stepper.prepare(t, h)
+        newton.factor()
+        assembly.residual()
+        v = newton.lu.solve(phi)
+        u = newton.lu.solve(assembly.R.copy())
+        gamma = system.switching.values(assembly.Z)[guard]
+        columns, gradient, gamma_t = row(assembly.Z)
+        slope = gamma_t + gradient @ v[columns]
+        if slope == 0 or not np.isfinite(slope):
+            return None
+        dh = -(gamma + gradient @ u[columns]) / slope
+        dX = u + v * dh
+        assembly.X += dX
+        h += dh
+        newton.iterations += 1
+        if not low - margin <= h <= high + margin:
+            return None
+        small = np.max(np.abs(dX) / (1 + np.abs(assembly.X)), initial=0.0)
+        if small <= _TOLERANCE and abs(dh) <= max(_TOLERANCE * full, 1e-16 * abs(t)):
+            assembly.Z[-1] = t + h
+            return h
+    return None

@@ -1,0 +1,135 @@
+"""The theta method: fixed steps, events located on the discretised path itself.
+
+    R_x = x+ - x - h [(1 - theta) f(t, X) + theta f(t + h, X+)] = 0
+    R_y = g(t + h, X+) = 0
+
+theta = 1/2 is the trapezoidal rule, theta = 1 backward Euler. Algebraic equations are collocated at
+the end of the step, not averaged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import CaseError
+from .driver import Outcome
+from .locate import locate
+from .newton import Newton
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from ..dae import System
+
+
+class Theta:
+    """Stepper of the theta method.
+
+    Parameters
+    ----------
+    system : System
+    step : float
+        The grid's step (s); a step is shorter where an event ends or begins it.
+    theta : float
+        Between 0.5 and 1.
+    """
+
+    def __init__(self, system: System, step: float, theta: float = 0.5):
+        if not 0.5 <= theta <= 1:
+            raise CaseError(f"theta = {theta!r} must be from 0.5 (trapezoidal) to 1 (backward Euler)")
+        self.system, self.h_grid, self.theta = system, step, theta
+        self.newton = Newton(system)
+        n = system.n
+        self.X0, self.f0, self._previous = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._h_previous = self._h_factored = 0.0
+        self._differential = np.zeros(n, dtype=bool)
+        self._mass = np.zeros(n)
+        self._gamma: np.ndarray | None = None
+        self._stale = True
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done."""
+        return self.newton.counters()
+
+    def restart(self) -> None:
+        """Modes or parameters have changed: no history, no factors."""
+        self._stale = True
+
+    def step(self, t: float, target: float, watch: Watch) -> Outcome:
+        """One step to `target`, or to the first guard that fires before it."""
+        assembly, h = self.system.assembly, target - t
+        if self._stale:
+            self._begin(watch)
+        self.X0[:] = assembly.X
+        if self.theta < 1:
+            self.f0[:] = assembly.rhs()
+        if self._h_previous > 0:
+            assembly.X += (h / self._h_previous) * (self.X0 - self._previous)
+        self.solve(t, h)
+        gamma, fired = self._gamma, np.zeros(0, dtype=int)
+        if len(watch):
+            gamma = self.system.switching.values(assembly.Z)
+            fired = watch.fired(gamma)
+            if len(fired):
+                h, fired, gamma = self._first(t, h, fired, gamma, watch)
+        self._previous[:] = self.X0
+        self._h_previous = h if h > 1e-3 * self.h_grid else 0.0
+        before, self._gamma = self._gamma, gamma
+        reached = target if h == target - t else t + h
+        assembly.Z[-1] = reached
+        return Outcome(reached, fired, gamma if gamma is not None else np.zeros(0))
+
+    def _begin(self, watch: Watch) -> None:
+        self._differential = self.system.differential(self.system.assembly.Z)
+        self._mass = self._differential.astype(float)
+        self._h_previous = self._h_factored = 0.0
+        self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
+        self.newton.forget()
+        self._stale = False
+
+    def prepare(self, t: float, h: float) -> np.ndarray:
+        """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` at the present X, (n,)."""
+        assembly = self.system.assembly
+        assembly.Z[-1] = t + h
+        self._set(h)
+        f = assembly.rhs()
+        return np.where(self._differential, (1 - self.theta) * self.f0 + self.theta * f, 0.0) + self._time_part(h)
+
+    def _time_part(self, h: float) -> np.ndarray | float:
+        """What explicit time adds to phi: the equations at the end of the step move with it."""
+        slope = self.system.time_slope()
+        return 0.0 if slope is None else self.system.assembly.c * slope
+
+    def _set(self, h: float) -> None:
+        assembly = self.system.assembly
+        assembly.mass[:] = self._mass
+        assembly.c[:] = np.where(self._differential, h * self.theta, -1.0)
+        assembly.base[:] = self._mass * (self.X0 + (h * (1 - self.theta)) * self.f0)
+
+    def solve(self, t: float, h: float) -> None:
+        """Solve a step of length `h` from the X that stands in the assembly."""
+        self.system.assembly.Z[-1] = t + h
+        self._set(h)
+        if h != self._h_factored:
+            self.newton.forget()
+            self._h_factored = h
+        self.newton.solve()
+
+    def _first(self, t: float, h: float, fired: np.ndarray, gamma: np.ndarray,
+               watch: Watch) -> tuple[float, np.ndarray, np.ndarray]:
+        """Locate every guard that fired within the step, and end the step at the first."""
+        assembly = self.system.assembly
+        assert self._gamma is not None
+        X_end, best = assembly.X.copy(), (np.inf, -1, assembly.X)
+        for guard in fired:
+            assembly.X[:] = X_end
+            found = locate(self, t, h, int(guard), float(self._gamma[guard]), float(gamma[guard]))
+            if found < best[0]:
+                best = (found, int(guard), assembly.X.copy())
+        assembly.X[:] = best[2]
+        assembly.Z[-1] = t + best[0]
+        self._h_factored = 0.0
+        return best[0], np.array([best[1]]), self.system.switching.values(assembly.Z)

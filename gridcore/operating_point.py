@@ -1,0 +1,228 @@
+"""Case to operating point: the power flow of the system's own devices, then initialisation.
+
+The admittance matrix is not built from tables: it is the derivative of the currents of every device
+that is linear, has no variables of its own and schedules no power, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+import scipy.sparse as sp
+
+from . import powerflow
+from .errors import CaseError, DeviceError, InitialisationError
+from .initialise import TOLERANCE, Initialisation, start
+from .jacobian import SparseMap, gather_of
+from .kernel import Batch, vector_function
+from .network import Bus
+
+if TYPE_CHECKING:
+    from .dae import System
+    from .layout import Group
+
+
+@dataclass
+class OperatingPoint:
+    """What power flow and initialisation found.
+
+    Attributes
+    ----------
+    power_flow : powerflow.PowerFlow or None
+        None for a system without buses.
+    buses : list of str
+        Ids of the buses, in the order of the power flow.
+    iterations : int
+        Newton iterations of the initialisation.
+    residual : float
+        Largest |F| at t0.
+    violations : list of str
+        Guards that are across at t0, in words: limits that the operating point breaks.
+    timings : dict
+        Seconds by stage.
+    """
+
+    power_flow: powerflow.PowerFlow | None
+    buses: list[str]
+    iterations: int = 0
+    residual: float = 0.0
+    violations: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class _Sources:
+    """Regulating devices: group, members in service, their buses, and positions in Z of what they declare."""
+
+    group: Group
+    bus: np.ndarray
+    control: np.ndarray
+    at: dict[str, np.ndarray]
+
+
+class Dispatch:
+    """The power flow problem of a system, and the way its solution goes back into Z."""
+
+    def __init__(self, system: System):
+        self.system, layout = system, system.layout
+        self.numbers = np.array(system.islands.buses, dtype=int)
+        self.place = {int(i): k for k, i in enumerate(self.numbers)}
+        self.ids = [layout.instances[i].id for i in self.numbers]
+        self.at = {name: layout.index(self.numbers, Bus, name) for name in ("Vr", "Vi", "Vm0", "Va0", "energised")}
+        self.sources = [s for k in range(len(system.traces)) if (s := self._source(k)) is not None]
+
+    def _buses_of(self, group: Group) -> np.ndarray:
+        port = group.shape.cls.bus_ports()[0]
+        return np.array([self.place[int(i)] for i in group.at[(port,)]])
+
+    def _source(self, k: int) -> _Sources | None:
+        group, layout = self.system.layout.groups[k], self.system.layout
+        cls = group.shape.cls
+        if not cls.regulates:
+            return None
+        on = self.system.Z0[layout.index(group.members, cls, "status")] == 1
+        members = group.members[on]
+        names = ("P0", "Q0", "V0", "Qmin", "Qmax", "Sn")
+        return _Sources(group, self._buses_of(group)[on],
+                        np.array([layout.instances[i].words["control"] for i in members]),
+                        {name: layout.index(members, cls, name) for name in names})
+
+    def admittance(self) -> sp.csc_matrix:
+        """(buses, buses) complex: currents drawn by passive devices, ``I = Y V``."""
+        system, layout, n = self.system, self.system.layout, len(self.numbers)
+        place_of = system.columns([*self.at["Vr"], *self.at["Vi"]])
+        parts = []
+        for k, (group, trace) in enumerate(zip(layout.groups, system.traces, strict=True)):
+            cls = group.shape.cls
+            if not any(path for (path, _), _ in trace.rows) or trace.scheduled is not None:
+                continue
+            if k not in system.linear or cls.declares.variables():
+                raise DeviceError(f"{cls.__name__} injects current that is not linear in the voltage: it must say "
+                                  "what it injects in the power flow, by scheduled(s)")
+            part = system.row_entries(k, "admittance", place_of)
+            if part is not None:
+                part.rows = np.where(part.rows >= 0, place_of[part.rows], -1)
+                parts.append(part)
+        matrix = SparseMap((2 * n, 2 * n), parts).evaluate(system.Z0)
+        rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
+        if abs(rr - ii).sum() + abs(ri + ir).sum() > 1e-9 * abs(matrix).sum():
+            raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
+        return sp.csc_matrix(-(rr + 1j * ir))
+
+    def scheduled(self) -> np.ndarray:
+        """(buses,) complex power that devices inject, before the power flow decides on slack and PV."""
+        S = np.zeros(len(self.numbers) + 1, dtype=complex)
+        for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True):
+            if trace.scheduled is not None:
+                function = vector_function("scheduled", list(trace.symbols.values()), list(map(ca.SX, trace.scheduled)))
+                batch = Batch(function, gather_of(self.system.layout, group, trace), np.zeros((len(group), 2)))
+                values = batch.values(self.system.Z0)
+                np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
+        return S[:-1]
+
+    def solve(self, enforce_q_limits: bool) -> powerflow.PowerFlow:
+        """Power flow; writes voltages and the power of every source into the system's Z0."""
+        Z, n = self.system.Z0, len(self.numbers)
+        kinds, volts = np.full(n, powerflow.PQ), np.ones(n)
+        Q = np.zeros((2, n))
+        for source in self.sources:
+            for k in range(len(source.bus)):
+                self._regulate(source, k, kinds, volts, Q)
+        alive = np.flatnonzero(Z[self.at["energised"]] == 1)
+        S = self.scheduled()
+        V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
+        inside = powerflow.solve(
+            self.admittance()[alive][:, alive].tocsc(), S[alive], kinds[alive], V[alive], volts[alive],
+            Qmin=self._limits(S, Q[0])[alive], Qmax=self._limits(S, Q[1])[alive],
+            names=[self.ids[k] for k in alive], enforce_q_limits=enforce_q_limits)
+        V[:] = 0.0
+        V[alive] = inside.V
+        Z[self.at["Vm0"]], Z[self.at["Va0"]] = np.abs(V), np.angle(V)
+        injected = np.zeros(n, dtype=complex)
+        injected[alive] = inside.S
+        self._share(injected - S, kinds)
+        return inside
+
+    def _regulate(self, source: _Sources, k: int, kinds: np.ndarray, volts: np.ndarray, Q: np.ndarray) -> None:
+        """Let one source take its part at its bus."""
+        Z, bus, control = self.system.Z0, source.bus[k], source.control[k]
+        if control == "PQ":
+            return
+        kind = powerflow.SLACK if control == "slack" else powerflow.PV
+        V0 = Z[source.at["V0"][k]]
+        if kinds[bus] != powerflow.PQ and volts[bus] != V0:
+            raise CaseError(f"sources at {self.ids[bus]} hold different voltages V0: {volts[bus]:g} and {V0:g}")
+        volts[bus] = V0
+        if kinds[bus] != powerflow.SLACK:
+            kinds[bus] = kind
+        # the limits count from what the source is scheduled to inject, which is in S already
+        Q[0, bus] += Z[source.at["Qmin"][k]] - Z[source.at["Q0"][k]]
+        Q[1, bus] += Z[source.at["Qmax"][k]] - Z[source.at["Q0"][k]]
+
+    @staticmethod
+    def _limits(S: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        return S.imag + Q
+
+    def _share(self, missing: np.ndarray, kinds: np.ndarray) -> None:
+        """Give what the power flow found beyond the schedule to the sources of each bus, by rating."""
+        Z = self.system.Z0
+        rating = np.zeros((2, len(self.numbers)))
+        for source in self.sources:
+            size = Z[source.at["Sn"]]
+            np.add.at(rating[0], source.bus[source.control == "slack"], size[source.control == "slack"])
+            np.add.at(rating[1], source.bus[source.control != "PQ"], size[source.control != "PQ"])
+        for source in self.sources:
+            size, bus = Z[source.at["Sn"]], source.bus
+            slack, held = source.control == "slack", source.control != "PQ"
+            Z[source.at["P0"][slack]] += missing.real[bus[slack]] * size[slack] / rating[0, bus[slack]]
+            Z[source.at["Q0"][held]] += missing.imag[bus[held]] * size[held] / rating[1, bus[held]]
+
+
+def find_operating_point(system: System, enforce_q_limits: bool = False) -> OperatingPoint:
+    """Power flow and initialisation of a system; its ``Z0`` is at the operating point afterwards.
+
+    Raises
+    ------
+    PowerFlowError, InitialisationError
+    """
+    began = time.perf_counter()
+    dispatch = Dispatch(system) if system.islands.buses else None
+    flow = dispatch.solve(enforce_q_limits) if dispatch else None
+    solved = time.perf_counter()
+    initialisation = Initialisation(system)
+    start(system, system.Z0)
+    iterations = initialisation.solve(system.Z0)
+    system.Z0[-1] = 0.0
+    F = system.rhs(system.Z0)
+    _check_balance(system, F)
+    at_rest = ~initialisation.moving()
+    point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
+                           float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system),
+                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved})
+    system.operating_point = point
+    return point
+
+
+def _check_balance(system: System, F: np.ndarray) -> None:
+    """The devices, once initialised, must draw what the power flow said they would."""
+    for number in system.islands.buses:
+        rows = system.layout.index(np.array([number]), Bus, "Vr")[0] + np.arange(2)
+        if np.max(np.abs(F[rows])) > 100 * TOLERANCE:
+            raise InitialisationError(
+                f"the devices at {system.layout.instances[number].id} do not draw what they schedule: the currents "
+                f"sum to {np.hypot(*F[rows]):.3g} pu at the voltage of the power flow")
+
+
+def _violations(system: System) -> list[str]:
+    """Guards already across at t0, in words."""
+    switching = system.switching
+    if not switching.guards:
+        return []
+    gamma, active = switching.values(system.Z0), switching.active(system.Z0)
+    across = active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > TOLERANCE)
+    return [f"{switching.guards[k].device}: {switching.guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
+            for k in np.flatnonzero(across & (switching.directions != 0))]
