@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from .injectors import Source as Source
     from .integrate.driver import simulate as simulate
     from .plugins import analyses as analyses
-    from .trajectory import Run as Run
-    from .trajectory import load_run as load_run
+    from .run import Run as Run
+    from .run import load_run as load_run
 
     __version__ = version("gridcore")
 
@@ -53,7 +53,7 @@ _CONTENTS = {
     # from the case to results
     "dae": ("build", "System"),
     "integrate.driver": ("simulate",),
-    "trajectory": ("Run", "load_run"),
+    "run": ("Run", "load_run"),
     "plugins": ("analyses",),
     # writing a plugin
     "hookspecs": ("hookimpl",),
