@@ -98,7 +98,8 @@ set_up_ida() {
         say "compiling scikits-odes-sundials $odes for SUNDIALS $version: one to three minutes, once"
         mkdir -p "$wheels"
         constraint=$(mktemp)
-        [ "$odes" != 3.0.0 ] || echo 'cython<3' >"$constraint"
+        # 3.0.0 is written for Cython before 3, which the headers of numpy 2.5 refuse; binaries fit either numpy.
+        [ "$odes" != 3.0.0 ] || printf 'cython<3\nnumpy<2.5\n' >"$constraint"
         log=$(mktemp)
         # Older pip takes the constraint of the build environment from PIP_CONSTRAINT, newer from the other.
         if ! PIP_CONSTRAINT="$constraint" PIP_BUILD_CONSTRAINT="$constraint" \
