@@ -19,7 +19,7 @@ function                  returns
                           numpy arrays, one entry an instance; may ask for ``power`` (``.P``, ``.Q``)
 ========================  ==================================================================
 
-Every view offers, beside what its class declares: ``t`` (s), ``omega_b`` (rad/s, 2 pi times the
+Every view offers, beside what its class declares: ``time`` (s), ``omega_b`` (rad/s, 2 pi times the
 system's frequency), ``base_mva``, and the mode ``status`` (1 in service, 0 not).
 """
 
@@ -295,7 +295,7 @@ class Declarations:
 _TABLE: dict[type, str] = {Param: "params", Field: "fields", State: "states", Algebraic: "algebraics", Input: "inputs",
                            Reference: "references", Setpoint: "setpoints", Mode: "modes",
                            Quantity: "quantities"}
-_RESERVED = {"t", "omega_b", "base_mva", "id", "model"}
+_RESERVED = {"time", "omega_b", "base_mva", "id", "model"}
 
 
 class Device:

@@ -96,7 +96,7 @@ class Ramp(Device):
         return None if values["t1"] > values["t0"] else "t1 must be after t0"
 
     def residuals(s: Any) -> Any:  # type: ignore[misc]
-        along = np.where(s.phase == 1, (s.t - s.t0) / (s.t1 - s.t0), np.where(s.phase == 2, 1.0, 0.0))
+        along = np.where(s.phase == 1, (s.time - s.t0) / (s.t1 - s.t0), np.where(s.phase == 2, 1.0, 0.0))
         return s.value - s.parameter - along * (s.parameter * (s.scale - 1) + s.by)
 
     def start(s: Any) -> Any:  # type: ignore[misc]

@@ -57,7 +57,7 @@ class Layout:
         self._base = starts[:-1] + offsets
         self.t = self.n + self.n_p + self.n_m
         self.size = self.t + 1
-        self.globals = {"omega_b": self.n, "base_mva": self.n + 1, "t": self.t}
+        self.globals = {"omega_b": self.n, "base_mva": self.n + 1, "time": self.t}
         self.groups = self._group()
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}

@@ -154,7 +154,7 @@ class Trace:
         """``x``, ``u``, ``p``, ``m`` or ``t`` for one of the symbols."""
         path, name = symbol
         if not path and name in GLOBALS:
-            return "t" if name == "t" else "p"
+            return "t" if name == "time" else "p"
         return kind_of(self.shape.at(path), name)
 
     def cancels(self, guard: Guard) -> bool:

@@ -17,7 +17,7 @@ from .errors import DeviceError
 
 Path = tuple[str, ...]
 Lookup = Callable[[Path, str], Any]
-GLOBALS = ("t", "omega_b", "base_mva")
+GLOBALS = ("time", "omega_b", "base_mva")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ from .watch import Watch
 if TYPE_CHECKING:
     from ..dae import System
 
+# Factors serve a step whose length differs by less than this fraction: they only precondition.
+_SAME_H = 1e-3
+
 
 class Theta:
     """Stepper of the theta method.
@@ -113,7 +116,7 @@ class Theta:
         """Solve a step of length `h` from the X that stands in the assembly."""
         self.system.assembly.Z[-1] = t + h
         self._set(h)
-        if h != self._h_factored:
+        if abs(h - self._h_factored) > _SAME_H * h:
             self.newton.forget()
             self._h_factored = h
         self.newton.solve()

@@ -25,6 +25,7 @@ from .loads.zip import ZIP
 from .machines.classical import Classical
 from .machines.flux_decay import FluxDecay
 from .machines.infinite_bus import InfiniteBus
+from .machines.static import StaticGenerator
 from .machines.swing_equation import SwingEquation
 from .machines.two_axis import TwoAxis
 from .protection.overcurrent import OverCurrentRelay
@@ -33,7 +34,7 @@ from .protection.underfrequency import UnderFrequencyLoadShedding
 from .protection.undervoltage import UnderVoltageLoadShedding
 
 DEVICES: tuple[type, ...] = (
-    InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
+    StaticGenerator, InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
     IEEEType1, IEEET1, StaticExciter, TGOV1,
     ZIP, Exponential, ExponentialRecovery,
     Line, SeriesAdmittance, Transformer, Shunt,
