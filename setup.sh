@@ -31,7 +31,7 @@ need() { # need <what for> <package>...
         say "apt-get could not install $*; its output is in $log"
         return 1
     fi
-    say "$for_what: install $* first (Debian, Ubuntu: sudo apt-get install $*)"
+    say "$for_what needs a package that is missing: sudo apt-get install $*"
     return 1
 }
 
