@@ -1,0 +1,66 @@
+"""What holds for every device of the library."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from standalone import Alone, shape_of
+
+import gridcore_devices
+from gridcore import plugins
+from gridcore.trace import Trace
+from gridcore_devices import DEVICES, ZIP, Line, TwoAxis
+
+HOSTS = {"machine": TwoAxis, "branch": Line, "load": ZIP}
+NAMES = [cls.__name__ for cls in DEVICES]
+
+
+def test_every_device_class_of_the_package_is_registered():
+    assert [plugins.devices[name] for name in NAMES] == list(DEVICES)
+    assert set(vars(gridcore_devices)) >= set(NAMES)
+
+
+@pytest.mark.parametrize("cls", DEVICES, ids=NAMES)
+def test_everything_declared_is_documented(cls):
+    declared = cls.declares
+    assert cls.__doc__
+    for table in (declared.params, declared.states, declared.algebraics, declared.inputs, declared.setpoints,
+                  declared.modes, declared.quantities):
+        for name, item in table.items():
+            assert item.doc, f"{cls.__name__}.{name}"
+    for guard in declared.guards.values():
+        assert guard.doc, f"{cls.__name__}.{guard.name}"
+
+
+@pytest.mark.parametrize("cls", DEVICES, ids=NAMES)
+def test_traced_equations_and_their_derivatives_are_those_of_the_functions(cls):
+    """Values, and the derivative along a random direction, against the complex step."""
+    rng = np.random.default_rng(sum(map(ord, cls.__name__)))
+    trace = Trace(shape_of(cls, **HOSTS))
+    symbols = [s for s in trace.symbols if trace.kind(s) in "xup" and s[1] not in ("omega_b", "base_mva")]
+    names = [".".join((*path, name)) for path, name in symbols]
+    at = {name: rng.uniform(0.5, 1.5) for name in names}
+    for address in [name for name in at if name.rpartition(".")[2] in ("E2", "SE2")]:
+        at[address] += 2.0  # saturation points in their order
+    along = dict(zip(names, rng.normal(size=len(names)), strict=True))
+
+    def rows(values):
+        alone = Alone(cls, HOSTS)
+        alone.values.update(values)
+        pairs = [c for pair in alone.scope.currents().values() for c in pair]
+        if "Sn" in cls.declares.params:
+            pairs = [c * alone["Sn"] / 100.0 for c in pairs]
+        return np.array([*alone.rates(), *alone.residuals(), *pairs])
+
+    everything = list(trace.symbols.values())
+    expression = ca.vertcat(*(e for _, e in trace.rows), ca.SX(0, 1))
+    function = ca.Function("rows", everything, [expression])
+    alone = Alone(cls, HOSTS)
+    alone.values.update(at)
+    inputs = [alone._lookup(*s) for s in trace.symbols]
+    direction = ca.vertcat(*(along.get(".".join((*path, name)), 0.0) for path, name in trace.symbols))
+    derivative = ca.jtimes(expression, ca.vertcat(*everything, ca.SX(0, 1)), direction)
+    slope = ca.Function("slope", everything, [derivative])
+    assert_allclose(function(*inputs).full().ravel(), rows(at), rtol=1e-13, atol=1e-13)
+    step = rows({name: at[name] + 1e-30j * along[name] for name in names}).imag / 1e-30
+    assert_allclose(slope(*inputs).full().ravel(), step, rtol=1e-11, atol=1e-11)
