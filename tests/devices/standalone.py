@@ -11,7 +11,7 @@ from gridcore.device import Device
 from gridcore.network import Bus
 from gridcore.views import Path, Scope, Shape
 
-GLOBALS = {"t": 0.0, "omega_b": 120 * np.pi, "base_mva": 100.0}
+GLOBALS = {"time": 0.0, "omega_b": 120 * np.pi, "base_mva": 100.0}
 
 
 def shape_of(cls: type[Device], **hosts: type[Device]) -> Shape:
