@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .events import BranchTrip, BusFault, ParameterStep, Ramp, Trip
 from .hookspecs import hookimpl
 from .network import Bus
+
+if TYPE_CHECKING:
+    from .dae import System
+    from .integrate.driver import Stepper
 
 
 @hookimpl
@@ -18,6 +22,17 @@ def register_devices(register: Callable[[type], None]) -> None:
 
 @hookimpl
 def register_integrators(register: Callable[[str, Any], None]) -> None:
+    register("theta", _theta)
+    register("ida", _ida)
+
+
+def _theta(system: System, step: float, **options: Any) -> Stepper:
     from .integrate.theta import Theta
 
-    register("theta", Theta)
+    return Theta(system, step, **options)
+
+
+def _ida(system: System, step: float, **options: Any) -> Stepper:
+    from .integrate.ida import Ida
+
+    return Ida(system, step, **options)

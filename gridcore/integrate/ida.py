@@ -1,0 +1,218 @@
+"""IDA of SUNDIALS, by scikits.odes: variable step and order, events located on its dense output.
+
+IDA makes one internal step at a time; what lies inside the last one is interpolated by IDA itself.
+Grid points and events are read from that interpolant, so the grid does not cut IDA's steps.
+
+Its own rootfinder and its stop time are not used: it stops at any sign change of any function, and
+scikits.odes keeps a copy of every state at which it stopped, which each later step stacks anew. An
+event restarts IDA in place (``reinit_IC``); a new solver would leak a dense matrix.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import CaseError, ConvergenceError, MissingDependency
+from ..linsolve import SingularMatrix
+from .driver import Outcome
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from ..dae import System
+
+_HALVINGS = 200
+
+
+def _solver_class() -> Any:
+    try:
+        from scikits_odes_sundials.ida import IDA
+    except ImportError as error:
+        raise MissingDependency("method 'ida' needs scikits-odes-sundials and SUNDIALS: run ./setup.sh ida in the "
+                                f"source tree, or use method 'theta' ({error})") from None
+    return IDA
+
+
+class Ida:
+    """Stepper over IDA, for up to a few hundred unknowns (its Jacobian is dense).
+
+    Parameters
+    ----------
+    system : System
+    step : float
+        Spacing of results (s).
+    rtol, atol : float
+        Tolerances of the local error, of all variables.
+    max_step, first_step : float, optional
+        Bound of IDA's steps, and the length of the first one after each restart (s).
+
+    Raises
+    ------
+    MissingDependency
+        If scikits.odes is not installed.
+    """
+
+    theta: float | None = None
+
+    def __init__(self, system: System, step: float, rtol: float = 1e-8, atol: float = 1e-10,
+                 max_step: float = 0.0, first_step: float = 0.0):
+        for name, value in (("rtol", rtol), ("atol", atol)):
+            if not 0 < value < np.inf:
+                raise CaseError(f"{name} = {value!r} must be a number greater than 0")
+        for name, value in (("max_step", max_step), ("first_step", first_step)):
+            if not 0 <= value < np.inf:
+                raise CaseError(f"{name} = {value!r} must be a number, 0 for none")
+        self.system, self.span = system, step
+        assembly = system.assembly
+        self.counters: Counter[str] = Counter()
+        self._rows, self._columns = assembly.indices, assembly.columns
+        self._lu = system.new_lu()
+        self._mass = np.zeros(system.n)
+        self._X, self._Xp = np.zeros(system.n), np.zeros(system.n)
+        self._raised: BaseException | None = None
+        self._t_raised = self._tn = 0.0
+        self._stale, self._begun = True, False
+        self._solver = _solver_class()(
+            self._residual, jacfn=self._jacobian, rtol=rtol, atol=atol, max_step_size=max_step,
+            first_step_size=first_step, one_step_compute=True, old_api=False, err_handler=_silent)
+
+    def restart(self) -> None:
+        """Modes or parameters have changed: begin anew from what stands in the assembly."""
+        self._stale = True
+
+    def step(self, t: float, target: float, watch: Watch) -> Outcome:
+        """To `target`, to the end of IDA's next internal step, or to the first guard that fires before."""
+        assembly, switching = self.system.assembly, self.system.switching
+        if self._stale:
+            self._begin(t)
+        if self._tn <= t:
+            before = self._values(watch)
+            self._tn = self._advance(self.span)
+            self.counters["internal_steps"] += 1
+        else:
+            before = self._values(watch)
+        reached = min(target, self._tn)
+        self._load(reached)
+        gamma = self._values(watch)
+        fired = watch.fired(gamma) if len(watch) else np.zeros(0, dtype=int)
+        if len(fired):
+            reached, guard = min((self._locate(int(g), t, reached, before[g], gamma[g], watch), int(g)) for g in fired)
+            self._load(reached)
+            fired, gamma = np.array([guard]), switching.values(assembly.Z)
+        return Outcome(reached, fired, gamma)
+
+    def _values(self, watch: Watch) -> np.ndarray:
+        return self.system.switching.values(self.system.assembly.Z) if len(watch) else np.zeros(0)
+
+    def _begin(self, t: float) -> None:
+        """Start from the state in the assembly, with the derivative that belongs to it."""
+        self._mass[:] = self.system.differential(self.system.assembly.Z)
+        y, yp = self.system.assembly.X.copy(), self._derivative(t)
+        if self._begun:
+            self._solver.reinit_IC(t, y, yp)
+            self.counters["restarts"] += 1
+        else:
+            self._solver.init_step(t, y, yp)
+        self._begun, self._stale, self._tn = True, False, t
+
+    def _derivative(self, t: float) -> np.ndarray:
+        """X' at the state in the assembly: f, and from the derivative of g, ``g_y y' = -(g_x f + g_t)``."""
+        assembly, mass = self.system.assembly, self._mass
+        assembly.Z[-1] = t
+        assembly.mass[:], assembly.c[:] = mass, 1.0 - mass
+        try:
+            self._lu.refactor(assembly.matrix())
+        except SingularMatrix as error:
+            raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
+                                   t=t) from None
+        slope = self.system.time_slope()
+        F = assembly.rhs()
+        known = np.where(mass > 0, F, 0.0 if slope is None else slope)
+        return np.asarray(self._lu.solve(known))
+
+    def _advance(self, towards: float) -> float:
+        """One internal step; returns the time that IDA has reached then."""
+        self._solver.set_options(one_step_compute=True)
+        return self._call(self._tn + towards)
+
+    def _load(self, t: float) -> None:
+        """Put the state at `t`, within the last internal step, into the assembly."""
+        self._solver.set_options(one_step_compute=False)
+        self._call(t)
+        self.system.assembly.X[:] = self._X
+        self.system.assembly.Z[-1] = t
+
+    def _call(self, t: float) -> float:
+        self._raised = None
+        result = self._solver.step(t, self._X, self._Xp)
+        if self._raised is not None:
+            error, self._raised = self._raised, None
+            if not isinstance(error, Exception):
+                raise error
+            place = getattr(error, "place", "")
+            raise ConvergenceError(f"IDA: {type(error).__name__}: {error}", place=place, t=self._t_raised) from error
+        if result.flag < 0:
+            raise ConvergenceError(f"IDA: {result.message}", place=self._worst(), t=float(result.errors.t))
+        return float(result.values.t)
+
+    def _locate(self, guard: int, low: float, high: float, before: float, after: float, watch: Watch) -> float:
+        """The time between `low` and `high` from which on the guard is across, to round-off.
+
+        Secants of the Illinois kind, and halving where they do not help: `before` may be zero or, by
+        round-off, on the far side already.
+        """
+        weight_low, weight_high, last = before, after, 0
+        for k in range(_HALVINGS):
+            secant = low + (high - low) * weight_low / (weight_low - weight_high) if weight_low != weight_high else low
+            middle = secant if low < secant < high and k % 8 < 6 else 0.5 * (low + high)
+            if not low < middle < high:
+                break
+            self._load(middle)
+            gamma = self.system.switching.values(self.system.assembly.Z)
+            if gamma[guard] == 0:
+                return middle
+            if guard in watch.fired(gamma):
+                high, weight_high = middle, gamma[guard]
+                weight_low, last = (0.5 * weight_low if last == 1 else weight_low), 1
+            else:
+                low, weight_low = middle, gamma[guard]
+                weight_high, last = (0.5 * weight_high if last == -1 else weight_high), -1
+        return high
+
+    def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
+        """``M X' - F``; 1 asks IDA to try a shorter step, -1 to give up."""
+        self.counters["residuals"] += 1
+        try:
+            assembly = self.system.assembly
+            assembly.X[:], assembly.Z[-1] = y, t
+            np.subtract(self._mass * yp, assembly.rhs(), out=out)
+        except BaseException as error:  # scikits.odes would swallow it
+            self._raised, self._t_raised = error, t
+            return -1
+        return 0 if np.isfinite(out).all() else 1
+
+    def _jacobian(self, t: float, y: np.ndarray, yp: np.ndarray, residual: np.ndarray, cj: float,
+                  out: np.ndarray) -> int:
+        """``cj M - F_X``."""
+        self.counters["factorisations"] += 1
+        try:
+            assembly = self.system.assembly
+            assembly.X[:], assembly.Z[-1] = y, t
+            assembly.mass[:], assembly.c[:] = cj * self._mass, 1.0
+            out[:] = 0.0
+            out[self._rows, self._columns] = assembly.matrix()
+        except BaseException as error:
+            self._raised, self._t_raised = error, t
+            return -1
+        return 0 if np.isfinite(out).all() else 1
+
+    def _worst(self) -> str:
+        """The variable whose equation is least fulfilled at the state in the assembly."""
+        defect = np.abs(self._mass * self._Xp - self.system.assembly.rhs())
+        return self.system.layout.label(int(np.argmax(np.nan_to_num(defect, nan=np.inf))))
+
+
+def _silent(code: int, module: bytes, function: bytes, message: bytes) -> None:
+    """IDA's messages come with the result; they need not be printed."""
