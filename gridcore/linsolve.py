@@ -204,7 +204,7 @@ class KLU(Factors):
         if not common.rcond > _EPS:
             return 0.0
         self._rgrowth(self.indptr, self.indices, values, self._symbolic, self._numeric, common)
-        return common.rgrowth  # type: ignore[no-any-return]
+        return common.rgrowth
 
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs = self._right_hand_sides(b)

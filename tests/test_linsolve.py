@@ -108,7 +108,7 @@ SINGULAR = {
     # name: (matrix, columns in which its null vector is largest)
     "column of explicit zeros": ([[1.0, 0.0, 2.0], [3.0, 0.0, 4.0], [1.0, 0.0, 1.0]], {1}),
     "proportional rows": ([[1.0, 4.0, 0.0], [2.0, 8.0, 0.0], [0.0, 0.0, 1.0]], {0}),
-    "rows that cancel to round-off": ([[0.1, 0.2, 0.0], [0.3, 0.6000000000000001, 0.0], [0.0, 0.0, 1.0]], {0}),
+    "all but proportional rows": ([[0.1, 0.2, 0.0], [0.3, 0.6000000000000001, 0.0], [0.0, 0.0, 1.0]], {0}),
     "floating island": ([[1.0, 0.0, 0.0], [0.0, 7.0, -7.0], [0.0, -7.0, 7.0]], {1, 2}),
 }
 
