@@ -28,6 +28,7 @@ class Shape:
     ports: tuple[tuple[str, Shape], ...] = ()
 
     def port(self, name: str) -> Shape | None:
+        """Its own port of that name, or None."""
         return dict(self.ports).get(name)
 
     def find(self, name: str) -> Path | None:

@@ -27,13 +27,15 @@ PIPELINE = """
     views trace kernel layout jacobian assembly
     network events switching
     linsolve powerflow initialise operating_point dae
-    trajectory run
+    trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
+    objective replay jumps adjoint checkpoint
     builtin doctor cli
 """.split()
 
 # Imports to the right, inside a function, that are there on purpose.
-DEFERRED = {("device", "case"): "calling a device class makes a Record of a case"}
+DEFERRED = {("device", "case"): "calling a device class makes a Record of a case",
+            ("run", "store"): "a run saves itself"}
 
 # A plugin's functions that gridcore documents: the contract of a device, and the hooks.
 CONTRACT = {"rates", "residuals", "currents", "scheduled", "start", "check"}
