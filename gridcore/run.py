@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +13,8 @@ import numpy as np
 from .trajectory import Arm, Cancel, Switch, Tape
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from .dae import System
 
 
@@ -17,7 +22,8 @@ if TYPE_CHECKING:
 class Event:
     """Something that happened: when (s), to which device, which of its guards or timers, in words.
 
-    `kind` is ``"switch"``, ``"delay started"`` or ``"cancelled"``.
+    `kind` is ``"switch"``, ``"delay started"`` or ``"cancelled"``; `place` is where it happened: for a
+    study's event the bus, device or parameter that it acts on, otherwise the device.
     """
 
     t: float
@@ -25,10 +31,15 @@ class Event:
     item: str
     kind: str
     what: str
+    place: str
+
+    @property
+    def words(self) -> str:
+        """``"BUS7: fault"``, without the time."""
+        return f"{self.place}: {self.what}" + ("" if self.kind == "switch" else f" ({self.kind})")
 
     def __str__(self) -> str:
-        more = "" if self.kind == "switch" else f" ({self.kind})"
-        return f"{self.t:.7f} s  {self.device}: {self.what}{more}"
+        return f"{self.t:.7f} s  {self.words}"
 
 
 class Run:
@@ -71,20 +82,29 @@ class Run:
             If there is no such device or name; the nearest are offered.
         """
         device, name = key
-        function, gather = self.system.quantity(device, name)
-        inputs = self._values(gather)
-        return np.asarray(function.map(len(self.t))(inputs.T)).ravel()
+        return self.of([device], name)[:, 0]
 
-    def _values(self, gather: np.ndarray) -> np.ndarray:
-        """(points, len(gather)) entries of Z along the run."""
-        n, size = self.system.n, self.system.layout.size
-        settings = np.array(self.tape.settings)[self.point_settings]
-        out = np.empty((len(self.t), len(gather)))
-        for column, at in enumerate(gather):
-            out[:, column] = self.X[:, at] if at < n else self.t if at == size - 1 else settings[:, at - n]
+    def of(self, devices: Iterable[str], name: str) -> np.ndarray:
+        """(points, devices) the same quantity of several devices; as ``run[device, name]`` for each."""
+        from .signals import values
+
+        return values(self, list(devices), name)
+
+    def read(self, positions: np.ndarray) -> np.ndarray:
+        """(points, len(positions)) entries of the system's buffer Z along the run."""
+        n, last = self.system.n, self.system.layout.t
+        positions = np.asarray(positions)
+        out = np.empty((len(self.t), len(positions)))
+        variable, time = positions < n, positions == last
+        out[:, variable] = self.X[:, positions[variable]]
+        out[:, time] = self.t[:, None]
+        rest = ~(variable | time)
+        if rest.any():
+            settings = np.array([values[positions[rest] - n] for values in self.tape.settings])
+            out[:, rest] = settings[self.point_settings]
         return out
 
-    @property
+    @functools.cached_property
     def point_settings(self) -> np.ndarray:
         """(points,) number of the settings (parameters and modes) that hold at each point."""
         numbers = np.zeros(len(self.t), dtype=int)
@@ -93,7 +113,7 @@ class Run:
                 numbers[record.k + 1:] = record.settings
         return numbers
 
-    @property
+    @functools.cached_property
     def events(self) -> list[Event]:
         """What happened, in order."""
         guards, timers = self.system.switching.guards, self.system.switching.timers
@@ -102,13 +122,85 @@ class Run:
             if isinstance(record, Switch):
                 for kind, number in record.triggers:
                     trigger = (timers if kind == "timer" else guards)[number]
-                    out.append(Event(float(self.t[record.k]), trigger.device, trigger.item, "switch", trigger.what))
+                    place = self._target(trigger.device) if kind == "timer" else trigger.device
+                    out.append(self._event(record.k, trigger, "switch", place))
             elif isinstance(record, Arm | Cancel):
                 trigger = guards[record.guard]
                 kind = "delay started" if isinstance(record, Arm) else "cancelled"
-                out.append(Event(float(self.t[record.k]), trigger.device, trigger.item, kind, trigger.what))
+                out.append(self._event(record.k, trigger, kind, trigger.device))
         return out
+
+    def _event(self, k: int, trigger: Any, kind: str, place: str) -> Event:
+        return Event(float(self.t[k]), trigger.device, trigger.item, kind, trigger.what, place)
+
+    def _target(self, device: str) -> str:
+        """What an event of a study acts on: its port, or the parameter that it refers to."""
+        instance = self.system.layout.instances[self.system.layout.find(device)]
+        references = [instance.words[name] for name in instance.device.declares.references]
+        return next(iter([*references, *instance.ports.values()]), device)
+
+    def to_xarray(self, names: Iterable[str] | None = None) -> xr.Dataset:
+        """The run as a dataset: one variable for each quantity, over time and the devices that have it.
+
+        ``ds["omega"].sel(TwoAxis="GEN2")``, ``ds["Vm"].sel(bus="BUS7")``; units and descriptions are
+        attributes. A name that several kinds of device have (``Vm`` of buses and of exciters) belongs to
+        the buses, then to the sources, and carries the kind of device otherwise: ``Vm_DC1``. The
+        coordinate ``switchings`` counts how often something switched before a point: an instant of
+        switching stands twice, before and after. Events are listed along the dimension ``event``.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            Quantities wanted. By default all states and algebraic variables, voltage magnitude and angle
+            of buses, and the derived quantities of sources.
+
+        Raises
+        ------
+        CaseError
+            If no device has one of the names; the nearest are offered.
+        """
+        from .export import to_xarray
+
+        return to_xarray(self, names)
+
+    def to_csv(self, path: str | Path, columns: Iterable[str] | None = None) -> None:
+        """Write a table: the time, then one column for each ``device.quantity``, every digit kept.
+
+        Parameters
+        ----------
+        path : str or Path
+        columns : iterable of str, optional
+            Addresses or shell-style patterns: ``["GEN*.omega", "BUS7.Vm"]``. By default what
+            :meth:`to_xarray` has.
+
+        Raises
+        ------
+        CaseError
+            If an address matches nothing; the nearest are offered.
+        """
+        from .export import to_csv
+
+        to_csv(self, Path(path), columns)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a NetCDF file; :func:`load_run` gives this run back, bit for bit."""
+        from .store import save
+
+        save(self, Path(path))
 
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to {self.t[-1]:g} s, "
                 f"{self.counters.get('steps', 0)} steps, {len(self.events)} events>")
+
+
+def load_run(path: str | Path) -> Run:
+    """A run that :meth:`Run.save` wrote, with its system, ready to be looked at or replayed.
+
+    Raises
+    ------
+    GridcoreError
+        If the file is not there, is not a run of gridcore, or was made with other device definitions.
+    """
+    from .store import load
+
+    return load(Path(path))

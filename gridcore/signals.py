@@ -1,0 +1,196 @@
+"""Results by name: which devices have which quantity, and its values along a run, all devices at once.
+
+A *signal* is one quantity of every device that has it: ``omega`` of all machines, whatever their
+models. Devices that share a base class below :class:`~gridcore.device.Device` are of one kind; a name
+that several kinds have (``Vm`` of buses and of exciters) is one signal for each.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from .device import Declarations, Device
+from .errors import CaseError
+from .jacobian import gather_of
+from .kernel import vector_function
+from .names import suggest
+from .network import Bus
+
+if TYPE_CHECKING:
+    from .dae import System
+    from .layout import Group
+    from .run import Run
+    from .trace import Trace
+
+# Columns evaluated at once: keeps the memory of a quantity of a large system bounded.
+_CHUNK = 200_000
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One quantity of several devices.
+
+    Attributes
+    ----------
+    name : str
+        What it is called among all signals: the quantity's name, followed by the kind of device where
+        another kind has it already (``Vm``, ``Vm_DC1``). Buses come first, sources next.
+    quantity : str
+        Its name on the devices.
+    dimension : str
+        What the devices have in common: ``"bus"``, or the nearest base class of all of them.
+    devices : tuple of str
+    unit, doc : str
+    """
+
+    name: str
+    quantity: str
+    dimension: str
+    devices: tuple[str, ...]
+    unit: str
+    doc: str
+
+
+def signals(system: System, names: Iterable[str] | None = None) -> list[Signal]:
+    """What a run of the system has to show.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
+        algebraic variables, voltage magnitude and angle of buses, and all quantities of sources.
+
+    Raises
+    ------
+    CaseError
+        If no device has one of the names; the nearest are offered.
+    """
+    wanted = None if names is None else list(dict.fromkeys(names))
+    owners: dict[tuple[type, str], list[int]] = {}
+    for number, instance in enumerate(system.layout.instances):
+        cls = instance.device
+        for name in _offered(cls, wanted):
+            owners.setdefault((_kind(cls), name), []).append(number)
+    if wanted is not None:
+        missing = set(wanted) - {name for _, name in owners}
+        if missing:
+            known = {n for g in system.layout.groups for n in _known(g.shape.cls.declares)}
+            raise CaseError(f"no device has a quantity '{min(missing)}'{suggest(min(missing), known)}")
+    return _label(system, owners)
+
+
+def _known(declared: Declarations) -> list[str]:
+    return [*declared.variables(), *declared.quantities, *declared.inputs, *declared.modes]
+
+
+def _offered(cls: type[Device], wanted: list[str] | None) -> list[str]:
+    declared = cls.declares
+    if wanted is not None:
+        known = set(_known(declared))
+        return [name for name in wanted if name in known]
+    derived: Iterable[str] = declared.quantities if cls.source or cls.regulates else ()
+    if issubclass(cls, Bus):
+        derived = ("Vm", "Va")
+    return [*declared.variables(), *derived]
+
+
+def _kind(cls: type[Device]) -> type:
+    """Its base right below Device: Source, Load, Bus, or a class on its own."""
+    return cls.__mro__[cls.__mro__.index(Device) - 1]
+
+
+def _common(classes: Sequence[type[Device]]) -> str:
+    return next(base.__name__ for base in classes[0].__mro__ if all(issubclass(c, base) for c in classes))
+
+
+def _label(system: System, owners: dict[tuple[type, str], list[int]]) -> list[Signal]:
+    instances = system.layout.instances
+
+    def rank(item: tuple[tuple[type, str], list[int]]) -> int:
+        cls = instances[item[1][0]].device
+        return 0 if issubclass(cls, Bus) else 1 if cls.source or cls.regulates else 2
+
+    taken: set[str] = set()
+    dimensions: dict[str, list[int]] = {}
+    out = []
+    for (kind, quantity), numbers in sorted(owners.items(), key=rank):
+        name = quantity if quantity not in taken else f"{quantity}_{kind.__name__}"
+        taken.add(name)
+        classes = [instances[i].device for i in numbers]
+        dimension = "bus" if issubclass(classes[0], Bus) else _common(classes)
+        if dimensions.setdefault(dimension, numbers) != numbers:  # only some of them have it
+            dimension = f"{dimension}_{name}"
+            dimensions[dimension] = numbers
+        units = {c.declares.unit(quantity) for c in classes}
+        out.append(Signal(name, quantity, dimension, tuple(instances[i].id for i in numbers),
+                          units.pop() if len(units) == 1 else "", _doc(classes[0].declares, quantity)))
+    return out
+
+
+def _doc(declared: Declarations, name: str) -> str:
+    for table in (declared.variables(), declared.quantities, declared.inputs, declared.modes):
+        if name in table:
+            return str(table[name].doc).split("\n")[0]  # type: ignore[index]
+    return ""
+
+
+def values(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
+    """(points, devices) one quantity of several devices, whatever their models.
+
+    Raises
+    ------
+    CaseError, DeviceError
+        If there is no such device, or it has no such name; the nearest are offered.
+    """
+    layout = run.system.layout
+    column_of = {layout.find(device): column for column, device in enumerate(devices)}
+    out = np.empty((len(run.t), len(devices)))
+    for group, trace in zip(layout.groups, run.system.traces, strict=True):
+        members = [m for m, i in enumerate(group.members) if int(i) in column_of]
+        if members:
+            columns = [column_of[int(group.members[m])] for m in members]
+            out[:, columns] = _of_group(run, group, trace, members, name)
+    return out
+
+
+def _of_group(run: Run, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
+    cls = group.shape.cls
+    if name in cls.declares.variables():
+        return run.X[:, run.system.layout.index(group.members[members], cls, name)]
+    expression = trace.quantity(name)
+    symbols = list(trace.symbols.values())
+    inputs = [k for k, symbol in enumerate(symbols) if ca.depends_on(expression, symbol)]
+    function = vector_function("quantity", [symbols[k] for k in inputs], expression)
+    gather = gather_of(run.system.layout, group, trace)[:, inputs]
+    out = np.empty((len(run.t), len(members)))
+    step = max(1, _CHUNK // len(run.t))
+    for first in range(0, len(members), step):
+        part = members[first: first + step]
+        arguments = run.read(gather[part].ravel()).reshape(-1, len(inputs))
+        results = np.asarray(function.map(len(arguments))(arguments.T))
+        out[:, first: first + len(part)] = results.reshape(len(run.t), len(part))
+    return out
+
+
+def select(system: System, patterns: Iterable[str]) -> list[tuple[str, str]]:
+    """(device, quantity) of everything that the shell-style patterns ``"GEN*.omega"`` match, in their order.
+
+    Raises
+    ------
+    CaseError
+        If a pattern matches nothing; the nearest names are offered.
+    """
+    known = {f"{i.id}.{name}": (i.id, name) for i in system.layout.instances for name in _known(i.device.declares)}
+    out: dict[tuple[str, str], None] = {}
+    for pattern in patterns:
+        found = [pattern] if pattern in known else fnmatch.filter(known, pattern)
+        if not found:
+            raise CaseError(f"no quantity matches '{pattern}'{suggest(pattern, known)}")
+        out.update((known[address], None) for address in found)
+    return list(out)
