@@ -53,7 +53,7 @@ class System:
     """
 
     def __init__(self, case: Case, deenergise: bool = False):
-        self.case = case
+        self.case = case = case.copy()  # what the caller does to it later does not concern this system
         valid = validate(case)
         self.layout = layout = Layout(valid.records)
         self.traces = [Trace(g.shape) for g in layout.groups]
@@ -61,7 +61,7 @@ class System:
         self.switching = Switching(layout, self.traces, self.islands)
         self.Z0 = self._defaults(valid.base_mva, valid.frequency)
         self.base_differential, self.limited = self._structure()
-        self.islands.settle(self.Z0)
+        self.islands.settle(self.Z0, at_rest=True)
         self._assemble()
         self.operating_point: OperatingPoint | None = None
 
