@@ -60,7 +60,8 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
     if jacobian.nnz() == 0:
         return None
     r, c = (np.array(part) for part in jacobian.sparsity().get_triplet())
-    moving = ca.vertcat(variables, *(s for key, s in trace.symbols.items() if trace.kind(key) == "t"))
+    moving = ca.vertcat(variables, *(s for k, (key, s) in enumerate(trace.symbols.items())
+                                     if trace.kind(key) == "t" and k not in wanted))
     nonzeros = jacobian.nz[:]
     return Entries(vector_function(name, symbols, nonzeros), gather, rows[:, r], columns[:, wanted][:, c],
                    not ca.depends_on(nonzeros, moving))

@@ -60,17 +60,17 @@ class Islands:
         self.buses = [i for i, x in enumerate(layout.instances) if issubclass(x.device, Bus)]
         place = {i: k for k, i in enumerate(self.buses)}
         ends: list[tuple[int, int, int]] = []
-        sources: list[tuple[int, int]] = []
+        sources: list[tuple[int, int, bool]] = []
         self._touching: dict[int, list[int]] = {k: [] for k in range(len(self.buses))}
         for i, instance in enumerate(layout.instances):
             at = [place[layout.ports[i][port]] for port in instance.device.bus_ports()]
             ends += [(i, a, b) for a, b in zip(at, at[1:], strict=False)]
-            if instance.device.source:
-                sources += [(i, a) for a in at[:1]]
+            if instance.device.source or instance.words.get("control") == "slack":
+                sources += [(i, a, instance.device.source) for a in at[:1]]
             for a in at:
                 self._touching[a].append(i)
         self._ends = np.array(ends, dtype=int).reshape(-1, 3)
-        self._sources = np.array(sources, dtype=int).reshape(-1, 2)
+        self._sources = np.array(sources, dtype=int).reshape(-1, 3)
 
     def _status(self, members: np.ndarray) -> np.ndarray:
         return np.array([self.layout.address(f"{self.layout.instances[i].id}.status") for i in members], dtype=int)
@@ -88,17 +88,21 @@ class Islands:
         count, island = connected_components(links, directed=False)
         return int(count), island
 
-    def dead(self, Z: np.ndarray) -> list[list[int]]:
-        """Energised islands without a voltage source in service: places in `buses`."""
+    def dead(self, Z: np.ndarray, at_rest: bool = False) -> list[list[int]]:
+        """Energised islands without a voltage source in service: places in `buses`.
+
+        For the power flow alone (`at_rest`) a slack of any kind is one.
+        """
         if not self.buses:
             return []
         count, island = self.components(Z)
-        held = set(island[self._sources[Z[self._at[1]] == 1, 1]])
+        holds = (Z[self._at[1]] == 1) & ((self._sources[:, 2] == 1) | at_rest)
+        held = set(island[self._sources[holds, 1]])
         energised = Z[[self.layout.address(f"{self.layout.instances[i].id}.energised") for i in self.buses]]
         return [[int(k) for k in np.flatnonzero((island == i) & (energised == 1))]
                 for i in range(count) if i not in held and energised[island == i].any()]
 
-    def settle(self, Z: np.ndarray) -> None:
+    def settle(self, Z: np.ndarray, at_rest: bool = False) -> None:
         """De-energise dead islands in Z, or refuse them.
 
         Raises
@@ -106,7 +110,7 @@ class Islands:
         NetworkError
             If there are dead islands and they may not be de-energised: lists their buses.
         """
-        dead = self.dead(Z)
+        dead = self.dead(Z, at_rest)
         if dead and not self.deenergise:
             names = "; ".join(", ".join(self.layout.instances[self.buses[k]].id for k in island) for island in dead)
             raise NetworkError(f"island without a voltage source: {names}; de-energise it with deenergise=True "

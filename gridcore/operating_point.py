@@ -44,6 +44,8 @@ class OperatingPoint:
         Guards that are across at t0, in words: limits that the operating point breaks.
     timings : dict
         Seconds by stage.
+    dispatch : Dispatch or None
+        The power flow problem, for its derivative.
     """
 
     power_flow: powerflow.PowerFlow | None
@@ -52,6 +54,7 @@ class OperatingPoint:
     residual: float = 0.0
     violations: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    dispatch: Dispatch | None = None
 
 
 @dataclass
@@ -135,16 +138,17 @@ class Dispatch:
         alive = np.flatnonzero(Z[self.at["energised"]] == 1)
         S = self.scheduled()
         V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
-        inside = powerflow.solve(
-            self.admittance()[alive][:, alive].tocsc(), S[alive], kinds[alive], V[alive], volts[alive],
-            Qmin=self._limits(S, Q[0])[alive], Qmax=self._limits(S, Q[1])[alive],
+        inside = powerflow.solve_power_flow(
+            self.admittance()[alive][:, alive], S[alive], kinds[alive], V[alive], setpoints=volts[alive],
+            qmin=(S.imag + Q[0])[alive], qmax=(S.imag + Q[1])[alive],
             names=[self.ids[k] for k in alive], enforce_q_limits=enforce_q_limits)
         V[:] = 0.0
         V[alive] = inside.V
         Z[self.at["Vm0"]], Z[self.at["Va0"]] = np.abs(V), np.angle(V)
         injected = np.zeros(n, dtype=complex)
         injected[alive] = inside.S
-        self._share(injected - S, kinds)
+        self.alive = alive
+        self._share(injected - S)
         return inside
 
     def _regulate(self, source: _Sources, k: int, kinds: np.ndarray, volts: np.ndarray, Q: np.ndarray) -> None:
@@ -159,27 +163,26 @@ class Dispatch:
         volts[bus] = V0
         if kinds[bus] != powerflow.SLACK:
             kinds[bus] = kind
-        # the limits count from what the source is scheduled to inject, which is in S already
+        # limits of the bus: what its sources may inject beyond their schedule, which is in S already
         Q[0, bus] += Z[source.at["Qmin"][k]] - Z[source.at["Q0"][k]]
         Q[1, bus] += Z[source.at["Qmax"][k]] - Z[source.at["Q0"][k]]
 
-    @staticmethod
-    def _limits(S: np.ndarray, Q: np.ndarray) -> np.ndarray:
-        return S.imag + Q
-
-    def _share(self, missing: np.ndarray, kinds: np.ndarray) -> None:
+    def _share(self, missing: np.ndarray) -> None:
         """Give what the power flow found beyond the schedule to the sources of each bus, by rating."""
-        Z = self.system.Z0
-        rating = np.zeros((2, len(self.numbers)))
-        for source in self.sources:
-            size = Z[source.at["Sn"]]
-            np.add.at(rating[0], source.bus[source.control == "slack"], size[source.control == "slack"])
-            np.add.at(rating[1], source.bus[source.control != "PQ"], size[source.control != "PQ"])
-        for source in self.sources:
-            size, bus = Z[source.at["Sn"]], source.bus
-            slack, held = source.control == "slack", source.control != "PQ"
-            Z[source.at["P0"][slack]] += missing.real[bus[slack]] * size[slack] / rating[0, bus[slack]]
-            Z[source.at["Q0"][held]] += missing.imag[bus[held]] * size[held] / rating[1, bus[held]]
+        for at, bus, share, part in self.shares():
+            self.system.Z0[at] += getattr(missing, part)[bus] * share
+
+    def shares(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, str]]:
+        """(positions in Z, buses, shares, "real" or "imag"): the P0 and Q0 that the power flow finds."""
+        Z, out = self.system.Z0, []
+        for name, part, free in (("P0", "real", ("slack",)), ("Q0", "imag", ("slack", "PV"))):
+            rating = np.zeros(len(self.numbers))
+            chosen = [(s, np.isin(s.control, free)) for s in self.sources]
+            for source, mask in chosen:
+                np.add.at(rating, source.bus[mask], Z[source.at["Sn"][mask]])
+            out += [(s.at[name][mask], s.bus[mask], Z[s.at["Sn"][mask]] / rating[s.bus[mask]], part)
+                    for s, mask in chosen]
+        return out
 
 
 def find_operating_point(system: System, enforce_q_limits: bool = False) -> OperatingPoint:
@@ -202,7 +205,7 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
     at_rest = ~initialisation.moving()
     point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
                            float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system),
-                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved})
+                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch)
     system.operating_point = point
     return point
 

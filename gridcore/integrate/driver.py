@@ -87,7 +87,9 @@ class Driver:
         self.counters: Counter[str] = Counter()
         self.slack = _MERGE * step
         self._switches: list[tuple[float, str]] = []
-        system.load(system.Z0)
+        self.Z[:] = system.Z0
+        system.islands.settle(self.Z)
+        system.assembly.refresh()
         self.Z[-1] = t0
         timers = []
         for number, trigger in enumerate(system.switching.timers):

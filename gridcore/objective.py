@@ -1,0 +1,233 @@
+"""Objectives: numbers made of a run, and their partial derivatives on it.
+
+An objective is a plain numpy function of named quantities, ``lambda v: v["GEN2", "omega"]``, traced once
+and differentiated like a device; and a way to take it: at the end, integrated, or at given times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from .errors import CaseError
+from .trace import numpy_on_symbols
+from .trajectory import Step
+from .views import Path, Scope
+
+if TYPE_CHECKING:
+    from .dae import System
+    from .run import Run
+
+Function = Callable[[Any], Any]
+
+
+class Objective:
+    """Base of objectives; they add up: ``Integral(f) + 2.0 * Terminal(g)``."""
+
+    name: str = ""
+    unit: str = ""
+
+    def terms(self) -> list[tuple[float, Objective]]:
+        """The sum that it is: factors and simple objectives."""
+        return [(1.0, self)]
+
+    def __add__(self, other: Objective) -> Sum:
+        return Sum(self.terms() + other.terms(), self.name or other.name)
+
+    def __mul__(self, factor: float) -> Sum:
+        return Sum([(factor * f, o) for f, o in self.terms()], self.name)
+
+    __rmul__ = __mul__
+
+
+@dataclass
+class Sum(Objective):
+    """A weighted sum of objectives."""
+
+    parts: list[tuple[float, Objective]]
+    name: str = ""
+
+    def terms(self) -> list[tuple[float, Objective]]:
+        return self.parts
+
+
+@dataclass
+class Terminal(Objective):
+    """``function`` at the end of the run."""
+
+    function: Function
+    name: str = ""
+    unit: str = ""
+
+
+@dataclass
+class Integral(Objective):
+    """The time integral of ``function``, by the rule of the method on the steps of the run."""
+
+    function: Function
+    name: str = ""
+    unit: str = ""
+
+
+@dataclass
+class Sampled(Objective):
+    """``sum_i weights_i (function(t_i) - data_i)^2``, by linear interpolation between points of the run.
+
+    Parameters
+    ----------
+    times : (samples,) array (s)
+    function : callable
+    data, weights : (samples,) arrays or numbers, optional
+        Zero and one by default.
+    """
+
+    times: Sequence[float] | np.ndarray
+    function: Function
+    data: Any = 0.0
+    weights: Any = 1.0
+    name: str = ""
+    unit: str = ""
+
+
+class _Named:
+    """What an objective's function gets: ``v["GEN2", "omega"]``, as symbols that stand for entries of Z."""
+
+    def __init__(self, system: System):
+        self.system = system
+        self.symbols: dict[int, ca.SX] = {}
+
+    def __getitem__(self, key: tuple[str, str]) -> ca.SX:
+        if not (isinstance(key, tuple) and len(key) == 2):
+            raise CaseError(f"{key!r}: quantities are named by a pair, v['GEN2', 'omega']")
+        device, name = key
+        layout = self.system.layout
+        number, member = self.system._locate(device)
+        group = layout.groups[number]
+
+        def lookup(path: Path, symbol: str) -> ca.SX:
+            at = int(layout.gather(group, path, symbol)[member])
+            return self.symbols.setdefault(at, ca.SX.sym(f"z{at}"))
+
+        return Scope(group.shape, lookup).value((), name)
+
+
+@dataclass
+class Weights:
+    """Values and gradients of a set of objectives on a run, ready for a sweep.
+
+    Attributes
+    ----------
+    values : (objectives,) array
+    row, at : (entries,) arrays
+        Objective and position in Z of each entry of the gradients.
+    points : (points, entries) array
+        What each objective's derivative in Z at each point adds up to, all weights included.
+    clocks : list of (clock, (objectives,) array)
+        Derivatives in the times of points.
+    """
+
+    values: np.ndarray
+    row: np.ndarray
+    at: np.ndarray
+    points: np.ndarray
+    clocks: list[tuple[int, np.ndarray]] = field(default_factory=list)
+
+
+def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
+    """Values of objectives on a run, and their partial derivatives at every point of it."""
+    terms = [(i, factor, term) for i, o in enumerate(objectives) for factor, term in o.terms()]
+    traced = _trace(run, [term for _, _, term in terms])
+    values = np.zeros(len(objectives))
+    points = np.zeros((len(run.t), len(traced.row)))
+    clocks: dict[int, np.ndarray] = {}
+
+    def clock(number: int, i: int, amount: float) -> None:
+        clocks.setdefault(number, np.zeros(len(objectives)))[i] += amount
+
+    for place, (i, factor, term) in enumerate(terms):
+        mine, r = np.flatnonzero(traced.row == place), traced.values[:, place]
+        weight = np.zeros(len(run.t))
+        if isinstance(term, Terminal):
+            values[i] += factor * r[-1]
+            weight[-1] = factor
+        elif isinstance(term, Integral):
+            values[i] += factor * _quadrature(run, r, weight, lambda c, a, i=i, f=factor: clock(c, i, f * a))
+            weight *= factor
+        elif isinstance(term, Sampled):
+            values[i] += factor * _samples(run, term, r, weight, lambda c, a, i=i, f=factor: clock(c, i, f * a))
+            weight *= factor
+        else:
+            raise CaseError(f"{term!r} is not an objective")
+        points[:, mine] += weight[:, None] * traced.gradients[:, mine]
+    owner = np.array([i for i, _, _ in terms])
+    return Weights(values, owner[traced.row], traced.at, points, list(clocks.items()))
+
+
+@dataclass
+class _Traced:
+    values: np.ndarray
+    gradients: np.ndarray
+    row: np.ndarray
+    at: np.ndarray
+
+
+def _trace(run: Run, terms: Sequence[Any]) -> _Traced:
+    """All functions as one, with its sparse Jacobian, at every point of the run."""
+    named = _Named(run.system)
+    with numpy_on_symbols():
+        outputs = ca.vertcat(*(ca.SX(term.function(named)) for term in terms))
+    at = np.array(list(named.symbols), dtype=int)
+    z = ca.vertcat(*named.symbols.values())
+    jacobian = ca.jacobian(outputs, z)
+    row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())
+    function = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
+    values, gradients = function.map(len(run.t))(run.entries(at).T)
+    return _Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
+
+
+def _quadrature(run: Run, r: np.ndarray, weight: np.ndarray, clock: Callable[[int, float], None]) -> float:
+    theta = 0.5 if run.tape.theta is None else run.tape.theta
+    total = 0.0
+    for record in run.tape.records:
+        if isinstance(record, Step):
+            k, mean = record.k, (1 - theta) * r[record.k] + theta * r[record.k + 1]
+            total += record.h * mean
+            weight[k] += record.h * (1 - theta)
+            weight[k + 1] += record.h * theta
+            if record.end:
+                clock(record.end, mean)
+            if record.start:
+                clock(record.start, -mean)
+    return total
+
+
+def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray, clock: Callable[[int, float], None]) -> float:
+    times = np.asarray(term.times, dtype=float)
+    data, factors = (np.broadcast_to(np.asarray(v, dtype=float), times.shape) for v in (term.data, term.weights))
+    if not np.isfinite(data).all():
+        raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
+                        "not finite")
+    outside = times[(times < run.t[0]) | (times > run.t[-1])]
+    if len(outside):
+        raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
+    steps = [record for record in run.tape.records if isinstance(record, Step)]
+    ends = np.array([run.t[s.k + 1] for s in steps])
+    total = 0.0
+    for time, value, factor in zip(times, data, factors, strict=True):
+        step = steps[min(int(np.searchsorted(ends, time)), len(steps) - 1)]
+        s = (time - run.t[step.k]) / step.h
+        error = (1 - s) * r[step.k] + s * r[step.k + 1] - value
+        total += factor * error**2
+        slope = 2 * factor * error
+        weight[step.k] += slope * (1 - s)
+        weight[step.k + 1] += slope * s
+        along = slope * (r[step.k + 1] - r[step.k]) / step.h
+        if step.start:
+            clock(step.start, along * (s - 1))
+        if step.end:
+            clock(step.end, -along * s)
+    return total

@@ -1,0 +1,304 @@
+"""The operations of a tape, linearised: each with its tangent and its transpose side by side.
+
+A tangent is carried as rows: ``dX`` (K, n), ``dP`` (K, n_c) for the carried parameters, ``dT`` (K,) for a
+clock. A transpose takes adjoints of the same shapes backwards. The matrices are those of the operation
+at its converged points, factored there: a stale factor may precondition a solve, never stand in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+import scipy.sparse as sp
+
+from .errors import ConvergenceError, EventError
+from .jacobian import SparseMap, entries
+from .linsolve import SingularMatrix
+from .switching import Trigger
+from .trajectory import Step, Switch
+
+if TYPE_CHECKING:
+    from .dae import System
+    from .trajectory import Tape
+
+# A crossing slower than this, against the guard's own gradient and rate, is a grazing one.
+GRAZING = 1e-9
+
+
+@dataclass
+class Point:
+    """The system linearised at one point of the tape: F and its derivatives in X, parameters, time."""
+
+    k: int
+    Z: np.ndarray
+    differential: np.ndarray
+    F: np.ndarray
+    J: sp.csc_matrix
+    Fp: sp.csc_matrix
+    Ft: np.ndarray
+
+
+class Replay:
+    """Gives the linearised operation of every record of a tape.
+
+    Parameters
+    ----------
+    system : System
+    tape : Tape
+        Of a theta run, or of another to be replayed with `theta`.
+    carried : sequence of int
+        Positions in Z of the parameters whose derivatives are carried along.
+    """
+
+    def __init__(self, system: System, tape: Tape, carried: Sequence[int], theta: float | None = None):
+        self.system, self.tape = system, tape
+        self.theta = tape.theta if theta is None else theta
+        self.carried = np.asarray(carried, dtype=int)
+        self.column_of = system.columns(self.carried)
+        self.lu = system.new_lu()
+        self._fp = system.parameter_jacobian(self.carried)
+        self._settings = _point_settings(tape)
+        self._cache: dict[int, Point] = {}
+        self._zero = np.zeros(system.n)
+
+    def point(self, k: int) -> Point:
+        """Point `k`, linearised; the last few are kept."""
+        if k not in self._cache:
+            while len(self._cache) > 2:
+                self._cache.pop(next(iter(self._cache)))
+            self._cache[k] = self._linearise(k)
+        return self._cache[k]
+
+    def buffer(self, k: int) -> np.ndarray:
+        """Z at point `k`: variables, parameters, modes and time."""
+        tape = self.tape
+        return np.concatenate([tape.X[k], tape.settings[self._settings[k]], tape.t[k: k + 1]])
+
+    def _linearise(self, k: int) -> Point:
+        system, Z, assembly = self.system, self.buffer(k), self.system.assembly
+        system.load(Z)
+        assembly.mass[:], assembly.c[:] = 0.0, -1.0
+        J = sp.csc_matrix((assembly.matrix().copy(), assembly.indices, assembly.indptr), shape=(system.n, system.n))
+        Ft = system.time_slope()
+        return Point(k, Z, system.differential(Z), assembly.rhs().copy(), J, self._fp.evaluate(Z).copy(),
+                     self._zero if Ft is None else Ft)
+
+    def factor(self, point: Point, mass: np.ndarray, c: np.ndarray) -> None:
+        """Factors of ``diag(mass) - diag(c) J`` at a point."""
+        assembly = self.system.assembly
+        values = -c[assembly.indices] * point.J.data
+        values[assembly.diagonal] += mass
+        try:
+            self.lu.refactor(values)
+        except SingularMatrix as error:
+            raise ConvergenceError("the linearised equations are singular", place=self.system.layout.label(error.column),
+                                   t=point.Z[-1]) from None
+
+    def step(self, record: Step) -> StepOperator:
+        """A step."""
+        return StepOperator(self, record)
+
+    def resolve(self, k: int) -> ResolveOperator:
+        """The algebraic equations solved again, from point `k` to ``k + 1``."""
+        return ResolveOperator(self, self.point(k + 1))
+
+    def switch(self, record: Switch) -> SwitchOperator:
+        """The changes of a switch."""
+        return SwitchOperator(self, record)
+
+    def slope(self, k: int) -> np.ndarray:
+        """dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""
+        point = self.point(k)
+        m = point.differential.astype(float)
+        self.factor(point, m, m - 1.0)
+        return self.lu.solve(np.where(point.differential, point.F, -point.Ft))
+
+    def guard(self, guard: int, k: int) -> tuple[np.ndarray, float, np.ndarray]:
+        """Gradient of a guard at point `k`: in X (n,), in time, in the carried parameters."""
+        row = self._guards.evaluate(self.buffer(k))[guard].toarray().ravel()
+        n = self.system.n
+        return row[:n], float(row[n]), row[n + 1:]
+
+    @cached_property
+    def _guards(self) -> SparseMap:
+        system, parts, first = self.system, [], 0
+        column_of = system.columns([*range(system.n), system.layout.t, *self.carried])
+        for group, trace in zip(system.layout.groups, system.traces, strict=True):
+            if trace.guards:
+                count = len(group) * len(trace.guards)
+                rows = first + np.arange(count).reshape(len(group), -1)
+                parts.append(entries("guards", system.layout, group, trace, [e for _, e in trace.guards], rows,
+                                     column_of))
+                first += count
+        return SparseMap((first, system.n + 1 + len(self.carried)), parts)
+
+
+def _point_settings(tape: Tape) -> np.ndarray:
+    numbers = np.zeros(tape.points, dtype=int)
+    for record in tape.records:
+        if isinstance(record, Switch):
+            numbers[record.k + 1:] = record.settings
+    return numbers
+
+
+class StepOperator:
+    """One theta step: ``A dX+ = B dX + C dP + end dT+ - start dT``.
+
+    With ``m`` the differential rows and ``c = h theta`` there, -1 elsewhere:
+    ``A = m - c J+``, ``B = m + h (1 - theta) m J``, ``C = h (1 - theta) m Fp + c Fp+``.
+    """
+
+    def __init__(self, replay: Replay, record: Step):
+        self.replay, self.record = replay, record
+        p0, p1 = replay.point(record.k), replay.point(record.k + 1)
+        theta, h = replay.theta, record.h
+        assert theta is not None
+        m = p1.differential.astype(float)
+        self.p0, self.p1, self.m = p0, p1, m
+        self.early = h * (1 - theta) * m
+        self.c = np.where(p1.differential, h * theta, -1.0)
+        phi = m * ((1 - theta) * p0.F + theta * p1.F)
+        self.end = phi + self.c * p1.Ft
+        self.start = phi - self.early * p0.Ft
+        replay.factor(p1, m, self.c)
+
+    def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
+        """dX+ from the tangents of the state, the parameters and the two clocks."""
+        right = self.right(dX, dP)
+        right -= np.outer(dT0, self.start)
+        right += np.outer(dT1, self.end)
+        return self.replay.lu.solve(right)
+
+    def right(self, dX: np.ndarray, dP: np.ndarray) -> np.ndarray:
+        """``B dX + C dP``, (K, n)."""
+        return (self.m * dX + self.early * ((self.p0.J @ dX.T) + (self.p0.Fp @ dP.T)).T
+                + self.c * (self.p1.Fp @ dP.T).T)
+
+    def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dP, dT and dT+ from that of dX+."""
+        w = self.replay.lu.tsolve(adjoint.copy())
+        return (*self.left(w), -w @ self.start, w @ self.end)
+
+    def left(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``B^T w`` and ``C^T w``."""
+        early = (self.early * w).T
+        return self.m * w + (self.p0.J.T @ early).T, (self.p0.Fp.T @ early + self.p1.Fp.T @ (self.c * w).T).T
+
+    @cached_property
+    def _crossing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """gamma_X, gamma_p, ``v = A^-1 end`` and the transversality ``gamma_t + gamma_X v``."""
+        record, replay = self.record, self.replay
+        in_x, in_t, in_p = replay.guard(record.guard, record.k + 1)
+        v = replay.lu.solve(self.end.copy())
+        across = in_t + in_x @ v
+        scale = abs(in_t) + np.abs(in_x) @ np.abs(v)
+        if not abs(across) > GRAZING * scale:
+            raise EventError(f"{replay.system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
+                             t=float(replay.tape.t[record.k + 1]))
+        return in_x, in_p, v, across
+
+    def located_forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """dX+ and dT+ of a step that ends where its guard is zero."""
+        in_x, in_p, v, across = self._crossing
+        u = self.forward(dX, dP, dT0, np.zeros_like(dT0))
+        dT1 = -(u @ in_x + dP @ in_p) / across
+        return u + np.outer(dT1, v), dT1
+
+    def located_transpose(self, adjoint: np.ndarray, clock: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dP and dT from those of dX+ and of dT+ (`clock`)."""
+        in_x, in_p, v, across = self._crossing
+        s = (clock + adjoint @ v) / across
+        dX, dP, dT0, _ = self.transpose(adjoint - np.outer(s, in_x))
+        return dX, dP - np.outer(s, in_p), dT0
+
+
+class ResolveOperator:
+    """Algebraic variables solved again with the differential ones held: ``A dX+ = m dX + c (Fp dP + Ft dT)``."""
+
+    def __init__(self, replay: Replay, point: Point):
+        self.replay, self.point = replay, point
+        self.m = point.differential.astype(float)
+        self.c = self.m - 1.0
+        replay.factor(point, self.m, self.c)
+
+    def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
+        """dX+."""
+        return self.replay.lu.solve(self.m * dX + self.c * ((self.point.Fp @ dP.T).T + np.outer(dT, self.point.Ft)))
+
+    def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dP and dT."""
+        w = self.replay.lu.tsolve(adjoint.copy())
+        late = self.c * w
+        return self.m * w, (self.point.Fp.T @ late.T).T, late @ self.point.Ft
+
+
+class SwitchOperator:
+    """The changes of a switch, one trigger after the other, each from the values just before it."""
+
+    def __init__(self, replay: Replay, record: Switch):
+        self.replay = replay
+        system, Z = replay.system, replay.buffer(record.k)
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for trigger in triggers(system, record):
+            change = system.switching.change(trigger)
+            gather, targets = change.gather[trigger.member], change.targets[trigger.member]
+            jacobian = np.asarray(_gradient(change.function)(Z[gather]))
+            Z[targets] = np.asarray(change.function(Z[gather])).ravel()
+            self.parts.append((jacobian, gather, targets))
+
+    def _columns(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of entries of Z in a row ``[dX, dP, dT]``, and which of them are there."""
+        replay, n = self.replay, self.replay.system.n
+        columns = np.where(at < n, at, n + replay.column_of[at])
+        columns = np.where(at == replay.system.layout.t, n + len(replay.carried), columns)
+        return columns, (at < n) | (replay.column_of[at] >= 0) | (at == replay.system.layout.t)
+
+    def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """dX and dP after the switch."""
+        row = np.concatenate([dX, dP, dT[:, None]], axis=1)
+        for jacobian, gather, targets in self.parts:
+            (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
+            row[:, t[t_in]] = row[:, g[g_in]] @ jacobian[np.ix_(t_in, g_in)].T
+        n = self.replay.system.n
+        return row[:, :n], row[:, n:-1]
+
+    def transpose(self, aX: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dP and dT before the switch."""
+        row = np.concatenate([aX, aP, np.zeros((len(aX), 1))], axis=1)
+        for jacobian, gather, targets in reversed(self.parts):
+            (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
+            taken = row[:, t[t_in]].copy()
+            row[:, t[t_in]] = 0.0
+            np.add.at(row, (slice(None), g[g_in]), taken @ jacobian[np.ix_(t_in, g_in)])
+        n = self.replay.system.n
+        return row[:, :n], row[:, n:-1], row[:, -1]
+
+
+def triggers(system: System, record: Switch) -> list[Trigger]:
+    """The guards and timers that a switch acted for, in order."""
+    switching = system.switching
+    return [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in record.triggers]
+
+
+def _gradient(function: ca.Function) -> ca.Function:
+    x = ca.SX.sym("x", function.nnz_in(0))
+    return ca.Function("gradient", [x], [ca.densify(ca.jacobian(function(x), x))])
+
+
+def carried_parameters(system: System, tape: Tape, wanted: Iterable[int], setpoints: Iterable[int]) -> np.ndarray:
+    """Positions of all parameters that a sweep must carry to have the derivatives in those `wanted`:
+    themselves, set-points, event times and delays, and what switches change."""
+    n, end = system.n, system.n + system.layout.n_p
+    positions = {*wanted, *setpoints}
+    positions |= {clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")}
+    for record in tape.records:
+        if isinstance(record, Switch):
+            for trigger in triggers(system, record):
+                targets = system.switching.change(trigger).targets[trigger.member]
+                positions |= {int(at) for at in targets if n <= at < end}
+    return np.array(sorted(int(p) for p in positions), dtype=int)
