@@ -26,10 +26,10 @@ PIPELINE = """
     case files
     views trace kernel layout jacobian assembly
     network events switching
-    linsolve powerflow initialise operating_point dae
+    linsolve powerflow initialise operating_point initial_sensitivity dae
     trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
-    objective replay jumps adjoint checkpoint
+    objective replay wanted jumps adjoint checkpoint
     builtin doctor cli
 """.split()
 
