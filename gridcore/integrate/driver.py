@@ -164,8 +164,17 @@ class Driver:
             self._switch(triggers)
             gamma = self._gamma()
             self.watch.refresh(self.Z, gamma)
+            self._turn_back(triggers, gamma)
             fired = self.watch.fired_by_jump(gamma)
         self._chattering(self.t)
+
+    def _turn_back(self, triggers: tuple[tuple[str, int], ...], gamma: np.ndarray) -> None:
+        """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
+        for guard in (number for kind, number in triggers if kind == "guard"):
+            if self.watch.bounces(guard, gamma):
+                columns, gradient, gamma_t = self.system.guard_row(guard)(self.Z)
+                rates = self.newton.derivative(self.system.differential(self.Z))
+                self.watch.turned(guard, float(gradient @ rates[columns]) + gamma_t)
 
     def _collect(self, fired: np.ndarray, gamma: np.ndarray) -> tuple[tuple[str, int], ...]:
         """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CaseError, ConvergenceError, MissingDependency
-from ..linsolve import SingularMatrix
 from .driver import Outcome
+from .newton import Newton
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Ida:
         assembly = system.assembly
         self.counters: Counter[str] = Counter()
         self._rows, self._columns = assembly.indices, assembly.columns
-        self._lu = system.new_lu()
+        self._newton = Newton(system)
         self._mass = np.zeros(system.n)
         self._X, self._Xp = np.zeros(system.n), np.zeros(system.n)
         self._raised: BaseException | None = None
@@ -108,29 +108,15 @@ class Ida:
 
     def _begin(self, t: float) -> None:
         """Start from the state in the assembly, with the derivative that belongs to it."""
-        self._mass[:] = self.system.differential(self.system.assembly.Z)
-        y, yp = self.system.assembly.X.copy(), self._derivative(t)
+        differential = self.system.differential(self.system.assembly.Z)
+        self._mass[:] = differential
+        y, yp = self.system.assembly.X.copy(), self._newton.derivative(differential)
         if self._begun:
             self._solver.reinit_IC(t, y, yp)
             self.counters["restarts"] += 1
         else:
             self._solver.init_step(t, y, yp)
         self._begun, self._stale, self._tn = True, False, t
-
-    def _derivative(self, t: float) -> np.ndarray:
-        """X' at the state in the assembly: f, and from the derivative of g, ``g_y y' = -(g_x f + g_t)``."""
-        assembly, mass = self.system.assembly, self._mass
-        assembly.Z[-1] = t
-        assembly.mass[:], assembly.c[:] = mass, 1.0 - mass
-        try:
-            self._lu.refactor(assembly.matrix())
-        except SingularMatrix as error:
-            raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
-                                   t=t) from None
-        slope = self.system.time_slope()
-        F = assembly.rhs()
-        known = np.where(mass > 0, F, 0.0 if slope is None else slope)
-        return np.asarray(self._lu.solve(known))
 
     def _advance(self, towards: float) -> float:
         """One internal step; returns the time that IDA has reached then."""

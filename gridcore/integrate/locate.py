@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ITERATIONS = 20
 _HALVINGS = 60
 _TOLERANCE = 1e-13
+_ZERO = 1e-9
 
 
 def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after: float) -> float:
@@ -42,7 +43,8 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
     system, assembly = stepper.system, stepper.system.assembly
     X_end = assembly.X.copy()
     low, high = 0.0, h
-    fraction = before / (before - after) if before != after else 1.0
+    # from zero, or what is zero but for round-off, the crossing is looked for from the far end
+    fraction = before / (before - after) if abs(before) > _ZERO * abs(after) else 1.0
     guess, X = fraction * h, stepper.X0 + fraction * (X_end - stepper.X0)
     for _ in range(_HALVINGS):
         assembly.X[:] = X

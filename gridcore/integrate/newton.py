@@ -124,3 +124,14 @@ class Newton:
         self.forget()
         self.careful()
         self.forget()
+
+    def derivative(self, differential: np.ndarray) -> np.ndarray:
+        """X' at the present Z, (n,): f, and what the derivative of ``g = 0`` says, ``g_y y' = -(g_x f + g_t)``."""
+        assembly = self.assembly
+        assembly.mass[:] = differential
+        assembly.c[:] = np.where(differential, 0.0, 1.0)
+        slope = self.system.time_slope()
+        known = np.where(differential, assembly.rhs(), 0.0 if slope is None else slope)
+        self.factor()
+        self.forget()
+        return np.asarray(self.lu.solve(known))

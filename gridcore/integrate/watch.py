@@ -70,6 +70,16 @@ class Watch:
         self.side = np.where(near, -self.direction, self.side)
         self.side[fired] = across
 
+    def bounces(self, guard: int, gamma: np.ndarray) -> bool:
+        """Whether a guard that has just fired is still watched, at zero: its rate says which way it goes from here."""
+        return bool(self.active[guard] and self.direction[guard] != 0 and guard not in self.pending
+                    and abs(gamma[guard]) <= ROUND_OFF)
+
+    def turned(self, guard: int, rate: float) -> None:
+        """A guard at zero moves at `rate`: away from where it points, it is on the near side again."""
+        if rate * self.direction[guard] < 0:
+            self.side[guard] = -self.direction[guard]
+
     def arm(self, guard: int, time: float, clock: int) -> None:
         """Put the action of a guard off; from here on its cancellation is watched."""
         self.pending[guard] = Pending(guard, time, clock)
