@@ -36,3 +36,19 @@ def _ida(system: System, step: float, **options: Any) -> Stepper:
     from .integrate.ida import Ida
 
     return Ida(system, step, **options)
+
+
+@hookimpl
+def register_jump_rules(register: Callable[[str, Any], None]) -> None:
+    from .jumps import Continuous, Discrete
+
+    for rule in (Discrete(), Continuous()):
+        register(rule.name, rule)
+
+
+@hookimpl
+def register_commands(register: Callable[[Any], None]) -> None:
+    from .cli import VERBS
+
+    for verb in VERBS:
+        register(verb)

@@ -8,10 +8,12 @@ up for the set-points, the current that each regulating device must inject, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from .errors import InitialisationError
 from .jacobian import SparseMap, entries, gather_of
@@ -59,8 +61,7 @@ class Initialisation:
         self._identity = np.concatenate([np.flatnonzero(self._replaced), n + fixed_setpoints])
         self.n_rows += len(fixed_setpoints)
         self._check_square()
-        column_of = system.columns(self.unknowns)
-        self.map = self._jacobian(column_of)
+        self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), diagonal=True)
 
     def _find_setpoints(self) -> np.ndarray:
         layout = self.system.layout
@@ -129,7 +130,7 @@ class Initialisation:
             "with what hangs on it, must have exactly two set-points without `equals` (or inputs without default "
             "that nothing drives), one each for active and reactive power; 'gridcore doctor' says which has not")
 
-    def _jacobian(self, column_of: np.ndarray) -> SparseMap:
+    def _jacobian(self, column_of: np.ndarray, width: int, diagonal: bool = False) -> SparseMap:
         """G derived in the entries of Z that `column_of` maps to columns (without the identity rows)."""
         system, layout = self.system, self.system.layout
         parts = []
@@ -141,7 +142,7 @@ class Initialisation:
             extra = self._extra[k]
             if extra is not None:
                 parts.append(entries("init_extra", layout, group, trace, extra[0], extra[1], column_of))
-        return SparseMap((self.n_rows, int(column_of.max(initial=-1)) + 1), parts, diagonal=True)
+        return SparseMap((self.n_rows, width), parts, diagonal)
 
     def moving(self) -> np.ndarray:
         """(n,) bool: the rows of states that start at a given value, not at rest."""
@@ -182,6 +183,40 @@ class Initialisation:
                                   & np.isin(self.map.columns, self._identity))
         values[identity] = 1.0
         return values
+
+    def parameter_jacobian(self, Z: np.ndarray, column_of: np.ndarray, width: int) -> sp.csc_matrix:
+        """G derived at Z in the parameters that `column_of` maps to columns, (n + n_s, width)."""
+        rows, columns, values = [], [], []
+
+        def put(row: np.ndarray, at: np.ndarray, value: np.ndarray | float) -> None:
+            kept = (row >= 0) & (column_of[at] >= 0)
+            rows.append(row[kept])
+            columns.append(column_of[at][kept])
+            values.append(np.broadcast_to(value, row.shape)[kept])
+
+        put(self._starts[:, 0], self._starts[:, 1], -1.0)
+        vr, vi, vm, va, on = self._voltages.T
+        for row, part in ((vr, (np.cos, lambda a: -np.sin(a))), (vi, (np.sin, np.cos))):
+            put(row, vm, -Z[on] * part[0](Z[va]))
+            put(row, va, -Z[on] * Z[vm] * part[1](Z[va]))
+        for group, where in self._power_rows:
+            self._put_target(Z, group, where, put)
+        own = self._jacobian(column_of, width).evaluate(Z)
+        placed = sp.csc_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
+                               shape=own.shape)
+        return own + placed
+
+    def _put_target(self, Z: np.ndarray, group: Group, where: np.ndarray, put: Callable[..., None]) -> None:
+        """Derivatives of ``-conj((P0 + j Q0) / (Vm0 e^{j Va0}))``."""
+        layout, cls = self.system.layout, group.shape.cls
+        current = self._target_current(Z, group) @ [1, 1j]
+        vm, va = (layout.gather(group, cls.bus_ports(), name) for name in ("Vm0", "Va0"))
+        turn = np.exp(1j * Z[va]) / Z[vm]
+        for at, slope in ((layout.index(group.members, cls, "P0"), turn),
+                          (layout.index(group.members, cls, "Q0"), -1j * turn),
+                          (vm, -current / Z[vm]), (va, 1j * current)):
+            put(where[:, 0], at, -slope.real)
+            put(where[:, 1], at, -slope.imag)
 
     def solve(self, Z: np.ndarray) -> int:
         """Newton from the values in Z to the initial state, in place; returns the iterations.

@@ -136,11 +136,16 @@ class Weights:
     points: np.ndarray
     clocks: list[tuple[int, np.ndarray]] = field(default_factory=list)
 
+    def parameters(self, system: System) -> list[int]:
+        """Positions in Z of the parameters that the objectives read."""
+        end = system.n + system.layout.n_p
+        return sorted({int(at) for at in self.at if system.n <= at < end})
+
 
 def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
     """Values of objectives on a run, and their partial derivatives at every point of it."""
     terms = [(i, factor, term) for i, o in enumerate(objectives) for factor, term in o.terms()]
-    traced = _trace(run, [term for _, _, term in terms])
+    traced = trace(run, [term for _, _, term in terms])
     values = np.zeros(len(objectives))
     points = np.zeros((len(run.t), len(traced.row)))
     clocks: dict[int, np.ndarray] = {}
@@ -168,14 +173,17 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
 
 
 @dataclass
-class _Traced:
+class Traced:
+    """Functions at every point: values (points, functions), and gradient entries (points, entries) with
+    the function (`row`) and the position in Z (`at`) of each."""
+
     values: np.ndarray
     gradients: np.ndarray
     row: np.ndarray
     at: np.ndarray
 
 
-def _trace(run: Run, terms: Sequence[Any]) -> _Traced:
+def trace(run: Run, terms: Sequence[Any]) -> Traced:
     """All functions as one, with its sparse Jacobian, at every point of the run."""
     named = _Named(run.system)
     with numpy_on_symbols():
@@ -185,8 +193,8 @@ def _trace(run: Run, terms: Sequence[Any]) -> _Traced:
     jacobian = ca.jacobian(outputs, z)
     row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())
     function = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
-    values, gradients = function.map(len(run.t))(run.entries(at).T)
-    return _Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
+    values, gradients = function.map(len(run.t))(run.read(at).T)
+    return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
 
 
 def _quadrature(run: Run, r: np.ndarray, weight: np.ndarray, clock: Callable[[int, float], None]) -> float:

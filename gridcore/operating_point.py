@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from . import powerflow
 from .errors import CaseError, DeviceError, InitialisationError
 from .initialise import TOLERANCE, Initialisation, start
-from .jacobian import SparseMap, gather_of
+from .jacobian import Entries, SparseMap, entries, gather_of
 from .kernel import Batch, vector_function
 from .network import Bus
 
@@ -96,9 +96,29 @@ class Dispatch:
 
     def admittance(self) -> sp.csc_matrix:
         """(buses, buses) complex: currents drawn by passive devices, ``I = Y V``."""
-        system, layout, n = self.system, self.system.layout, len(self.numbers)
-        place_of = system.columns([*self.at["Vr"], *self.at["Vi"]])
-        parts = []
+        n = len(self.numbers)
+        place_of = self.system.columns([*self.at["Vr"], *self.at["Vi"]])
+        parts = self.passive_entries(place_of)
+        for part in parts:
+            bus, axis = np.divmod(part.rows, 2)
+            part.rows = np.where(part.rows >= 0, bus + axis * n, -1)
+        matrix = SparseMap((2 * n, 2 * n), parts).evaluate(self.system.Z0)
+        rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
+        if abs(rr - ii).sum() + abs(ri + ir).sum() > 1e-9 * abs(matrix).sum():
+            raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
+        return sp.csc_matrix(-(rr + 1j * ir))
+
+    def passive_entries(self, column_of: np.ndarray) -> list[Entries]:
+        """Derivatives of the currents that passive devices inject; rows 2k and 2k + 1 are those of bus k.
+
+        Raises
+        ------
+        DeviceError
+            For a device that injects current, is not linear and does not schedule power.
+        """
+        system, layout, parts = self.system, self.system.layout, []
+        row_of = np.full(layout.size, -1)
+        row_of[self.at["Vr"]], row_of[self.at["Vi"]] = 2 * np.arange(len(self.numbers)) + [[0], [1]]
         for k, (group, trace) in enumerate(zip(layout.groups, system.traces, strict=True)):
             cls = group.shape.cls
             if not any(path for (path, _), _ in trace.rows) or trace.scheduled is not None:
@@ -106,15 +126,19 @@ class Dispatch:
             if k not in system.linear or cls.declares.variables():
                 raise DeviceError(f"{cls.__name__} injects current that is not linear in the voltage: it must say "
                                   "what it injects in the power flow, by scheduled(s)")
-            part = system.row_entries(k, "admittance", place_of)
+            part = system.row_entries(k, "passive", column_of)
             if part is not None:
-                part.rows = np.where(part.rows >= 0, place_of[part.rows], -1)
+                part.rows = row_of[part.rows]
                 parts.append(part)
-        matrix = SparseMap((2 * n, 2 * n), parts).evaluate(system.Z0)
-        rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
-        if abs(rr - ii).sum() + abs(ri + ir).sum() > 1e-9 * abs(matrix).sum():
-            raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
-        return sp.csc_matrix(-(rr + 1j * ir))
+        return parts
+
+    def scheduled_entries(self, column_of: np.ndarray) -> list[Entries | None]:
+        """Derivatives of the scheduled powers; rows 2k and 2k + 1 are P and Q of bus k."""
+        system = self.system
+        return [entries("scheduled", system.layout, group, trace, list(map(ca.SX, trace.scheduled)),
+                        2 * self._buses_of(group)[:, None] + [0, 1], column_of)
+                for group, trace in zip(system.layout.groups, system.traces, strict=True)
+                if trace.scheduled is not None]
 
     def scheduled(self) -> np.ndarray:
         """(buses,) complex power that devices inject, before the power flow decides on slack and PV."""

@@ -35,6 +35,8 @@ PQ, PV, SLACK = 0, 1, 2
 TOLERANCE = 1e-12  # pu, wherever round-off allows it
 FLOOR = 1e-9  # pu: a mismatch below this that no longer falls is round-off
 ITERATIONS = 50
+NEAR = 0.1  # pu: a start with a larger mismatch is approached with the generators sharing it
+APPROACH = 12  # iterations
 SHORTEST = 1e-3  # step of the line search, as a part of Newton's
 ROUNDS = 30  # of checking the reactive limits
 RETURNS = 3  # how often a bus may leave a limit before it stays there
@@ -214,8 +216,8 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     Y : sparse (n, n) complex
         Bus admittance matrix with all shunts (pu): the network draws ``I = Y V``.
     S : (n,) complex
-        Scheduled power injected at each bus, generation less load (pu); what a bus does not keep
-        (P and Q of a slack, Q of a PV bus) is ignored.
+        Scheduled power injected at each bus, generation less load (pu). What a bus does not keep
+        (P and Q of a slack, Q of a PV bus) has no part in the solution.
     kinds : (n,) int
         ``PQ``, ``PV`` or ``SLACK`` for each bus.
     V : (n,) complex
@@ -243,6 +245,7 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     _each_island_has_a_slack(equations, kinds, names)
     newton = _Newton(equations, np.asarray(S, complex), np.asarray(V, complex),
                      np.abs(V) if setpoints is None else np.asarray(setpoints, float), names)
+    newton.approach(kinds)
     newton.solve(kinds)
     limited = np.zeros(kinds.size, int)
     if enforce_q_limits:
@@ -277,6 +280,13 @@ class _Newton:
         self.reference = self.unknowns[0::2].copy()
         self.iterations = 0
 
+    def begin(self, kinds: Integer) -> None:
+        """Start with these kinds of buses, from where the method stands."""
+        self.equations.fix(kinds)
+        self.unknowns[1::2] = np.where(kinds != PQ, self.setpoints, self.unknowns[1::2])
+        self.norm = np.inf
+        self.evaluate(self.unknowns)
+
     def evaluate(self, unknowns: Real) -> bool:
         """Move to these unknowns; the answer is whether the mismatch (2-norm) fell."""
         equations = self.equations
@@ -293,12 +303,60 @@ class _Newton:
         self.residual, self.norm = residual, norm
         return fell
 
+    def approach(self, kinds: Integer) -> None:
+        """Come near the solution from a poor start, with the generators sharing what is out of balance.
+
+        Far from the solution the losses are wrong by far more than the branches of one slack bus may
+        hold: it would turn away from the network, and end beyond 90 degrees at a solution that no system
+        runs at. So the slack keeps its scheduled power at first, and the PV buses give `taken` more
+        between them, in proportion to their own: one more unknown and one more equation, bordering the
+        Jacobian. If that fails the start is left as it was.
+        """
+        self.begin(kinds)
+        slack, share = np.flatnonzero(kinds == SLACK), np.where(kinds == PV, np.maximum(self.S.real, 0.0), 0.0)
+        if slack.size != 1 or not share.any() or np.abs(self.residual).max() <= NEAR:
+            return
+        share /= share.sum()
+        scheduled, start, taken = self.S, self.unknowns, 0.0
+        at_slack = np.flatnonzero(self.equations.row == slack)
+        away = self.equations.col[at_slack]
+        bordered = np.column_stack((share, np.zeros_like(share))).ravel()
+
+        def excess() -> float:
+            return float(self.power[slack[0]].real - scheduled[slack[0]].real)
+
+        def slope(step: Real) -> float:
+            turned = 1j * step[0::2] + step[1::2] / np.abs(self.V)
+            return float(np.sum(self.flows[at_slack] * (turned[slack] + np.conj(turned[away]))).real)
+
+        for _ in range(APPROACH):
+            norm = np.hypot(self.norm, excess())
+            try:
+                self.factorise()
+            except PowerFlowError:
+                self.unknowns = start
+                break
+            step, turn = self.factors.solve(np.stack((self.residual, bordered)))
+            self.iterations += 1
+            give = (excess() - slope(step)) / slope(turn)
+            before, part = self.unknowns, 1.0
+            while part > SHORTEST:
+                self.S = scheduled - (taken + part * give) * share
+                self.evaluate(before - part * (step + give * turn))
+                if np.hypot(self.norm, excess()) < norm:
+                    break
+                part /= 2
+            else:
+                self.unknowns = start
+                break
+            taken += part * give
+            if np.abs(self.residual).max() <= NEAR:
+                break
+        self.S = scheduled
+
     def solve(self, kinds: Integer) -> None:
         """Solve with these kinds of buses."""
-        self.equations.fix(kinds)
-        self.unknowns[1::2] = np.where(kinds != PQ, self.setpoints, self.unknowns[1::2])
-        self.norm = np.inf
-        self.evaluate(self.unknowns)
+        self.begin(kinds)
         for _ in range(ITERATIONS):
             before, mismatch = self.unknowns, np.abs(self.residual).max()
             if mismatch <= TOLERANCE:

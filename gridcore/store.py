@@ -131,6 +131,7 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         "case_name": system.case.name,
         "order": json.dumps([instance.id for instance in system.layout.instances]),
         "deenergise": int(system.islands.deenergise),
+        "operating_point": json.dumps(_operating_point(system)),
         "declarations": json.dumps(_declarations(system)),
         "theta": json.dumps(tape.theta),
         **{key: json.dumps(value, default=_plain)
@@ -219,6 +220,7 @@ def _read_case(text: str, name: str, order: list[str]) -> Case:
 
 def _read_system(group: Any, path: Path) -> System:
     from .dae import System
+    from .operating_point import find_operating_point
 
     case = _read_case(group.attrs["case"], group.attrs["case_name"], json.loads(group.attrs["order"]))
     for record in case.records:
@@ -229,8 +231,21 @@ def _read_system(group: Any, path: Path) -> System:
     if changed:
         raise GridcoreError(f"{path}: was made with other definitions of {', '.join(changed)}: their variables, "
                             "parameters or modes have changed since")
+    point = json.loads(group.attrs["operating_point"])
+    if point is not None:
+        found = find_operating_point(system, point["enforce_q_limits"])
+        found.timings = point["timings"]
     system.Z0[:] = group.variables["Z0"][...]
     return system
+
+
+def _operating_point(system: System) -> dict[str, Any] | None:
+    """What finds the operating point of the system again."""
+    point = system.operating_point
+    if point is None:
+        return None
+    limited = point.power_flow is not None and bool(point.power_flow.limited.any())
+    return {"enforce_q_limits": limited, "timings": point.timings}
 
 
 def _declarations(system: System) -> dict[str, list[list[str]]]:

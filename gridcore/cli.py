@@ -1,0 +1,241 @@
+"""The command line: ``gridcore VERB``. Verbs come from the hook ``register_commands``, these among them.
+
+Nothing heavy is imported before a verb needs it. Whatever gridcore raises on purpose is one line on
+standard error and exit code 2; ``GRIDCORE_DEBUG=1`` shows the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from . import plugins
+from .errors import GridcoreError
+from .names import suggest
+
+if TYPE_CHECKING:
+    from .case import Case
+    from .run import Run
+
+DEBUG = "GRIDCORE_DEBUG"
+
+
+class Verbs(click.Group):
+    """All verbs that plugins registered; errors on one line."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Names of the verbs, in order."""
+        return sorted(plugins.commands)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """The verb of that name.
+
+        Raises
+        ------
+        GridcoreError
+            If there is none; the nearest are offered.
+        """
+        if name not in plugins.commands:
+            raise GridcoreError(f"there is no verb '{name}'{suggest(name, plugins.commands)}")
+        found: click.Command = plugins.commands[name]
+        return found
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None,  # type: ignore[override]
+             **extra: Any) -> NoReturn:
+        """Run a verb, and exit: 0 when all is well, 1 when a check failed, 2 for an error."""
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(args, prog_name or "gridcore", **extra)
+        except (GridcoreError, click.ClickException) as error:
+            if os.environ.get(DEBUG):
+                raise
+            told = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            click.echo(f"error: {' '.join(told.split())}", err=True)
+            code = 2
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            code = 130
+        except BrokenPipeError:  # whoever read the output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="gridcore", message="%(version)s")
+def gridcore() -> None:
+    """Hybrid dynamics of electric power grids. 'gridcore VERB --help' explains a verb."""
+
+
+def main() -> NoReturn:
+    """What the console script runs."""
+    warnings.formatwarning = lambda message, *_args, **_named: f"warning: {message}\n"
+    gridcore.main()
+
+
+def _system_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of every verb that builds a system from a case."""
+    for option in (
+        click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ buses at their reactive limits."),
+        click.option("--deenergise", is_flag=True, help="Islands without a voltage source go out of service."),
+        click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
+                     help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
+        click.argument("case", metavar="CASE"),
+    ):
+        command = option(command)
+    return command
+
+
+def _load(name: str, changes: Sequence[str]) -> Case:
+    from .files import load_case
+
+    case = load_case(name)
+    for change in changes:
+        address, equals, value = change.partition("=")
+        if not equals or "." not in address:
+            raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
+        case.set(address.strip(), _value(value.strip()))
+    return case
+
+
+def _value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+@click.command("run")
+@_system_options
+@click.option("--t-end", default=2.0, show_default=True, help="End of the run (s).")
+@click.option("--step", default=0.01, show_default=True, help="Grid of the run (s).")
+@click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
+@click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler).")
+@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the data and the figure.")
+@click.option("--plot", is_flag=True, help="Draw a figure, too.")
+@click.option("--quiet", is_flag=True, help="No summary.")
+def run(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool, t_end: float, step: float,
+        method: str, theta: float | None, out: Path, plot: bool, quiet: bool) -> None:
+    """Simulate a case: a shipped one by name, or a file.
+
+    The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
+    """
+    from .dae import build
+    from .integrate.driver import simulate
+    from .progress import Progress
+    from .summary import describe_run, describe_system, layout
+
+    loaded = _load(case, changes)
+    with Progress("building", quiet=quiet):
+        system = build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
+    options = {} if theta is None else {"theta": theta}
+    try:
+        with Progress("simulating", t_end, quiet) as progress:
+            result = simulate(system, t_end, step, method, progress=progress, **options)
+    except GridcoreError as error:
+        partial: Run | None = getattr(error, "run", None)
+        if partial is not None and len(partial.t):
+            data, *_ = _keep(partial, out, plot=False)
+            error.args = (f"{error}; what was computed up to {partial.t[-1]:.6g} s is in {data}",)
+        raise
+    kept = _keep(result, out, plot)
+    if not quiet:
+        lines = [*describe_system(system), *describe_run(result)]
+        lines += [(heading, str(path)) for heading, path in zip(("data", "figure"), kept)]
+        click.echo(layout(lines))
+
+
+def _keep(result: Run, folder: Path, plot: bool) -> list[Path]:
+    """Write what a run gave; returns the files."""
+    from .export import whole_file
+
+    data = folder / f"{result.system.case.name}.nc"
+    result.save(data)
+    if not plot:
+        return [data]
+    figure = data.with_suffix(".png")
+    with whole_file(figure) as temporary:
+        plugins.analyses["plot"](result, temporary)
+    return [data, figure]
+
+
+@click.command("pf")
+@_system_options
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to a CSV file.")
+def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool, out: Path | None) -> None:
+    """Power flow of a case: a table of its buses."""
+    from .dae import build
+    from .operating_point import Dispatch
+    from .progress import Progress
+    from .tables import bus_table, totals, write_csv
+
+    with Progress("power flow"):
+        system = build(_load(case, changes), deenergise=deenergise, initialise=False)
+        if not system.islands.buses:
+            raise GridcoreError(f"case '{system.case.name}' has no buses")
+        dispatch = Dispatch(system)
+        flow = dispatch.solve(enforce_q_limits)
+    table = bus_table(dispatch, flow)
+    if out is None:
+        click.echo(table.text())
+        click.echo(totals(system, flow))
+    else:
+        write_csv(table, out)
+        click.echo(totals(system, flow))
+        click.echo(str(out))
+
+
+@click.command("plugins")
+def list_plugins() -> None:
+    """What plugins registered, and which distribution each comes from."""
+    for registry in plugins.REGISTRIES:
+        click.echo(registry.kind)
+        width = max(map(len, registry), default=0)
+        for name in sorted(registry):
+            click.echo(f"  {name:<{width}}  {registry.origin(name)}")
+
+
+@click.command("doctor")
+@click.argument("device", metavar="DEVICE|all")
+def doctor(device: str) -> None:
+    """Check a device (or all of them): derivatives, equilibrium, units and docs; in words."""
+    from .doctor import examine
+
+    sick = 0
+    for name in sorted(plugins.devices) if device == "all" else [device]:
+        report = examine(plugins.devices[name])
+        click.echo(f"{name}: {'well' if report.ok else 'NOT WELL'}")
+        for line in report.lines:
+            click.echo(f"  {line}")
+        sick += not report.ok
+    if sick:
+        click.get_current_context().exit(1)
+
+
+@click.command("convert")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO", type=click.Path(path_type=Path))
+def convert(source: str, target: Path) -> None:
+    """Convert a case from one format to another: 'gridcore convert case9.m case9.toml'."""
+    from .case import validate
+    from .export import whole_file
+    from .files import load_case, save_case
+
+    case = load_case(source)
+    validate(case)
+    with whole_file(target) as temporary:
+        save_case(case, temporary)
+    for note in filter(None, case.about.get("notes", "").split("; ")):
+        click.echo(f"note: {note}")
+    click.echo(f"{target}: {len(case)} records")
+
+
+VERBS = (run, pf, list_plugins, doctor, convert)

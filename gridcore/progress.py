@@ -1,0 +1,72 @@
+"""A progress bar for what takes longer than two seconds: on standard error, and only on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 2.0
+
+
+class Progress:
+    """``with Progress("simulating", total=10.0) as tell: ...; tell(3.2)``.
+
+    Without a total it shows that something goes on. Nothing is shown before two seconds have passed,
+    and nothing stays behind.
+
+    Parameters
+    ----------
+    what : str
+    total : float, optional
+        What is told when all is done.
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, what: str, total: float | None = None, quiet: bool = False):
+        self.what, self.total, self.done = what, total, 0.0
+        self._bar: Any = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        if not quiet and sys.stderr.isatty():
+            self._timer = threading.Timer(PATIENCE, self._show)
+            self._timer.daemon = True
+
+    def __enter__(self) -> Progress:
+        if self._timer is not None:
+            self._timer.start()
+        return self
+
+    def __call__(self, done: float) -> None:
+        """How far it is."""
+        self.done = done
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        with self._lock:
+            if self._timer is None:  # over in the meantime
+                return
+            columns = [TextColumn("{task.description}"), BarColumn()]
+            columns += [TimeElapsedColumn()] if self.total is None else [TextColumn("{task.percentage:>3.0f} %"),
+                                                                         TimeRemainingColumn()]
+            bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._task = bar.add_task(self.what, total=self.total, completed=self.done)
+            bar.start()
+            self._bar = bar
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None

@@ -1,0 +1,112 @@
+"""Rotor angles of synchronous machines: their centre of inertia, and whether they stay together.
+
+A rotor is a source with the states ``delta`` (rad) and ``omega`` (pu). What belongs together is decided
+point by point: machines in service in one island. Where an infinite bus holds an island, its angle is
+the reference in place of the centre of inertia.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .network import Bus
+
+if TYPE_CHECKING:
+    from .dae import System
+    from .run import Run
+
+
+@dataclass(frozen=True)
+class Rotors:
+    """The machines of a run.
+
+    Attributes
+    ----------
+    devices : list of str
+    delta, omega : (points, machines) arrays
+        Angles (rad) against the synchronous frame, and speeds (pu).
+    in_service : (points, machines) bool array
+    reference : (points, machines) array
+        Angle (rad) of the centre of inertia, or of the infinite bus, of each machine's island:
+        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24.
+    spread : (points,) array
+        Largest difference of two angles (rad) in one island, an infinite bus among them.
+    """
+
+    devices: list[str]
+    delta: np.ndarray
+    omega: np.ndarray
+    in_service: np.ndarray
+    reference: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def relative(self) -> np.ndarray:
+        """(points, machines) angles (rad) to the reference; nan out of service."""
+        return np.where(self.in_service, self.delta - self.reference, np.nan)
+
+    @property
+    def in_synchronism(self) -> bool:
+        """Whether no two machines of an island are ever 180 degrees apart."""
+        return bool(np.max(self.spread, initial=0.0) < np.pi)
+
+
+def rotor_devices(system: System) -> list[str]:
+    """The sources that have a rotor."""
+    return [i.id for i in system.layout.instances
+            if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
+
+
+def rotors(run: Run) -> Rotors:
+    """The rotor angles of a run."""
+    system, devices = run.system, rotor_devices(run.system)
+    delta, omega = run.of(devices, "delta"), run.of(devices, "omega")
+    on = run.of(devices, "status") == 1
+    inertia = np.array([_inertia(system, device) for device in devices])
+    reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
+    numbers = run.point_settings
+    for setting in np.unique(numbers):
+        points = np.flatnonzero(numbers == setting)
+        Z = system.Z0.copy()
+        Z[system.n:-1] = run.tape.settings[setting]
+        for members, held in _islands(system, devices, Z):
+            alive = [m for m in members if on[points[0], m]]
+            if not alive:
+                continue
+            angles = delta[np.ix_(points, alive)]
+            own = angles @ inertia[alive] / inertia[alive].sum() if held is None else np.full(len(points), held)
+            reference[np.ix_(points, members)] = own[:, None]
+            together = angles if held is None else np.column_stack([angles, own])
+            spread[points] = np.maximum(spread[points], together.max(axis=1) - together.min(axis=1))
+    return Rotors(devices, delta, omega, on, reference, spread)
+
+
+def _inertia(system: System, device: str) -> float:
+    """H Sn (MWs) of a machine; one that declares neither counts by what it declares."""
+    declared = system.layout.instances[system.layout.find(device)].device.declares.params
+    return float(np.prod([system.Z0[system.layout.address(f"{device}.{name}")] for name in ("H", "Sn")
+                          if name in declared]))
+
+
+def _islands(system: System, devices: list[str], Z: np.ndarray) -> list[tuple[list[int], float | None]]:
+    """Machines of each island, and the angle of its infinite bus where it has one."""
+    layout, islands = system.layout, system.islands
+    place = {number: k for k, number in enumerate(islands.buses)}
+    count, island = islands.components(Z)
+
+    def bus_of(device: str) -> int:
+        number = layout.find(device)
+        return layout.ports[number][layout.instances[number].device.bus_ports()[0]]
+
+    members: list[list[int]] = [[] for _ in range(count)]
+    held: list[float | None] = [None] * count
+    for m, device in enumerate(devices):
+        members[island[place[bus_of(device)]]].append(m)
+    for instance in layout.instances:
+        if instance.device.source and instance.id not in devices and Z[layout.address(f"{instance.id}.status")] == 1:
+            bus = bus_of(instance.id)
+            held[island[place[bus]]] = float(system.Z0[layout.index(np.array([bus]), Bus, "Va0")][0])
+    return list(zip(members, held, strict=True))

@@ -1,0 +1,111 @@
+"""What derivatives are asked for, by name; and the labelled table that they come back in."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import CaseError
+from .names import suggest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .objective import Objective
+    from .run import Run
+    from .trajectory import Tape
+
+DISPATCH = ("power flow", "direct")
+
+
+class Wanted:
+    """The parameters and initial values that patterns name, in order of the patterns.
+
+    Attributes
+    ----------
+    names : list of str
+    is_parameter : (names,) bool array
+        Parameters; the others are states, whose initial value is meant.
+    parameters, states : int arrays
+        Positions in Z of either.
+    operating_point : list of int
+        Positions in Z of what the power flow finds: carried whatever is wanted.
+
+    Raises
+    ------
+    CaseError
+        If a pattern matches nothing (the nearest names are offered), or what it names is found by
+        the power flow or by initialisation and so has no derivative of its own.
+    """
+
+    def __init__(self, run: Run, wrt: str | Iterable[str], dispatch: str):
+        if dispatch not in DISPATCH:
+            raise CaseError(f"dispatch = {dispatch!r} must be {' or '.join(map(repr, DISPATCH))}")
+        system = run.system
+        point = system.operating_point
+        found = point.dispatch if point is not None else None
+        self.operating_point: list[int] = []
+        if found is not None:
+            self.operating_point = [int(i) for at, *_ in found.shares() for i in at]
+            self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
+        known = system.layout.parameter_names()
+        names = {**known, **{f"{d}.{v}": k for k, (d, v) in enumerate(system.variables) if system.base_differential[k]}}
+        fixed = self._found_by_initialisation(run)
+        if dispatch == "power flow":
+            fixed.update(dict.fromkeys(self.operating_point, "the power flow"))
+            if found is not None:  # of a source, V0 counts where it holds the voltage, and sets Q0
+                self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
+        chosen: dict[str, int] = {}
+        for pattern in [wrt] if isinstance(wrt, str) else wrt:
+            matches = [name for name in fnmatch.filter(names, pattern) if names[name] not in fixed]
+            if not matches:
+                why = [fixed[names[name]] for name in fnmatch.filter(names, pattern)]
+                raise CaseError(f"'{pattern}' is found by {why[0]}: it is no parameter" if why
+                                else f"no parameter or state matches '{pattern}'{suggest(pattern, names)}")
+            chosen.update((name, names[name]) for name in matches)
+        self.names = list(chosen)
+        at = np.array(list(chosen.values()), dtype=int)
+        self.is_parameter = at >= system.n
+        self.parameters, self.states = at[self.is_parameter], at[~self.is_parameter]
+
+    @staticmethod
+    def _found_by_initialisation(run: Run) -> dict[int, str]:
+        from .initialise import Initialisation
+
+        return {int(at): "initialisation" for at in Initialisation(run.system).setpoints}
+
+
+def units(run: Run, names: Sequence[str]) -> list[str]:
+    """Units of parameters or states, by address."""
+    layout = run.system.layout
+    out = []
+    for name in names:
+        device, _, item = name.rpartition(".")
+        out.append("" if device == "system" else layout.instances[layout.find(device)].device.declares.unit(item))
+    return out
+
+
+def table(run: Run, objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
+          gradient: np.ndarray) -> xr.DataArray:
+    """The derivatives with names, units, and the values of the objectives."""
+    import xarray as xr
+
+    labels = [o.name or f"objective {k + 1}" for k, o in enumerate(objectives)]
+    return xr.DataArray(
+        gradient, dims=("objective", "parameter"), name="gradient",
+        coords={"objective": labels, "parameter": wanted.names, "value": ("objective", values),
+                "unit": ("parameter", units(run, wanted.names))})
+
+
+def replayable(tape: Tape) -> None:
+    """Refuse a tape that no theta step can replay.
+
+    Raises
+    ------
+    CaseError
+    """
+    if tape.theta is None:
+        raise CaseError("this run was not made by a theta method: there are no steps to replay exactly")

@@ -1,0 +1,20 @@
+"""Forward trajectory sensitivities: the tangent of every operation on the tape, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gridcore.hookspecs import hookimpl
+
+
+@hookimpl
+def register_analyses(register: Callable[[str, Any], None]) -> None:
+    register("tsa", _tsa)
+
+
+def _tsa(*args: Any, **options: Any) -> Any:
+    """Trajectory sensitivities of a run: see :func:`gridcore_tsa.sensitivities.tsa`."""
+    from .sensitivities import tsa
+
+    return tsa(*args, **options)

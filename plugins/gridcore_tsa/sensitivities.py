@@ -1,0 +1,74 @@
+"""Forward trajectory sensitivities of a run, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gridcore import plugins
+from gridcore.initial_sensitivity import InitialSensitivity
+from gridcore.initialise import Initialisation
+from gridcore.objective import Terminal, trace
+from gridcore.replay import Replay, carried_parameters
+from gridcore.wanted import Wanted, replayable, units
+
+from .sweep import ForwardSweep
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from gridcore.run import Run
+
+
+def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
+        jumps: str = "discrete", dispatch: str = "power flow") -> xr.DataArray:
+    """Derivatives of quantities along a run in parameters, at every point of it.
+
+    Parameters
+    ----------
+    run : Run
+        Of a theta method.
+    wrt : str or iterable of str
+        Parameters and initial values, by address and pattern, as in :func:`gridcore.adjoint`.
+    quantities : iterable of (device, name), optional
+        All differential states where none are given.
+    jumps, dispatch
+        As in :func:`gridcore.adjoint`.
+
+    Returns
+    -------
+    xarray.DataArray
+        Dimensions point, quantity and parameter, with the points' times.
+    """
+    import xarray as xr
+
+    replayable(run.tape)
+    system = run.system
+    wanted = Wanted(run, wrt, dispatch)
+    named = list(quantities) if quantities is not None else [
+        name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
+    traced = trace(run, [Terminal(lambda v, q=q: v[q]) for q in named])
+    setpoints = Initialisation(system).setpoints
+    n, end = system.n, system.n + system.layout.n_p
+    read = [int(at) for at in traced.at if n <= at < end]
+    carried = carried_parameters(system, run.tape, [*wanted.parameters, *read], [*setpoints, *wanted.operating_point])
+    replay = Replay(system, run.tape, carried)
+    dP = np.zeros((len(wanted.names), len(carried)))
+    dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
+    dX, dP = InitialSensitivity(system, carried, dispatch == "power flow").forward(dP)
+    dX[np.flatnonzero(~wanted.is_parameter), wanted.states] += 1.0
+    out = np.zeros((len(run.t), len(named), len(wanted.names)))
+    columns = np.where(traced.at < n, traced.at, n + replay.column_of[traced.at])
+    inside = columns < n + len(carried)
+    sweep = ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)
+
+    def visit(k: int, X: np.ndarray) -> None:
+        row = np.concatenate([X, sweep.P], axis=1)
+        np.add.at(out[k], traced.row[inside], traced.gradients[k, inside, None] * row[:, columns[inside]].T)
+
+    sweep.run(visit)
+    return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
+        "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named], "parameter": wanted.names,
+        "unit": ("parameter", units(run, wanted.names))})
