@@ -264,7 +264,7 @@ def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequen
     _, island = connected_components(graph, directed=False)
     without = np.flatnonzero(~np.isin(island, island[kinds == SLACK]))
     if without.size:
-        buses = [names[i] for i in without if island[i] == island[without[0]]]
+        buses = [names[int(i)] for i in without if island[i] == island[without[0]]]
         more = f" and {len(buses) - 10} more" if len(buses) > 10 else ""
         raise NetworkError(f"no slack bus in the island of {', '.join(buses[:10])}{more}: "
                            "one source there must have control = \"slack\"")
@@ -313,7 +313,8 @@ class _Newton:
         Jacobian. If that fails the start is left as it was.
         """
         self.begin(kinds)
-        slack, share = np.flatnonzero(kinds == SLACK), np.where(kinds == PV, np.maximum(self.S.real, 0.0), 0.0)
+        slack = np.flatnonzero(kinds == SLACK)
+        share = np.where(kinds == PV, np.maximum(self.S.real, 0.0), 0.0)
         if slack.size != 1 or not share.any() or np.abs(self.residual).max() <= NEAR:
             return
         share /= share.sum()
@@ -415,4 +416,5 @@ def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> In
         newton.S.imag[over], newton.S.imag[under] = high[over], low[under]
         newton.solve(np.where(limited != 0, PQ, kinds))
     bus = int(np.flatnonzero(over | under | leaving)[0])
-    raise PowerFlowError(f"the reactive limits are still switching after {ROUNDS} rounds", place=newton.names[bus])
+    raise PowerFlowError(f"the reactive limits are still switching after {ROUNDS} rounds",
+                         place=newton.names[bus])
