@@ -70,7 +70,10 @@ class Verbs(click.Group):
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="gridcore", message="%(version)s")
 def gridcore() -> None:
-    """Hybrid dynamics of electric power grids. 'gridcore VERB --help' explains a verb."""
+    """Hybrid dynamics of electric power grids.
+
+    'gridcore VERB --help' explains a verb.
+    """
 
 
 def main() -> NoReturn:
@@ -82,8 +85,8 @@ def main() -> NoReturn:
 def _system_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of every verb that builds a system from a case."""
     for option in (
-        click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ buses at their reactive limits."),
-        click.option("--deenergise", is_flag=True, help="Islands without a voltage source go out of service."),
+        click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
+        click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
         click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
                      help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
         click.argument("case", metavar="CASE"),
@@ -119,11 +122,11 @@ def _value(text: str) -> int | float | str:
 @click.option("--step", default=0.01, show_default=True, help="Grid of the run (s).")
 @click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
 @click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler).")
-@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the data and the figure.")
+@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
 @click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @click.option("--quiet", is_flag=True, help="No summary.")
-def run(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool, t_end: float, step: float,
-        method: str, theta: float | None, out: Path, plot: bool, quiet: bool) -> None:
+def run(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool, t_end: float,
+        step: float, method: str, theta: float | None, out: Path, plot: bool, quiet: bool) -> None:
     """Simulate a case: a shipped one by name, or a file.
 
     The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
@@ -170,7 +173,8 @@ def _keep(result: Run, folder: Path, plot: bool) -> list[Path]:
 @click.command("pf")
 @_system_options
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to a CSV file.")
-def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool, out: Path | None) -> None:
+def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool,
+       out: Path | None) -> None:
     """Power flow of a case: a table of its buses."""
     from .dae import build
     from .operating_point import Dispatch
@@ -195,7 +199,7 @@ def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: 
 
 @click.command("plugins")
 def list_plugins() -> None:
-    """What plugins registered, and which distribution each comes from."""
+    """What plugins registered, and who they are."""
     for registry in plugins.REGISTRIES:
         click.echo(registry.kind)
         width = max(map(len, registry), default=0)
@@ -206,7 +210,11 @@ def list_plugins() -> None:
 @click.command("doctor")
 @click.argument("device", metavar="DEVICE|all")
 def doctor(device: str) -> None:
-    """Check a device (or all of them): derivatives, equilibrium, units and docs; in words."""
+    """Check a device, or all of them.
+
+    Derivatives against the complex step, equilibrium, permutation of instances, units and docs: what
+    is wrong is said in words, and the exit code is 1.
+    """
     from .doctor import examine
 
     sick = 0
@@ -224,7 +232,10 @@ def doctor(device: str) -> None:
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO", type=click.Path(path_type=Path))
 def convert(source: str, target: Path) -> None:
-    """Convert a case from one format to another: 'gridcore convert case9.m case9.toml'."""
+    """Convert a case file to another format.
+
+    The suffixes say which: 'gridcore convert case9.m case9.toml'.
+    """
     from .case import validate
     from .export import whole_file
     from .files import load_case, save_case

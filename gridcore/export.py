@@ -55,13 +55,14 @@ def to_xarray(run: Run, names: Iterable[str] | None = None) -> xr.Dataset:
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {
         "time": ("time", run.t.copy(), {"units": "s", "long_name": "time"}),
-        "switchings": ("time", run.point_settings.copy(), {"long_name": "switchings before this point"})}
+        "switchings": ("time", run.tape.point_settings(), {"long_name": "switchings before this point"})}
     for signal in signals(run.system, names):
         coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
         variables[signal.name] = (("time", signal.dimension), run.of(signal.devices, signal.quantity),
                                   {"units": signal.unit, "long_name": signal.doc or signal.quantity})
     events = run.events
-    variables["event_time"] = ("event", np.array([e.t for e in events]), {"units": "s", "long_name": "time of event"})
+    variables["event_time"] = ("event", np.array([e.t for e in events]),
+                               {"units": "s", "long_name": "time of event"})
     variables["event_words"] = ("event", np.array([e.words for e in events], dtype=str))
     return xr.Dataset(variables, coordinates, describe(run))
 

@@ -53,11 +53,12 @@ class Progress:
         with self._lock:
             if self._timer is None:  # over in the meantime
                 return
-            columns = [TextColumn("{task.description}"), BarColumn()]
-            columns += [TimeElapsedColumn()] if self.total is None else [TextColumn("{task.percentage:>3.0f} %"),
-                                                                         TimeRemainingColumn()]
-            bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self._task = bar.add_task(self.what, total=self.total, completed=self.done)
+            percent, known = TextColumn("{task.percentage:>3.0f} %"), self.total is not None
+            bar = Bar(TextColumn("{task.description}"), BarColumn(),
+                      *((percent, TimeRemainingColumn()) if known else (TimeElapsedColumn(),)),
+                      console=Console(stderr=True), transient=True)
+            self._task = bar.add_task(self.what, total=self.total)
+            bar.update(self._task, completed=self.done)
             bar.start()
             self._bar = bar
 

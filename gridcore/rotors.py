@@ -67,7 +67,7 @@ def rotors(run: Run) -> Rotors:
     on = run.of(devices, "status") == 1
     inertia = np.array([_inertia(system, device) for device in devices])
     reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
-    numbers = run.point_settings
+    numbers = run.tape.point_settings()
     for setting in np.unique(numbers):
         points = np.flatnonzero(numbers == setting)
         Z = system.Z0.copy()
@@ -76,10 +76,13 @@ def rotors(run: Run) -> Rotors:
             alive = [m for m in members if on[points[0], m]]
             if not alive:
                 continue
-            angles = delta[np.ix_(points, alive)]
-            own = angles @ inertia[alive] / inertia[alive].sum() if held is None else np.full(len(points), held)
-            reference[np.ix_(points, members)] = own[:, None]
-            together = angles if held is None else np.column_stack([angles, own])
+            angles = delta[points][:, alive]
+            if held is None:
+                own, together = angles @ inertia[alive] / inertia[alive].sum(), angles
+            else:
+                own = np.full(len(points), held)
+                together = np.column_stack([angles, own])
+            reference[points[:, None], members] = own[:, None]
             spread[points] = np.maximum(spread[points], together.max(axis=1) - together.min(axis=1))
     return Rotors(devices, delta, omega, on, reference, spread)
 
@@ -106,7 +109,9 @@ def _islands(system: System, devices: list[str], Z: np.ndarray) -> list[tuple[li
     for m, device in enumerate(devices):
         members[island[place[bus_of(device)]]].append(m)
     for instance in layout.instances:
-        if instance.device.source and instance.id not in devices and Z[layout.address(f"{instance.id}.status")] == 1:
+        if not instance.device.source or instance.id in devices:
+            continue
+        if Z[layout.address(f"{instance.id}.status")] == 1:
             bus = bus_of(instance.id)
             held[island[place[bus]]] = float(system.Z0[layout.index(np.array([bus]), Bus, "Va0")][0])
     return list(zip(members, held, strict=True))

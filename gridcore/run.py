@@ -107,11 +107,7 @@ class Run:
     @functools.cached_property
     def point_settings(self) -> np.ndarray:
         """(points,) number of the settings (parameters and modes) that hold at each point."""
-        numbers = np.zeros(len(self.t), dtype=int)
-        for record in self.tape.records:
-            if isinstance(record, Switch):
-                numbers[record.k + 1:] = record.settings
-        return numbers
+        return self.tape.point_settings()
 
     @functools.cached_property
     def events(self) -> list[Event]:
@@ -189,8 +185,8 @@ class Run:
         save(self, Path(path))
 
     def __repr__(self) -> str:
-        return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to {self.t[-1]:g} s, "
-                f"{self.counters.get('steps', 0)} steps, {len(self.events)} events>")
+        return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "
+                f"{self.t[-1]:g} s, {self.counters.get('steps', 0)} steps, {len(self.events)} events>")
 
 
 def load_run(path: str | Path) -> Run:

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import casadi as ca
 import numpy as np
 
 from .device import Declarations, Device
 from .errors import CaseError
-from .jacobian import gather_of
-from .kernel import vector_function
+from .jacobian import function_of
 from .names import suggest
 from .network import Bus
 
@@ -136,7 +134,7 @@ def _label(system: System, owners: dict[tuple[type, str], list[int]]) -> list[Si
 def _doc(declared: Declarations, name: str) -> str:
     for table in (declared.variables(), declared.quantities, declared.inputs, declared.modes):
         if name in table:
-            return str(table[name].doc).split("\n")[0]  # type: ignore[index]
+            return str(table[name].doc).split("\n")[0]
     return ""
 
 
@@ -163,16 +161,12 @@ def _of_group(run: Run, group: Group, trace: Trace, members: list[int], name: st
     cls = group.shape.cls
     if name in cls.declares.variables():
         return run.X[:, run.system.layout.index(group.members[members], cls, name)]
-    expression = trace.quantity(name)
-    symbols = list(trace.symbols.values())
-    inputs = [k for k, symbol in enumerate(symbols) if ca.depends_on(expression, symbol)]
-    function = vector_function("quantity", [symbols[k] for k in inputs], expression)
-    gather = gather_of(run.system.layout, group, trace)[:, inputs]
+    function, gather = function_of("quantity", run.system.layout, group, trace, trace.quantity(name))
     out = np.empty((len(run.t), len(members)))
     step = max(1, _CHUNK // len(run.t))
     for first in range(0, len(members), step):
         part = members[first: first + step]
-        arguments = run.read(gather[part].ravel()).reshape(-1, len(inputs))
+        arguments = run.read(gather[part].ravel()).reshape(-1, gather.shape[1])
         results = np.asarray(function.map(len(arguments))(arguments.T))
         out[:, first: first + len(part)] = results.reshape(len(run.t), len(part))
     return out
@@ -186,7 +180,8 @@ def select(system: System, patterns: Iterable[str]) -> list[tuple[str, str]]:
     CaseError
         If a pattern matches nothing; the nearest names are offered.
     """
-    known = {f"{i.id}.{name}": (i.id, name) for i in system.layout.instances for name in _known(i.device.declares)}
+    known = {f"{i.id}.{name}": (i.id, name)
+             for i in system.layout.instances for name in _known(i.device.declares)}
     out: dict[tuple[str, str], None] = {}
     for pattern in patterns:
         found = [pattern] if pattern in known else fnmatch.filter(known, pattern)

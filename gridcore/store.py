@@ -71,13 +71,13 @@ def load(path: Path) -> Run:
         raise GridcoreError(f"{path}: is not a run of gridcore (no NetCDF-4 file)") from None
     with file:
         if file.attrs.get("gridcore_format") != FORMAT:
-            raise GridcoreError(f"{path}: is not a run of gridcore: a file that Run.save or 'gridcore run' wrote is")
+            raise GridcoreError(f"{path}: is not a run of gridcore: Run.save and 'gridcore run' write such files")
         if int(file.attrs["gridcore_format_version"]) > VERSION:
-            raise GridcoreError(f"{path}: was written by a newer gridcore, whose format this one does not know")
+            raise GridcoreError(f"{path}: was written by a newer gridcore; this one does not know the format")
         group = file["tape"]
         system = _read_system(group, path)
-        settings, counters, timings = (json.loads(group.attrs[name]) for name in ("run", "counters", "timings"))
-        return Run(system, _read_tape(file, group, system), settings, counters, timings)
+        return Run(system, _read_tape(file, group, system),
+                   *(json.loads(group.attrs[name]) for name in ("run", "counters", "timings")))
 
 
 # ---------------------------------------------------------------- results
@@ -87,7 +87,7 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
     """The root of the file; returns the columns of X that each variable holds (where it holds any)."""
     layout = run.system.layout
     _write(file, "time", ("time",), run.t, units="s", long_name="time")
-    _write(file, "switchings", ("time",), run.point_settings, long_name="switchings before this point")
+    _write(file, "switchings", ("time",), run.tape.point_settings(), long_name="switchings before this point")
     columns: dict[str, np.ndarray] = {}
     for signal in signals(run.system):
         if signal.dimension not in file.dimensions:
@@ -95,7 +95,8 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
         _write(file, signal.name, ("time", signal.dimension), run.of(signal.devices, signal.quantity),
                units=signal.unit, long_name=signal.doc or signal.quantity, coordinates="switchings")
         if _is_variable(signal, run.system):
-            columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}") for d in signal.devices])
+            columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}")
+                                             for d in signal.devices])
     if run.events:
         _write(file, "event_time", ("event",), np.array([e.t for e in run.events]), units="s",
                long_name="time of event")
@@ -229,8 +230,8 @@ def _read_system(group: Any, path: Path) -> System:
     then, now = json.loads(group.attrs["declarations"]), _declarations(system)
     changed = [model for model in now if then.get(model) != now[model]]
     if changed:
-        raise GridcoreError(f"{path}: was made with other definitions of {', '.join(changed)}: their variables, "
-                            "parameters or modes have changed since")
+        raise GridcoreError(f"{path}: was made with other definitions of {', '.join(changed)}: their "
+                            "variables, parameters or modes have changed since")
     point = json.loads(group.attrs["operating_point"])
     if point is not None:
         found = find_operating_point(system, point["enforce_q_limits"])
@@ -260,7 +261,7 @@ def _names(declared: Declarations) -> list[list[str]]:
 
 
 def _plain(value: Any) -> Any:
-    """numpy's numbers and arrays as Python's, for JSON."""
+    """Numbers and arrays of numpy as Python's, for JSON."""
     return value.tolist()
 
 

@@ -43,8 +43,9 @@ def describe_system(system: System) -> Iterator[Line]:
     flow = point.power_flow
     if flow is not None:
         limited = int(np.count_nonzero(flow.limited))
-        yield "power flow", (f"{_count(flow.iterations, 'iteration')}, mismatch {flow.mismatch:.1e} pu"
-                             + (f", {_count(limited, 'bus', 'buses')} at a reactive limit" if limited else ""))
+        extra = [f"{_count(limited, 'bus', 'buses')} at a reactive limit"] if limited else []
+        yield "power flow", ", ".join([_count(flow.iterations, "iteration"),
+                                       f"mismatch {flow.mismatch:.1e} pu", *extra])
     yield "initial state", f"{_count(point.iterations, 'iteration')}, largest residual {point.residual:.1e}"
     yield from _under("limits at t0", point.violations or ["all kept"])
 
@@ -54,7 +55,8 @@ def describe_run(run: Run) -> Iterator[Line]:
     yield from _under("events", _events(run) or ["none"])
     machines = rotors(run)
     if machines.devices:
-        yield "speed", _extremes(run, machines.devices, np.where(machines.in_service, machines.omega, np.nan), "pu")
+        speeds = np.where(machines.in_service, machines.omega, np.nan)
+        yield "speed", _extremes(run, machines.devices, speeds, "pu")
     buses = [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)]
     if buses:
         live = run.of(buses, "energised") == 1
@@ -68,8 +70,9 @@ def describe_run(run: Run) -> Iterator[Line]:
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
     theta = "" if run.tape.theta is None else f", theta = {run.tape.theta:g}"
-    yield "integration", (f"{settings['method']}{theta}, {run.t[0]:g} to {run.t[-1]:g} s, step {settings['step']:g} s; "
-                          + ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items()))
+    yield "integration", (f"{settings['method']}{theta}, {run.t[0]:g} to {run.t[-1]:g} s, "
+                          f"step {settings['step']:g} s")
+    yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
     point = run.system.operating_point
     timings = {**(point.timings if point else {}), **run.timings}
     yield "time", ", ".join(f"{name} {_duration(seconds)}" for name, seconds in timings.items())

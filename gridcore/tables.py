@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,14 +24,15 @@ _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}
 class Table:
     """Columns by heading, all of one length."""
 
-    columns: dict[str, list[object]]
+    columns: dict[str, list[Any]]
 
     def text(self) -> str:
         """Aligned columns: text to the left, numbers to the right."""
         parts = []
         for heading, values in self.columns.items():
             digits = _DIGITS.get(heading)
-            cells = [str(v) if digits is None else f"{v:.{digits}f}" for v in values]
+            # adding zero turns -0.0 into 0.0
+            cells = [str(v) if digits is None else f"{round(v, digits) + 0.0:.{digits}f}" for v in values]
             width = max(map(len, [heading, *cells]))
             side = "<" if digits is None else ">"
             parts.append([f"{cell:{side}{width}}" for cell in (heading, *cells)])
@@ -55,8 +56,8 @@ def totals(system: System, flow: powerflow.PowerFlow) -> str:
     base = system.Z0[system.layout.globals["base_mva"]]
     loss = flow.S.sum() * base
     off = len(system.islands.buses) - len(flow.V)
-    return (f"{flow.iterations} iterations, mismatch {flow.mismatch:.1e} pu; the network takes {loss.real:.3f} MW "
-            f"and {loss.imag:.3f} MVAr" + (f"; {off} buses out of service" if off else ""))
+    return (f"{flow.iterations} iterations, mismatch {flow.mismatch:.1e} pu; the network takes "
+            f"{loss.real:.3f} MW and {loss.imag:.3f} MVAr" + (f"; {off} buses out of service" if off else ""))
 
 
 def write_csv(table: Table, path: Path) -> None:
