@@ -45,5 +45,6 @@ DEVICES: tuple[type, ...] = (
 
 @hookimpl
 def register_devices(register: Callable[[type], None]) -> None:
+    """All of them."""
     for device in DEVICES:
         register(device)
