@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -18,10 +18,10 @@ import scipy.sparse as sp
 
 from .assembly import RUNTIME, Assembly
 from .case import Case, validate
-from .files import load_case
 from .errors import CaseError
-from .jacobian import Entries, SparseMap, entries, gather_of
-from .kernel import Batch, c_source, compile_libraries, vector_function
+from .files import load_case
+from .jacobian import Entries, SparseMap, entries, function_of
+from .kernel import Batch, c_source, compile_libraries
 from .layout import Group, Layout
 from .linsolve import LU
 from .network import Islands, graph
@@ -112,7 +112,7 @@ class System:
         self.load(Z)
         return self.assembly.rhs().copy()
 
-    def parameter_jacobian(self, columns: Sequence[int]) -> SparseMap:
+    def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z."""
         column_of = self.columns(columns)
         return SparseMap((self.n, len(columns)), [
@@ -121,15 +121,20 @@ class System:
     @functools.cached_property
     def guard_jacobian(self) -> SparseMap:
         """Gradients of the guard functions in ``[X, t]``, (n_guards, n + 1)."""
-        column_of = self.columns([*range(self.n), self.layout.t])
-        switching, parts, first = self.switching, [], 0
+        return self.guard_map([*range(self.n), self.layout.t])
+
+    def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
+        """Gradients of the guard functions in the entries of Z at these positions."""
+        column_of = self.columns(columns)
+        parts, first = [], 0
         for group, trace in zip(self.layout.groups, self.traces, strict=True):
             if trace.guards:
                 count = len(group) * len(trace.guards)
                 rows = first + np.arange(count).reshape(len(group), -1)
-                parts.append(entries("guards", self.layout, group, trace, [e for _, e in trace.guards], rows, column_of))
+                functions = [e for _, e in trace.guards]
+                parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
                 first += count
-        return SparseMap((len(switching.guards), self.n + 1), parts)
+        return SparseMap((first, len(columns)), parts)
 
     def guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
@@ -155,7 +160,7 @@ class System:
             return None
         return self._time_jacobian.evaluate(self.assembly.Z).toarray().ravel()
 
-    def columns(self, positions: Sequence[int]) -> np.ndarray:
+    def columns(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """(size,) array: the column of each entry of Z if the matrix has these columns, else -1."""
         out = np.full(self.layout.size, -1)
         out[list(positions)] = np.arange(len(positions))
@@ -174,17 +179,16 @@ class System:
 
     def quantity(self, device: str, name: str) -> tuple[ca.Function, np.ndarray]:
         """A quantity, variable, parameter, input or mode of a device: a function of Z[gather]."""
-        number, member = self._locate(device)
+        number, member = self.locate(device)
         group, trace = self.layout.groups[number], self.traces[number]
-        expression = trace.quantity(name)
-        function = vector_function("quantity", list(trace.symbols.values()), expression)
-        return function, gather_of(self.layout, group, trace)[member]
+        function, gather = function_of("quantity", self.layout, group, trace, trace.quantity(name))
+        return function, gather[member]
 
     @functools.cached_property
     def _place(self) -> dict[int, tuple[int, int]]:
         return {int(i): (k, m) for k, g in enumerate(self.layout.groups) for m, i in enumerate(g.members)}
 
-    def _locate(self, device: str) -> tuple[int, int]:
+    def locate(self, device: str) -> tuple[int, int]:
         """Group of a device, and its place in the group."""
         return self._place[self.layout.find(device)]
 
@@ -243,8 +247,8 @@ class System:
 
     def _rhs_batch(self, k: int) -> Batch:
         group, trace = self.layout.groups[k], self.traces[k]
-        function = vector_function("rhs", list(trace.symbols.values()), [ca.SX(e) for _, e in trace.rows])
-        return Batch(function, gather_of(self.layout, group, trace), self.rows(group, trace))
+        function, gather = function_of("rhs", self.layout, group, trace, [ca.SX(e) for _, e in trace.rows])
+        return Batch(function, gather, self.rows(group, trace))
 
     def _compile(self, rhs: dict[int, Batch], jac: dict[int, Batch]) -> None:
         guards = iter(self.switching.batches)

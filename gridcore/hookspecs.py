@@ -24,7 +24,8 @@ def register_devices(register: Callable[[type], None]) -> None:
 @hookspec
 def register_integrators(register: Callable[[str, Any], None]) -> None:
     """``register(name, make)``: ``gc.simulate(..., method=name)`` steps with ``make(system, step, **options)``,
-    an :class:`gridcore.integrate.driver.Stepper`."""
+    an :class:`gridcore.integrate.driver.Stepper`.
+    """
 
 
 @hookspec
@@ -35,7 +36,8 @@ def register_analyses(register: Callable[[str, Callable[..., Any]], None]) -> No
 @hookspec
 def register_readers(register: Callable[..., None]) -> None:
     """``register(suffix, read, write=None)``: ``read(path) -> Case`` and ``write(case, path)`` for files
-    named ``*suffix``."""
+    named ``*suffix``.
+    """
 
 
 @hookspec

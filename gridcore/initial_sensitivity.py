@@ -77,7 +77,8 @@ class _FlowSensitivity:
 
     def __init__(self, system: System, dispatch: Dispatch, column_of: np.ndarray, width: int):
         point = system.operating_point
-        assert point is not None and point.power_flow is not None
+        assert point is not None
+        assert point.power_flow is not None
         self.flow = flow = point.power_flow
         Z, alive = system.Z0, dispatch.alive
         self.vm, self.va = (column_of[dispatch.at[name][alive]] for name in ("Vm0", "Va0"))

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InitialisationError
-from .jacobian import SparseMap, entries, gather_of
-from .kernel import Batch, vector_function
+from .jacobian import SparseMap, entries, function_of
+from .kernel import Batch
 from .layout import Group
 from .linsolve import LU, SingularMatrix
 from .network import Bus
@@ -42,7 +42,7 @@ class Initialisation:
 
     def __init__(self, system: System):
         self.system = system
-        layout, n = system.layout, system.n
+        n = system.n
         self.setpoints = self._find_setpoints()
         self.unknowns = np.concatenate([np.arange(n), self.setpoints])
         self._fixed = np.zeros(len(self.unknowns), dtype=bool)
@@ -118,8 +118,8 @@ class Initialisation:
         self.n_rows += int(service.sum()) * width
         if currents:
             self._power_rows.append((group, rows[:, len(outputs):]))
-        function = vector_function("extra", list(trace.symbols.values()), [*outputs, *currents])
-        self._batches.append(Batch(function, gather_of(layout, group, trace), rows))
+        function, gather = function_of("extra", layout, group, trace, [*outputs, *currents])
+        self._batches.append(Batch(function, gather, rows))
         return [*outputs, *currents], rows
 
     def _check_square(self) -> None:

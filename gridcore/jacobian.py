@@ -32,10 +32,15 @@ class Entries:
     constant: bool
 
 
-def gather_of(layout: Layout, group: Group, trace: Trace) -> np.ndarray:
-    """(count, n_symbols) positions in Z of all symbols of the trace."""
-    columns = [layout.gather(group, *symbol) for symbol in trace.symbols]
-    return np.stack(columns, axis=1) if columns else np.zeros((len(group), 0), dtype=np.int32)
+def function_of(name: str, layout: Layout, group: Group, trace: Trace,
+                outputs: ca.SX | Sequence[ca.SX]) -> tuple[ca.Function, np.ndarray]:
+    """The outputs as a function of the symbols that they read, and where those are in Z, (count, n_symbols)."""
+    values = outputs if isinstance(outputs, ca.SX) else ca.vertcat(*outputs)
+    read = {symbol.element_hash() for symbol in ca.symvar(values)}
+    symbols = {key: symbol for key, symbol in trace.symbols.items() if symbol.element_hash() in read}
+    columns = [layout.gather(group, *key) for key in symbols]
+    gather = np.stack(columns, axis=1) if columns else np.zeros((len(group), 0), dtype=np.int32)
+    return vector_function(name, list(symbols.values()), values), gather
 
 
 def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequence[ca.SX], rows: np.ndarray,
@@ -49,22 +54,21 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
     column_of : (size of Z,) array
         Column of each entry of Z, -1 for those that are none.
     """
-    gather = gather_of(layout, group, trace)
-    columns = column_of[gather]
-    wanted = np.flatnonzero((columns >= 0).any(axis=0))
-    symbols = list(trace.symbols.values())
-    if not len(wanted) or not len(outputs):
+    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols}
+    wanted = [key for key, column in columns.items() if (column >= 0).any()]
+    if not wanted or not len(outputs):
         return None
-    variables = ca.vertcat(*(symbols[k] for k in wanted))
+    variables = ca.vertcat(*(trace.symbols[key] for key in wanted))
     jacobian = ca.jacobian(ca.vertcat(*outputs), variables)
     if jacobian.nnz() == 0:
         return None
     r, c = (np.array(part) for part in jacobian.sparsity().get_triplet())
-    moving = ca.vertcat(variables, *(s for k, (key, s) in enumerate(trace.symbols.items())
-                                     if trace.kind(key) == "t" and k not in wanted))
+    moving = {trace.symbols[key].element_hash() for key in trace.symbols if key in wanted or trace.kind(key) == "t"}
     nonzeros = jacobian.nz[:]
-    return Entries(vector_function(name, symbols, nonzeros), gather, rows[:, r], columns[:, wanted][:, c],
-                   not ca.depends_on(nonzeros, moving))
+    function, gather = function_of(name, layout, group, trace, nonzeros)
+    places = np.stack([columns[key] for key in wanted], axis=1)
+    return Entries(function, gather, rows[:, r], places[:, c],
+                   moving.isdisjoint(symbol.element_hash() for symbol in ca.symvar(nonzeros)))
 
 
 class SparseMap:

@@ -33,7 +33,7 @@ _WRAPPER = """
 void {name}_batch(long count, const double *Z, const int *gather, double *out, const int *scatter,
                   const double *scale, const int *rows)
 {{
-    double in[{n_in}], res[{n_out}], w[{n_w}];
+    double in[{n_in} + 1], res[{n_out} + 1], w[{n_w}];
     const double *arg[1] = {{in}};
     double *to[1] = {{res}};
     for (long i = 0; i < count; ++i, gather += {n_in}, scatter += {n_out}) {{
@@ -71,7 +71,7 @@ def c_source(functions: Sequence[ca.Function]) -> str:
     for function in functions:
         generator.add(function)
     return generator.dump() + "".join(
-        _WRAPPER.format(name=f.name(), n_in=max(f.nnz_in(0), 1), n_out=max(f.nnz_out(0), 1), n_w=f.sz_w() + 1)
+        _WRAPPER.format(name=f.name(), n_in=f.nnz_in(0), n_out=f.nnz_out(0), n_w=f.sz_w() + 1)
         for f in functions)
 
 

@@ -18,6 +18,9 @@ from .errors import CaseError, GridcoreError
 from .names import suggest
 from .views import GLOBALS, Path, Shape, kind_of
 
+# What the whole system has in common is addressed as if it were a device: base.omega_b, base.base_mva.
+BASE = "base"
+
 
 @dataclass
 class Group:
@@ -97,7 +100,7 @@ class Layout:
             If there is no such device or name; the nearest ones are offered.
         """
         device, _, name = address.rpartition(".")
-        if device == "system" and name in self.globals:
+        if device == BASE and name in self.globals:
             return self.globals[name]
         instance = self.instances[self.find(device)]
         for table, positions in enumerate(self._locals[instance.device]):
@@ -131,7 +134,7 @@ class Layout:
 
     def parameter_names(self) -> dict[str, int]:
         """Every address ``device.param`` that means something (not the driven inputs)."""
-        names = {"system.omega_b": self.globals["omega_b"], "system.base_mva": self.globals["base_mva"]}
+        names = {f"{BASE}.{name}": self.globals[name] for name in ("omega_b", "base_mva")}
         for i, instance in enumerate(self.instances):
             for name, position in self._locals[instance.device][1].items():
                 at = int(self._base[i, 1] + position)
@@ -156,7 +159,7 @@ class Layout:
                 if local > 0:
                     break
                 at -= 1
-        return next((f"system.{name}" for name, at in self.globals.items() if at == column), f"entry {column}")
+        return next((f"{BASE}.{name}" for name, at in self.globals.items() if at == column), f"entry {column}")
 
     def dependants(self, number: int) -> list[int]:
         """Instances that hang on instance `number`, directly or not (not counting buses)."""

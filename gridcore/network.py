@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import networkx as nx
@@ -64,7 +65,7 @@ class Islands:
         self._touching: dict[int, list[int]] = {k: [] for k in range(len(self.buses))}
         for i, instance in enumerate(layout.instances):
             at = [place[layout.ports[i][port]] for port in instance.device.bus_ports()]
-            ends += [(i, a, b) for a, b in zip(at, at[1:], strict=False)]
+            ends += [(i, a, b) for a, b in itertools.pairwise(at)]
             if instance.device.source or instance.words.get("control") == "slack":
                 sources += [(i, a, instance.device.source) for a in at[:1]]
             for a in at:
@@ -135,6 +136,6 @@ def graph(layout: Layout) -> nx.MultiGraph:
         ports = [instance.ports[port] for port in instance.device.bus_ports()]
         if len(ports) == 1:
             network.nodes[ports[0]]["devices"].append(instance.id)
-        for a, b in zip(ports, ports[1:], strict=False):
+        for a, b in itertools.pairwise(ports):
             network.add_edge(a, b, key=instance.id, model=instance.device.__name__)
     return network

@@ -105,7 +105,7 @@ class _Named:
             raise CaseError(f"{key!r}: quantities are named by a pair, v['GEN2', 'omega']")
         device, name = key
         layout = self.system.layout
-        number, member = self.system._locate(device)
+        number, member = self.system.locate(device)
         group = layout.groups[number]
 
         def lookup(path: Path, symbol: str) -> ca.SX:
@@ -175,7 +175,8 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
 @dataclass
 class Traced:
     """Functions at every point: values (points, functions), and gradient entries (points, entries) with
-    the function (`row`) and the position in Z (`at`) of each."""
+    the function (`row`) and the position in Z (`at`) of each.
+    """
 
     values: np.ndarray
     gradients: np.ndarray

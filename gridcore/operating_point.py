@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from . import powerflow
 from .errors import CaseError, DeviceError, InitialisationError
 from .initialise import TOLERANCE, Initialisation, start
-from .jacobian import Entries, SparseMap, entries, gather_of
-from .kernel import Batch, vector_function
+from .jacobian import Entries, SparseMap, entries, function_of
+from .kernel import Batch
 from .network import Bus
 
 if TYPE_CHECKING:
@@ -145,8 +145,9 @@ class Dispatch:
         S = np.zeros(len(self.numbers) + 1, dtype=complex)
         for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True):
             if trace.scheduled is not None:
-                function = vector_function("scheduled", list(trace.symbols.values()), list(map(ca.SX, trace.scheduled)))
-                batch = Batch(function, gather_of(self.system.layout, group, trace), np.zeros((len(group), 2)))
+                function, gather = function_of("scheduled", self.system.layout, group, trace,
+                                               list(map(ca.SX, trace.scheduled)))
+                batch = Batch(function, gather, np.zeros((len(group), 2)))
                 values = batch.values(self.system.Z0)
                 np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
         return S[:-1]

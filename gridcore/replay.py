@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import ConvergenceError, EventError
-from .jacobian import SparseMap, entries
+from .jacobian import SparseMap
 from .linsolve import SingularMatrix
 from .switching import Trigger
 from .trajectory import Step, Switch
@@ -55,14 +55,14 @@ class Replay:
         Positions in Z of the parameters whose derivatives are carried along.
     """
 
-    def __init__(self, system: System, tape: Tape, carried: Sequence[int], theta: float | None = None):
+    def __init__(self, system: System, tape: Tape, carried: Sequence[int] | np.ndarray, theta: float | None = None):
         self.system, self.tape = system, tape
         self.theta = tape.theta if theta is None else theta
         self.carried = np.asarray(carried, dtype=int)
         self.column_of = system.columns(self.carried)
         self.lu = system.new_lu()
         self._fp = system.parameter_jacobian(self.carried)
-        self._settings = _point_settings(tape)
+        self._settings = tape.point_settings()
         self._cache: dict[int, Point] = {}
         self._zero = np.zeros(system.n)
 
@@ -96,8 +96,8 @@ class Replay:
         try:
             self.lu.refactor(values)
         except SingularMatrix as error:
-            raise ConvergenceError("the linearised equations are singular", place=self.system.layout.label(error.column),
-                                   t=point.Z[-1]) from None
+            raise ConvergenceError("the linearised equations are singular", t=point.Z[-1],
+                                   place=self.system.layout.label(error.column)) from None
 
     def step(self, record: Step) -> StepOperator:
         """A step."""
@@ -112,7 +112,7 @@ class Replay:
         return SwitchOperator(self, record)
 
     def slope(self, k: int) -> np.ndarray:
-        """dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""
+        """The slope dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""
         point = self.point(k)
         m = point.differential.astype(float)
         self.factor(point, m, m - 1.0)
@@ -126,24 +126,8 @@ class Replay:
 
     @cached_property
     def _guards(self) -> SparseMap:
-        system, parts, first = self.system, [], 0
-        column_of = system.columns([*range(system.n), system.layout.t, *self.carried])
-        for group, trace in zip(system.layout.groups, system.traces, strict=True):
-            if trace.guards:
-                count = len(group) * len(trace.guards)
-                rows = first + np.arange(count).reshape(len(group), -1)
-                parts.append(entries("guards", system.layout, group, trace, [e for _, e in trace.guards], rows,
-                                     column_of))
-                first += count
-        return SparseMap((first, system.n + 1 + len(self.carried)), parts)
-
-
-def _point_settings(tape: Tape) -> np.ndarray:
-    numbers = np.zeros(tape.points, dtype=int)
-    for record in tape.records:
-        if isinstance(record, Switch):
-            numbers[record.k + 1:] = record.settings
-    return numbers
+        system = self.system
+        return system.guard_map([*range(system.n), system.layout.t, *self.carried])
 
 
 class StepOperator:
@@ -168,7 +152,7 @@ class StepOperator:
         replay.factor(p1, m, self.c)
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
-        """dX+ from the tangents of the state, the parameters and the two clocks."""
+        """Tangent dX+ from the tangents of the state, the parameters and the two clocks."""
         right = self.right(dX, dP)
         right -= np.outer(dT0, self.start)
         right += np.outer(dT1, self.end)
@@ -203,7 +187,7 @@ class StepOperator:
         return in_x, in_p, v, across
 
     def located_forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """dX+ and dT+ of a step that ends where its guard is zero."""
+        """Tangents dX+ and dT+ of a step that ends where its guard is zero."""
         in_x, in_p, v, across = self._crossing
         u = self.forward(dX, dP, dT0, np.zeros_like(dT0))
         dT1 = -(u @ in_x + dP @ in_p) / across
@@ -227,7 +211,7 @@ class ResolveOperator:
         replay.factor(point, self.m, self.c)
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
-        """dX+."""
+        """The tangent dX+."""
         return self.replay.lu.solve(self.m * dX + self.c * ((self.point.Fp @ dP.T).T + np.outer(dT, self.point.Ft)))
 
     def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -259,7 +243,7 @@ class SwitchOperator:
         return columns, (at < n) | (replay.column_of[at] >= 0) | (at == replay.system.layout.t)
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """dX and dP after the switch."""
+        """Tangents dX and dP after the switch."""
         row = np.concatenate([dX, dP, dT[:, None]], axis=1)
         for jacobian, gather, targets in self.parts:
             (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
@@ -292,7 +276,8 @@ def _gradient(function: ca.Function) -> ca.Function:
 
 def carried_parameters(system: System, tape: Tape, wanted: Iterable[int], setpoints: Iterable[int]) -> np.ndarray:
     """Positions of all parameters that a sweep must carry to have the derivatives in those `wanted`:
-    themselves, set-points, event times and delays, and what switches change."""
+    themselves, set-points, event times and delays, and what switches change.
+    """
     n, end = system.n, system.n + system.layout.n_p
     positions = {*wanted, *setpoints}
     positions |= {clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")}

@@ -15,8 +15,8 @@ import casadi as ca
 import numpy as np
 
 from .device import Guard
-from .jacobian import gather_of
-from .kernel import Batch, vector_function
+from .jacobian import function_of
+from .kernel import Batch
 from .layout import Group, Layout
 from .network import Islands
 from .trace import Trace
@@ -116,9 +116,9 @@ class Switching:
                 self._is_cancel.append(name.endswith(":cancel"))
                 conditions.append([] if self._is_cancel[-1]
                                   else [(int(at[k]), float(value)) for at, value in when[guard.name]])
-        function = vector_function("guards", list(trace.symbols.values()), [e for _, e in trace.guards])
+        function, gather = function_of("guards", self.layout, group, trace, [e for _, e in trace.guards])
         scatter = first + np.arange(len(group) * width).reshape(len(group), width)
-        self.batches.append(Batch(function, gather_of(self.layout, group, trace), scatter))
+        self.batches.append(Batch(function, gather, scatter))
 
     def _trigger(self, number: int, group: Group, k: int, i: int, guard: Guard, row: int, columns: dict[str, int],
                  is_cancel: bool) -> Trigger:
@@ -150,8 +150,8 @@ class Switching:
             group, trace = self.layout.groups[trigger.group], self.traces[trigger.group]
             actions = trace.actions(trigger.item)
             targets = np.stack([self.layout.target(group, *a.target) for a in actions], axis=1)
-            function = vector_function("change", list(trace.symbols.values()), [a.value for a in actions])
-            self._changes[key] = Change(function, gather_of(self.layout, group, trace), targets)
+            function, gather = function_of("change", self.layout, group, trace, [a.value for a in actions])
+            self._changes[key] = Change(function, gather, targets)
         return self._changes[key]
 
     def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:

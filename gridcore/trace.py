@@ -24,7 +24,7 @@ Symbol = tuple[Path, str]
 
 @contextlib.contextmanager
 def numpy_on_symbols() -> Iterator[None]:
-    """numpy functions on CasADi symbols give CasADi symbols, whatever the session's own setting."""
+    """Let numpy functions on CasADi symbols give CasADi symbols, whatever the session's own setting."""
     before = ca.GlobalOptions.getNumpyMode()
     ca.GlobalOptions.setNumpyMode(-1)
     try:

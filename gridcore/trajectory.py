@@ -149,6 +149,14 @@ class Tape:
         self.clocks.append(Clock(kind, of, after))
         return len(self.clocks) - 1
 
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings that hold at each point: at an instant of switching, before and after."""
+        numbers = np.zeros(self.points, dtype=int)
+        for record in self.records:
+            if isinstance(record, Switch):
+                numbers[record.k + 1:] = record.settings
+        return numbers
+
     def trim(self) -> None:
         """Give back the room that was not needed."""
         self._t.resize(self.points, refcheck=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import CaseError
+from .layout import BASE
 from .names import suggest
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def units(run: Run, names: Sequence[str]) -> list[str]:
     out = []
     for name in names:
         device, _, item = name.rpartition(".")
-        out.append("" if device == "system" else layout.instances[layout.find(device)].device.declares.unit(item))
+        out.append("" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(item))
     return out
 
 

@@ -90,5 +90,6 @@ def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: fl
         small = np.max(np.abs(dX) / (1 + np.abs(assembly.X)), initial=0.0)
         if small <= _TOLERANCE and abs(dh) <= max(_TOLERANCE * full, 1e-16 * abs(t)):
             assembly.Z[-1] = t + h
-            return h
+            # another crossing, near the bracket but outside, is not the one that was seen
+            return h if low - _ZERO * full <= h <= high + _ZERO * full else None
     return None

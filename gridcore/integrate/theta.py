@@ -80,7 +80,7 @@ class Theta:
                 h, fired, gamma = self._first(t, h, fired, gamma, watch)
         self._previous[:] = self.X0
         self._h_previous = h if h > 1e-3 * self.h_grid else 0.0
-        before, self._gamma = self._gamma, gamma
+        self._gamma = gamma
         reached = target if h == target - t else t + h
         assembly.Z[-1] = reached
         return Outcome(reached, fired, gamma if gamma is not None else np.zeros(0))
