@@ -31,13 +31,13 @@ class Source(Device):
 
 
 class Load(Device):
-    """A device that draws ``P0 + j Q0`` at the voltage of the operating point."""
+    """A device that draws ``k (P0 + j Q0)`` at the voltage of the operating point."""
 
     attaches = "bus"
     naming = "LOAD{bus}"
-    P0 = Param("pu", doc="active power drawn at t0, system base")
-    Q0 = Param("pu", 0.0, doc="reactive power drawn at t0, system base")
+    P0 = Param("pu", doc="active power drawn at t0 with all of it connected, system base")
+    Q0 = Param("pu", 0.0, doc="reactive power drawn at t0 with all of it connected, system base")
     k = Param("pu", 1.0, ge=0, doc="part of the load that is connected; load shedding lowers it")
 
     def scheduled(s: Any) -> Any:  # type: ignore[misc]
-        return -s.P0, -s.Q0
+        return -s.k * s.P0, -s.k * s.Q0

@@ -170,10 +170,10 @@ def test_register_commands_adds_a_verb_to_the_command_line(install):
     """)
     from click.testing import CliRunner
 
-    from gridcore.cli import main
+    from gridcore.cli import gridcore
 
-    assert CliRunner().invoke(main, ["hello"]).output == "hello, grid\n"
-    assert "Say hello." in CliRunner().invoke(main, ["--help"]).output
+    assert CliRunner().invoke(gridcore, ["hello"]).output == "hello, grid\n"
+    assert "Say hello." in CliRunner().invoke(gridcore, ["--help"]).output
 
 
 def infinite_bus() -> gc.Case:

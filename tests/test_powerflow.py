@@ -116,8 +116,8 @@ def test_case39_carries_its_solution_to_seven_digits():
 @pytest.mark.parametrize(("name", "unit", "exceptions"), [
     ("case14", 1e-3, {4}), ("case57", 1e-3, {46}), ("case118", 1e-3, {30})])
 def test_magnitudes_of_the_ieee_archive_are_met_to_one_unit_of_their_last_digit(name, unit, exceptions):
-    """At bus 46 of case57 what is carried leaves 0.46 pu unbalanced, at bus 30 of case118 1.3 pu, where its
-    rounding explains 0.04 and 0.1; at bus 4 of case14 0.042, which is just about what rounding explains (0.05).
+    """At bus 46 of case57 what is carried leaves 0.46 pu unbalanced, at bus 30 of case118 1.3 pu, where
+    its rounding explains 0.04 and 0.1; at bus 4 of case14 0.042, just about what rounding explains (0.05).
     """
     net = network(name)
     flow = net.solve(setpoints=np.where(net.kinds == PQ, 1.0, net.Vm))  # 118: not all are the generators' VG

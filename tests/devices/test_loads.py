@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from standalone import Alone
 
+import gridcore as gc
 from gridcore_devices import ZIP, Exponential, ExponentialRecovery
 
 POWER = dict(P0=1.25, Q0=0.5, V0=0.98)
@@ -90,3 +91,11 @@ def test_zip_parts_must_add_up():
     values = {"pZ": 0.5, "pI": 0.0, "pP": 0.0, "qZ": 1.0, "qI": 0.0, "qP": 0.0}
     assert ZIP.check(values) == "pZ + pI + pP must be 1"
     assert ZIP.check(values | {"pP": 0.5}) is None
+
+
+def test_a_load_partly_connected_from_the_start_draws_that_part_in_the_power_flow():
+    case = gc.load_case("wscc9")
+    case.set("LOAD5.k", 0.8)
+    run = gc.simulate(gc.build(case), t_end=0.02, step=0.01)
+    assert run["LOAD5", "P"][0] == pytest.approx(0.8 * 1.25, rel=1e-12)
+    assert run["GEN1", "P"][0] == pytest.approx(0.716 - 0.25, abs=0.01)
