@@ -172,3 +172,27 @@ def test_frequency_of_machine_1_stays_below_the_limit_of_the_paper_and_the_other
     """H1 = 0 in table V of Zhang et al. (2017), H2 and H3 positive: 60.5 Hz."""
     highest = [60 * paper[g, "omega"].max() for g in MACHINES]
     assert highest[0] < 60.5 < min(highest[1:])
+
+
+def test_eigenvalues_with_constant_power_loads_are_the_published_ones():
+    """Sauer & Pai (1998), section 8.3 (two-axis machines, IEEE Type 1 exciters), without damping.
+
+    With no damping and no infinite bus two eigenvalues are zero: a double root, which round-off splits.
+    """
+    case = gc.load_case("wscc9")
+    for g in MACHINES:
+        case.set(f"{g}.D", 0.0)
+    for load in ("LOAD5", "LOAD6", "LOAD8"):
+        for name, value in (("pZ", 0.0), ("pP", 1.0), ("qZ", 0.0), ("qP", 1.0)):
+            case.set(f"{load}.{name}", value)
+    system = gc.build(case)
+    J, x = system.jacobian(system.Z0).toarray(), system.differential(system.Z0)
+    reduced = J[np.ix_(x, x)] - J[np.ix_(x, ~x)] @ np.linalg.solve(J[np.ix_(~x, ~x)], J[np.ix_(~x, x)])
+    found = np.linalg.eigvals(reduced)
+    pairs = [-0.7201 + 12.7455j, -0.1907 + 8.3658j, -5.4875 + 7.9487j, -5.3235 + 7.9220j, -5.2218 + 7.8160j,
+             -0.4444 + 1.2106j, -0.4394 + 0.7392j, -0.4258 + 0.4959j]
+    expected = [*pairs, *np.conj(pairs), -5.1778, -3.3997, -3.2258]
+    assert found.size == len(expected) + 2
+    distance = np.abs(found[:, None] - np.array(expected))
+    assert_allclose(distance.min(axis=0), 0, atol=7.2e-5)  # half a digit in each part
+    assert np.abs(np.delete(found, distance.argmin(axis=0))).max() < 1e-3
