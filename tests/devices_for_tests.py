@@ -30,7 +30,7 @@ class Clockwork(Device):
 
     @guard("up", then={"up": lambda s: s.up + 1})
     def rises(s: Any) -> Any:
-        """threshold passed"""
+        """Threshold passed"""
         return np.where(s.threshold < 1e300, s.x - s.threshold, -1.0)
 
     ticks = timer("at", then={"timed": lambda s: s.timed + 1, "speed": lambda s: 2 * s.speed}, doc="tick")
@@ -59,7 +59,7 @@ class Delayed(Device):
 
     @guard("up", when={"acted": 0}, then={"acted": 1}, delay="delay")
     def too_high(s: Any) -> Any:
-        """too high for too long"""
+        """Too high for too long"""
         return s.x - s.threshold
 
 
@@ -77,7 +77,7 @@ class DelayedOwnCancel(Device):
 
     @guard("up", when={"acted": 0}, then={"acted": 1}, delay="delay", cancel=lambda s: s.x - s.safe)
     def too_high(s: Any) -> Any:
-        """too high for too long"""
+        """Too high for too long"""
         return s.x - s.threshold
 
 
@@ -94,7 +94,7 @@ class DelayedForGood(Device):
 
     @guard("up", when={"acted": 0}, then={"acted": 1}, delay="delay", cancel=False)
     def too_high(s: Any) -> Any:
-        """too high"""
+        """Too high"""
         return s.x - s.threshold
 
 
@@ -127,12 +127,12 @@ class Sliding(Device):
 
     @guard("down", when={"positive": 1}, then={"positive": 0})
     def falls(s: Any) -> Any:
-        """x falls below zero"""
+        """X falls below zero"""
         return s.x
 
     @guard("up", when={"positive": 0}, then={"positive": 1})
     def climbs(s: Any) -> Any:
-        """x climbs above zero"""
+        """X climbs above zero"""
         return s.x
 
 

@@ -70,7 +70,7 @@ class Ida:
         self._rows, self._columns = assembly.indices, assembly.columns
         self._newton = Newton(system)
         self._mass = np.zeros(system.n)
-        self._X, self._Xp = np.zeros(system.n), np.zeros(system.n)
+        self._X, self._Xp, self._defect = (np.zeros(system.n) for _ in range(3))
         self._raised: BaseException | None = None
         self._t_raised = self._tn = 0.0
         self._stale, self._begun = True, False
@@ -87,12 +87,9 @@ class Ida:
         assembly, switching = self.system.assembly, self.system.switching
         if self._stale:
             self._begin(t)
+        before = self._values(watch)
         if self._tn <= t:
-            before = self._values(watch)
-            self._tn = self._advance(self.span)
-            self.counters["internal_steps"] += 1
-        else:
-            before = self._values(watch)
+            self._tn = self._advance()
         reached = min(target, self._tn)
         self._load(reached)
         gamma = self._values(watch)
@@ -118,10 +115,11 @@ class Ida:
             self._solver.init_step(t, y, yp)
         self._begun, self._stale, self._tn = True, False, t
 
-    def _advance(self, towards: float) -> float:
+    def _advance(self) -> float:
         """One internal step; returns the time that IDA has reached then."""
+        self.counters["internal_steps"] += 1
         self._solver.set_options(one_step_compute=True)
-        return self._call(self._tn + towards)
+        return self._call(self._tn + self.span)
 
     def _load(self, t: float) -> None:
         """Put the state at `t`, within the last internal step, into the assembly."""
@@ -149,10 +147,11 @@ class Ida:
         Secants of the Illinois kind, and halving where they do not help: `before` may be zero or, by
         round-off, on the far side already.
         """
-        weight_low, weight_high, last = before, after, 0
+        last = 0
         for k in range(_HALVINGS):
-            secant = low + (high - low) * weight_low / (weight_low - weight_high) if weight_low != weight_high else low
-            middle = secant if low < secant < high and k % 8 < 6 else 0.5 * (low + high)
+            middle = low + (high - low) * before / (before - after) if before != after else low
+            if not low < middle < high or k % 8 >= 6:
+                middle = 0.5 * (low + high)
             if not low < middle < high:
                 break
             self._load(middle)
@@ -160,11 +159,9 @@ class Ida:
             if gamma[guard] == 0:
                 return middle
             if guard in watch.fired(gamma):
-                high, weight_high = middle, gamma[guard]
-                weight_low, last = (0.5 * weight_low if last == 1 else weight_low), 1
+                high, after, before, last = middle, gamma[guard], before / 2 if last == 1 else before, 1
             else:
-                low, weight_low = middle, gamma[guard]
-                weight_high, last = (0.5 * weight_high if last == -1 else weight_high), -1
+                low, before, after, last = middle, gamma[guard], after / 2 if last == -1 else after, -1
         return high
 
     def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
@@ -174,6 +171,8 @@ class Ida:
             assembly = self.system.assembly
             assembly.X[:], assembly.Z[-1] = y, t
             np.subtract(self._mass * yp, assembly.rhs(), out=out)
+            if np.isfinite(y).all() and np.isfinite(yp).all():
+                self._defect[:] = out
         except BaseException as error:  # scikits.odes would swallow it
             self._raised, self._t_raised = error, t
             return -1
@@ -195,9 +194,8 @@ class Ida:
         return 0 if np.isfinite(out).all() else 1
 
     def _worst(self) -> str:
-        """The variable whose equation is least fulfilled at the state in the assembly."""
-        defect = np.abs(self._mass * self._Xp - self.system.assembly.rhs())
-        return self.system.layout.label(int(np.argmax(np.nan_to_num(defect, nan=np.inf))))
+        """The variable whose equation was least fulfilled when IDA gave up."""
+        return self.system.layout.label(int(np.argmax(np.nan_to_num(np.abs(self._defect), nan=np.inf))))
 
 
 def _silent(code: int, module: bytes, function: bytes, message: bytes) -> None:

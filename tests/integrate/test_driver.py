@@ -1,0 +1,335 @@
+"""What the driver does with events, under every stepper."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+
+import closed_forms
+import numpy as np
+import pytest
+from devices_for_tests import (
+    Clockwork,
+    Delayed,
+    DelayedForGood,
+    DelayedOwnCancel,
+    Driven,
+    Explosion,
+    Limited,
+    Sliding,
+    registered,
+    system,
+)
+
+import gridcore as gc
+from gridcore.device import Device, Mode, Param, State, guard
+from gridcore.trajectory import Resolve, Step, Switch
+from gridcore_devices.hybrid.bouncing_ball import BouncingBall
+
+METHODS = ["theta", *(["ida"] if importlib.util.find_spec("scikits_odes_sundials") else [])]
+# Of an event: theta locates on its own discretisation, exact for what is linear in t; IDA to its tolerances.
+EXACT = {"theta": 1e-14, "ida": 1e-9}
+
+pytestmark = pytest.mark.usefixtures("small_devices")
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    return request.param
+
+
+def events(run):
+    return [(e.device, e.item, e.kind) for e in run.events]
+
+
+def times(run):
+    return [e.t for e in run.events]
+
+
+# ---------------------------------------------------------------- guards
+
+
+def test_a_guard_acts_once_at_its_crossing(method):
+    run = gc.simulate(system(Clockwork(id="C", threshold=0.321)), 1.0, 0.1, method=method)
+    assert events(run) == [("C", "rises", "switch")]
+    assert times(run) == pytest.approx([0.321], abs=EXACT[method])
+    assert run["C", "up"][-1] == 1
+
+
+def test_two_guards_at_exactly_the_same_instant_are_both_handled_in_order(method):
+    run = gc.simulate(system(*(Clockwork(id=i, threshold=0.3) for i in "ABC")), 1.0, 0.1, method=method)
+    assert events(run) == [(i, "rises", "switch") for i in "ABC"]
+    assert times(run) == pytest.approx([0.3] * 3, abs=EXACT[method])
+    assert [run[i, "up"][-1] for i in "ABC"] == [1, 1, 1]
+
+
+def test_a_guard_already_across_at_t0_acts_at_t0(method):
+    run = gc.simulate(system(Clockwork(id="C", x0=1.0, threshold=0.3)), 1.0, 0.1, method=method)
+    assert [(e.t, e.item) for e in run.events] == [(0.0, "rises")]
+
+
+def test_a_guard_exactly_zero_at_t0_acts_when_it_leaves_zero(method):
+    run = gc.simulate(system(Clockwork(id="C", x0=0.3, threshold=0.3)), 1.0, 0.1, method=method)
+    assert events(run) == [("C", "rises", "switch")]
+    assert times(run) == pytest.approx([0.0], abs=1e-15)
+
+
+def test_a_guard_at_the_end_of_the_run_acts(method):
+    run = gc.simulate(system(Clockwork(id="C", threshold=1.0)), 1.0, 0.1, method="theta")
+    assert times(run) == pytest.approx([1.0], abs=1e-14)
+
+
+def test_a_reset_keeps_a_ball_bouncing(method):
+    run = gc.simulate(system(BouncingBall(id="B", restitution=0.7)), 2.2, 0.01, method=method)
+    assert times(run) == pytest.approx(closed_forms.impacts(1.0, 0.7, 5), rel=1e-9)
+    for k in (r.k for r in run.tape.records if isinstance(r, Switch)):
+        assert run["B", "speed"][k + 1] == -0.7 * run["B", "speed"][k]
+        assert run["B", "height"][k + 1] == run["B", "height"][k]
+
+
+def test_bounces_shorter_than_the_grid_are_not_missed(method):
+    """A guard that its own reset sends back may fire again within the same step."""
+    run = gc.simulate(system(BouncingBall(id="B", restitution=0.5)), 1.35, 0.1, method=method)
+    assert times(run) == pytest.approx(closed_forms.impacts(1.0, 0.5, 8), rel=1e-9)
+
+
+# ---------------------------------------------------------------- timers
+
+
+@pytest.mark.parametrize("at", [0.0, 0.25, 0.3, 1.0])
+def test_a_timer_acts_at_its_time_on_the_grid_off_it_and_at_the_ends(method, at):
+    run = gc.simulate(system(Clockwork(id="C", at=at)), 1.0, 0.1, method=method)
+    assert [(e.t, e.item) for e in run.events] == [(at, "ticks")]
+    assert run["C", "x"][-1] == pytest.approx(at + 2 * (1 - at), rel=1e-9)
+
+
+def test_a_timer_on_a_grid_point_adds_no_step(method):
+    run = gc.simulate(system(Clockwork(id="C", at=0.3)), 1.0, 0.1)
+    assert run.counters["steps"] == 10
+
+
+def test_a_timer_that_never_comes_or_comes_after_the_end_does_nothing(method):
+    assert gc.simulate(system(Clockwork(id="C"), Clockwork(id="D", at=1.01)), 1.0, 0.1, method=method).events == []
+
+
+def test_a_timer_before_t0_is_refused():
+    with pytest.raises(gc.errors.CaseError, match=r"C\.ticks is at -0\.1 s, before the start of the run at 0 s"):
+        gc.simulate(system(Clockwork(id="C", at=-0.1)), 1.0, 0.1)
+    with pytest.raises(gc.errors.CaseError, match=r"C\.ticks is at 0\.5 s, before the start"):
+        gc.simulate(system(Clockwork(id="C", at=0.5)), 2.0, 0.1, t0=1.0)
+
+
+def test_a_timer_comes_before_a_guard_at_the_same_instant(method):
+    run = gc.simulate(system(Clockwork(id="A", threshold=0.35), Clockwork(id="B", at=0.35)), 1.0, 0.1, method=method)
+    assert events(run) == [("B", "ticks", "switch"), ("A", "rises", "switch")]
+
+
+def test_a_run_may_start_at_any_time(method):
+    run = gc.simulate(system(Clockwork(id="C", at=2.25)), 3.0, 0.1, t0=2.0, method=method)
+    assert (run.t[0], run.t[-1]) == (2.0, 3.0)
+    assert run["C", "x"][-1] == pytest.approx(0.25 + 2 * 0.75)
+
+
+# ---------------------------------------------------------------- delays
+
+RISES, FALLS = math.pi / 6, 5 * math.pi / 6  # where the sine passes 1/2
+SAFE = math.asin(0.9)
+
+
+def test_a_delayed_action_follows_its_trigger_by_the_delay(method):
+    run = gc.simulate(system(Delayed(id="D", delay=0.7)), 4.0, 0.1, method=method)
+    assert events(run) == [("D", "too_high", "delay started"), ("D", "too_high", "switch")]
+    assert times(run) == pytest.approx([RISES, RISES + 0.7], abs=EXACT[method])
+    assert run["D", "acted"][-1] == 1
+
+
+def test_crossing_back_cancels_and_the_next_crossing_starts_again(method):
+    run = gc.simulate(system(Delayed(id="D", delay=2.5)), 9.0, 0.1, method=method)
+    assert [kind for _, _, kind in events(run)] == ["delay started", "cancelled"] * 2
+    assert times(run) == pytest.approx([RISES, FALLS, RISES + 2 * math.pi, FALLS + 2 * math.pi], abs=2 * EXACT[method])
+    assert run["D", "acted"][-1] == 0
+    assert run.counters["cancellations"] == 2
+
+
+def test_an_own_cancel_function_takes_the_place_of_crossing_back(method):
+    run = gc.simulate(system(DelayedOwnCancel(id="D", delay=0.7)), 4.0, 0.1, method=method)
+    assert [kind for _, _, kind in events(run)] == ["delay started", "cancelled"]
+    assert times(run) == pytest.approx([RISES, SAFE], abs=EXACT[method])
+    late = gc.simulate(system(DelayedOwnCancel(id="D", delay=2.5, safe=1.1)), 4.0, 0.1, method=method)
+    assert times(late) == pytest.approx([RISES, RISES + 2.5], abs=EXACT[method])  # fell back at 5 pi/6: no matter
+
+
+def test_an_action_without_cancellation_comes_whatever_happens(method):
+    run = gc.simulate(system(DelayedForGood(id="D", delay=2.5)), 4.0, 0.1, method=method)
+    assert times(run) == pytest.approx([RISES, RISES + 2.5], abs=EXACT[method])
+
+
+@pytest.mark.parametrize("device", [Delayed, DelayedOwnCancel, DelayedForGood])
+def test_a_delay_of_zero_acts_at_once(method, device):
+    run = gc.simulate(system(device(id="D", delay=0.0)), 2.0, 0.1, method=method)
+    assert [kind for _, _, kind in events(run)] == ["delay started", "switch"]
+    assert times(run) == pytest.approx([RISES, RISES], abs=EXACT[method])
+
+
+def test_a_delay_that_ends_on_a_grid_point_or_after_the_end(method):
+    on = gc.simulate(system(Delayed(id="D", delay=1 - RISES)), 2.0, 0.1, method="theta")
+    assert times(on)[-1] == pytest.approx(1.0, abs=1e-14)
+    assert on.counters["steps"] == 21  # the trigger adds one, the action none
+    after = gc.simulate(system(Delayed(id="D", delay=1.7)), 2.0, 0.1, method=method)
+    assert [kind for _, _, kind in events(after)] == ["delay started"]
+
+
+# ---------------------------------------------------------------- limited states
+
+
+def test_a_limited_state_enters_and_leaves_its_limits(method):
+    tight = {"rtol": 1e-11, "atol": 1e-13} if method == "ida" else {}
+    run = gc.simulate(system(Limited(id="L")), 6.5, 0.01, method=method, **tight)
+    assert [e.item for e in run.events] == ["x_at_high", "x_off_high", "x_at_low", "x_off_low", "x_at_high"]
+    # theta reaches a limit late by the error of the trapezoidal rule, h^2 / 12 of what was integrated
+    assert times(run) == pytest.approx(closed_forms.LIMITED_TIMES, abs=1e-9 if tight else 1e-5)
+    at = run["L", "x_limit"]
+    assert np.all(run["L", "x"][at == 1] == pytest.approx(0.5, abs=1e-12))
+    assert np.all(run["L", "x"][at == -1] == pytest.approx(-0.5, abs=1e-12))
+    assert np.abs(run["L", "x"]).max() < 0.5 + 1e-9
+    np.testing.assert_allclose(run["L", "y"], 2 * run["L", "x"], atol=1e-9)
+
+
+def test_a_limited_state_that_starts_at_its_limit_is_held_there(method):
+    run = gc.simulate(system(Limited(id="L", x0=0.5)), 2.0, 0.01, method=method)
+    assert [e.item for e in run.events] == ["x_at_high", "x_off_high"]
+    assert times(run) == pytest.approx([0.0, math.pi / 2], abs=1e-9)
+
+
+def test_a_limited_state_without_time_constant_is_limited_too():
+    """Algebraic, 0 = cos(t) would have no solution for x: it must be a follower to be limited."""
+
+    class Follower(Device):
+        T = Param("s", 0.0)
+        low, high = Param("", -0.5), Param("", 0.5)
+        x = State("", T="T", limits=("low", "high"))
+
+        def rates(s):
+            return np.sin(s.time) - s.x
+
+    with registered(Follower):
+        run = gc.simulate(system(Follower(id="F")), 4.0, 0.01)
+    assert [e.item for e in run.events] == ["x_at_high", "x_off_high", "x_at_low"]
+    assert times(run) == pytest.approx([RISES, FALLS, 7 * math.pi / 6], abs=1e-13)
+    np.testing.assert_allclose(run["F", "x"], np.clip(np.sin(run.t), -0.5, 0.5), atol=1e-12)
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+def test_chattering_is_detected_and_named(method):
+    with pytest.raises(gc.errors.EventError, match=r"chattering: S\.falls \(\d+ times\), S\.climbs") as caught:
+        gc.simulate(system(Sliding(id="S"), Clockwork(id="C", threshold=0.05)), 1.0, 0.01, method=method)
+    assert caught.value.t == pytest.approx(0.105, abs=1e-9)
+    assert caught.value.run.t[-1] == caught.value.t
+    assert "C.rises" not in str(caught.value)
+
+
+def test_bounces_without_end_are_chattering():
+    """The impacts of a ball accumulate at ``sqrt(2 h / g) (1 + 2 e / (1 - e))``."""
+    with pytest.raises(gc.errors.EventError, match=r"chattering: B\.impact") as caught:
+        gc.simulate(system(BouncingBall(id="B", restitution=0.5)), 2.0, 0.01)
+    assert caught.value.t == pytest.approx(3 * math.sqrt(2 / 9.81), rel=1e-9)
+
+
+def test_guards_that_trigger_each_other_without_time_passing_are_chattering():
+    class Flip(Device):
+        x0 = Param("", 1.0)
+        x = State("", start_at="x0")
+        on = Mode(0)
+
+        def rates(s):
+            return 0.0
+
+        @guard("up", when={"on": 0}, then={"on": 1})
+        def rises(s):
+            return s.x
+
+        @guard("up", when={"on": 1}, then={"on": 0})
+        def sets(s):
+            return s.x
+
+    with registered(Flip), pytest.raises(gc.errors.EventError, match=r"chattering: F\.rises.* at t = 0 s"):
+        gc.simulate(system(Flip(id="F")), 1.0, 0.1)
+
+
+def test_no_solution_after_an_event_is_named_with_the_event():
+    class Gone(Device):
+        at = Param("", 0.5)
+        x0 = Param("", 0.0)
+        x, y = State("", start_at="x0"), gc.Algebraic("", init=1.0)
+        gone = Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        def residuals(s):
+            return s.y * s.y - np.where(s.gone == 1, -1.0, 1.0)
+
+        @guard("up", then={"gone": 1})
+        def leaves(s):
+            """The root leaves."""
+            return s.x - s.at
+
+    with registered(Gone), pytest.raises(gc.errors.ConvergenceError, match=r"after G\.leaves \(The root leaves\)") as e:
+        gc.simulate(system(Gone(id="G")), 1.0, 0.1)
+    assert e.value.run.t[-1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("t_end", "step"), [(0.0, 0.1), (-1, 0.1), (math.nan, 0.1), (math.inf, 0.1),
+                                             (1.0, 0.0), (1.0, -0.1), (1.0, math.nan)])
+def test_impossible_spans_and_steps_are_refused(t_end, step):
+    with pytest.raises(gc.errors.CaseError, match=r"t_end|step"):
+        gc.simulate(system(Clockwork(id="C")), t_end, step)
+
+
+# ---------------------------------------------------------------- the tape
+
+
+def test_the_tape_accounts_for_every_point(method):
+    s = system(Clockwork(id="A", threshold=0.3, at=0.55), Delayed(id="D"), Limited(id="L"))
+    run = gc.simulate(s, 3.0, 0.1, method=method)
+    records = run.tape.records
+    moves = [r for r in records if isinstance(r, Step | Resolve)]
+    assert [r.k for r in moves] == list(range(len(run.t) - 1))
+    for r in moves:
+        assert run.t[r.k + 1] - run.t[r.k] == pytest.approx(r.h if isinstance(r, Step) else 0.0, abs=1e-15)
+    switches = [r for r in records if isinstance(r, Switch)]
+    assert [r.settings for r in switches] == list(range(1, len(run.tape.settings)))
+    assert run.counters["steps"] == sum(isinstance(r, Step) for r in records)
+    assert run.counters["switches"] == len(switches)
+
+
+def test_every_point_of_the_grid_is_met_and_the_last_step_is_shorter(method):
+    run = gc.simulate(system(Driven(id="D", at=0.4321)), 1.05, 0.1, method=method)
+    for t in (*(0.1 * np.arange(11)), 1.05):
+        assert np.abs(run.t - t).min() < 1e-15
+    assert run.t[-1] == 1.05
+
+
+def test_progress_is_reported_at_every_point_of_the_grid(method):
+    seen = []
+    gc.simulate(system(Clockwork(id="C")), 1.0, 0.1, method=method, progress=seen.append)
+    assert seen == pytest.approx(0.1 * np.arange(1, 11))
+
+
+def test_a_run_leaves_the_system_as_it_was(method):
+    s = system(Clockwork(id="C", at=0.5, threshold=0.2))
+    before = s.Z0.copy()
+    first = gc.simulate(s, 1.0, 0.1, method=method)
+    second = gc.simulate(s, 1.0, 0.1, method=method)
+    np.testing.assert_array_equal(s.Z0, before)
+    np.testing.assert_array_equal(first.X, second.X)
+
+
+def test_an_error_keeps_the_run_so_far():
+    with pytest.raises(gc.errors.ConvergenceError) as caught:
+        gc.simulate(system(Explosion(id="E")), 2.0, 0.01)
+    run = caught.value.run
+    assert run.counters["steps"] == len(run.t) - 1
+    assert run["E", "x"][0] == 1.0

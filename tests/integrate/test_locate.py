@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import closed_forms
+import numpy as np
+import pytest
+from devices_for_tests import Clockwork, Delayed, Limited, registered, system
+
+import gridcore as gc
+from gridcore.device import Algebraic, Device, Mode, Param, State, guard
+from gridcore.integrate.theta import Theta
+from gridcore.integrate.watch import Watch
+from gridcore.trajectory import Step
+from gridcore_devices.hybrid.bouncing_ball import BouncingBall
+from gridcore_devices.hybrid.switched_linear import SwitchedLinear
+
+
+def residuals_at_events(run):
+    """|gamma| at the end of every step that ends on a guard, before anything is switched."""
+    s, out = run.system, []
+    for record in run.tape.records:
+        if isinstance(record, Step) and record.guard >= 0:
+            settings = run.tape.settings[run.tape.point_settings()[record.k + 1]]
+            Z = np.concatenate([run.X[record.k + 1], settings, [run.t[record.k + 1]]])
+            out.append(abs(s.switching.values(Z)[record.guard]))
+    return out
+
+
+@pytest.mark.parametrize("record", [SwitchedLinear(id="S"), BouncingBall(id="B")], ids=["lines", "floor"])
+@pytest.mark.parametrize("theta", [0.5, 1.0])
+def test_events_are_located_to_round_off(record, theta):
+    found = residuals_at_events(gc.simulate(system(record), 2.0, 1e-3, theta=theta))
+    assert len(found) >= 2
+    assert max(found) < 2e-14
+
+
+def test_events_of_algebraic_variables_and_of_time_are_located_to_round_off(small_devices):
+    run = gc.simulate(system(Delayed(id="D", delay=2.5), Limited(id="L")), 9.0, 0.01)
+    found = residuals_at_events(run)
+    assert len(found) == 4 + 6
+    assert max(found) < 2e-15
+    cancelled = [e.t for e in run.events if e.kind == "cancelled"]
+    np.testing.assert_allclose(cancelled, [5 * np.pi / 6, 17 * np.pi / 6], rtol=1e-15)
+
+
+def test_the_located_step_satisfies_the_equations_of_a_theta_step(small_devices):
+    """An event-ended step is a step like any other: the same residual, with the length that was found."""
+    s = system(SwitchedLinear(id="S"))
+    run = gc.simulate(s, 0.1, 1e-3)
+    ended = [r for r in run.tape.records if isinstance(r, Step) and r.guard >= 0]
+    assert ended
+    for r in ended:
+        before, after = run.X[r.k], run.X[r.k + 1]
+        defect = after - before - r.h / 2 * closed_forms.A1 @ (before + after)
+        assert np.abs(defect).max() < 1e-15
+        assert run.t[r.k + 1] - run.t[r.k] == pytest.approx(r.h, abs=1e-16)
+
+
+def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
+    s = system(Clockwork(id="late", threshold=0.38), Clockwork(id="early", threshold=0.32), Clockwork(id="never"))
+    run = gc.simulate(s, 1.0, 0.1)
+    assert [(e.device, round(e.t, 12)) for e in run.events] == [("early", 0.32), ("late", 0.38)]
+
+
+def test_a_strongly_curved_guard_is_found_by_halving():
+    """Tanh far from its zero sends Newton out of the step; the bracket brings it back."""
+
+    class Curved(Device):
+        zero = Param("")
+        steepness = Param("", 1e3)
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        y = Algebraic("")
+        hit = Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        def residuals(s):
+            return s.y - np.tanh(s.steepness * (s.x - s.zero))
+
+        @guard("up", then={"hit": 1})
+        def crosses(s):
+            return s.y
+
+    with registered(Curved):
+        for zero in (0.01234, 0.0499, 0.0977):
+            run = gc.simulate(system(Curved(id="C", zero=zero)), 0.2, 0.1)
+            assert [e.t for e in run.events] == pytest.approx([zero], rel=1e-12)
+
+
+def test_a_guard_that_cannot_be_located_is_named():
+    """A jump through zero has no crossing to be found."""
+
+    class Jump(Device):
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        hit = Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        @guard("up", then={"hit": 1})
+        def jumps(s):
+            return np.where(s.x > 0.05, 1.0, -1.0)
+
+    with registered(Jump), pytest.raises(gc.errors.EventError, match=r"J\.jumps cannot be located") as caught:
+        gc.simulate(system(Jump(id="J")), 0.2, 0.1)
+    assert caught.value.t == pytest.approx(0.05)
+    assert caught.value.run.t[-1] == 0.0
+
+
+def test_a_step_ends_where_it_began_if_the_guard_is_zero_there(small_devices):
+    s = system(Clockwork(id="C", x0=0.25, threshold=0.25))
+    stepper, watch = Theta(s, 0.1), Watch(s.switching)
+    s.load(s.Z0)
+    watch.refresh(s.assembly.Z, s.switching.values(s.assembly.Z))
+    outcome = stepper.step(0.0, 0.1, watch)
+    assert outcome.t == pytest.approx(0.0, abs=1e-16)
+    assert list(outcome.fired) == [0]
+    assert s.assembly.X[0] == pytest.approx(0.25, abs=1e-16)
