@@ -302,7 +302,8 @@ def validate(case: Case) -> ValidCase:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool) and (
+        isinstance(value, float) or abs(value) < 2**1023)  # an integer may be beyond what a float holds
 
 
 def _fields(device: type[Device]) -> list[str]:

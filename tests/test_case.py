@@ -2,6 +2,8 @@ import math
 import re
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gridcore import plugins
 from gridcore.case import Case, Record, identify, validate
@@ -140,6 +142,25 @@ def test_repr_tells_what_is_in_it(case):
 
 
 # -------------------------------------------------- validation
+
+
+anything = st.one_of(st.sampled_from(["GEN1", "BUS1", "GEN1.P0", "5 MW", 10**400, None, True, [1], {"a": 1}]),
+                     st.integers(), st.floats(), st.text(max_size=8))
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(model=st.sampled_from(["Bus", "Machine", "Exciter", "Branch", "Fault", "Demand", "Step"]),
+       keys=st.lists(st.sampled_from(["id", "bus", "bus1", "bus2", "machine", "parameter", "H", "X", "x", "Sn",
+                                      "kv", "P0", "control", "kind", "clear", "by"]), unique=True),
+       values=st.lists(anything, max_size=8))
+def test_whatever_a_row_holds_the_answer_is_a_valid_case_or_one_line(model, keys, values):
+    rows = [Record("Bus", {"id": 1, "kv": 20}), Record("Machine", {"id": "GEN1", "bus": 1, "H": 5.0, "X": 0.2})]
+    said = ""
+    try:
+        validate(Case("any", records=[*rows, Record(model, dict(zip(keys, values)))]))
+    except CaseError as error:
+        said = str(error)
+    assert "\n" not in said
 
 
 def test_a_valid_case_has_numbers_in_declared_units_words_and_ports(case):
