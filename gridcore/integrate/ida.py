@@ -194,8 +194,10 @@ class Ida:
         return 0 if np.isfinite(out).all() else 1
 
     def _worst(self) -> str:
-        """The variable whose equation was least fulfilled when IDA gave up."""
-        return self.system.layout.label(int(np.argmax(np.nan_to_num(np.abs(self._defect), nan=np.inf))))
+        """Where IDA gave up: a variable whose equation is no number, else the one that changes fastest."""
+        rates = np.abs(self._Xp) / (1 + np.abs(self._X))
+        worst = np.where(np.isfinite(self._defect), np.nan_to_num(rates, nan=np.inf), np.inf)
+        return self.system.layout.label(int(np.argmax(worst)))
 
 
 def _silent(code: int, module: bytes, function: bytes, message: bytes) -> None:
