@@ -9,7 +9,6 @@ import numpy as np
 
 from . import plugins
 from .initial_sensitivity import InitialSensitivity
-from .initialise import Initialisation
 from .objective import Objective, Weights, evaluate
 from .replay import Replay, carried_parameters
 from .trajectory import Arm, Cancel, Record, Resolve, Step, Switch
@@ -144,7 +143,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     wanted = Wanted(run, wrt, dispatch)
     rule = plugins.jump_rules[jumps]
     weights = evaluate(run, objectives)
-    setpoints = Initialisation(run.system).setpoints
+    setpoints = run.system.initialisation.setpoints
     carried = carried_parameters(run.system, run.tape, [*wanted.parameters, *weights.parameters(run.system)],
                                  [*setpoints, *wanted.operating_point])
     replay = Replay(run.system, run.tape, carried)

@@ -83,6 +83,7 @@ class Assembly:
         self._linear_values = np.zeros(len(self._linear_entries))
         self._linear_constant = np.zeros(len(self._linear_rows))
         self._native: Any = None
+        self.runtime: Any = None
 
     def _touched(self, nnz: int) -> np.ndarray:
         mask = np.zeros(nnz + 1, dtype=bool)
@@ -150,8 +151,8 @@ class Assembly:
         runtime.gc_newton.restype = ctypes.c_double
         runtime.gc_newton.argtypes = [ctypes.c_void_p, ctypes.c_double]
         for name in ("gc_rhs", "gc_residual", "gc_matrix"):
-            runtime[name].restype, runtime[name].argtypes = None, [ctypes.c_void_p]
-            setattr(runtime, name, runtime[name])
+            function = getattr(runtime, name)
+            function.restype, function.argtypes = None, [ctypes.c_void_p]
         self._tables = (_table(self._rhs), _table(self._jac))
 
         def at(array: np.ndarray) -> int:
@@ -165,7 +166,7 @@ class Assembly:
             at(self.Z), at(self.F), at(self.R), at(self.A), at(self.mass), at(self.c), at(self.base),
             at(self._scale))
         self._plan = ctypes.c_void_p(ctypes.addressof(self._struct))
-        self._native = runtime
+        self._native = self.runtime = runtime
 
 
 def _table(batches: Sequence[Batch]) -> Any:

@@ -20,6 +20,7 @@ from .assembly import RUNTIME, Assembly
 from .case import Case, validate
 from .errors import CaseError
 from .files import load_case
+from .initialise import Initialisation
 from .jacobian import Entries, SparseMap, entries, function_of
 from .kernel import Batch, c_source, compile_libraries
 from .layout import Group, Layout
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from .operating_point import OperatingPoint
+
+# Patterns of derivatives kept for the next sweep: a study asks for the same ones again and again.
+_KEPT_MAPS = 12
 
 
 class System:
@@ -64,6 +68,7 @@ class System:
         self.islands.settle(self.Z0, at_rest=True)
         self._assemble()
         self.operating_point: OperatingPoint | None = None
+        self._maps: dict[tuple[str, bytes], SparseMap] = {}
 
     @property
     def n(self) -> int:
@@ -79,6 +84,11 @@ class System:
     def graph(self) -> nx.MultiGraph:
         """Buses, branches, and what hangs on the buses."""
         return graph(self.layout)
+
+    @functools.cached_property
+    def initialisation(self) -> Initialisation:
+        """The equations of the initial state."""
+        return Initialisation(self)
 
     def slice_p(self) -> slice:
         """Where the parameters are in Z."""
@@ -113,10 +123,26 @@ class System:
         return self.assembly.rhs().copy()
 
     def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
-        """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z."""
+        """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z; compiled."""
         column_of = self.columns(columns)
-        return SparseMap((self.n, len(columns)), [
-            self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])
+        return self.remembered("parameters", columns, lambda: self._compiled(SparseMap((self.n, len(columns)), [
+            self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])))
+
+    def remembered(self, what: str, columns: Sequence[int] | np.ndarray, make: Callable[[], SparseMap]) -> SparseMap:
+        """What `make` gives, kept for the next sweep with the same columns."""
+        key = (what, np.asarray(columns, dtype=int).tobytes())
+        if key not in self._maps:
+            while len(self._maps) >= _KEPT_MAPS:
+                self._maps.pop(next(iter(self._maps)))
+            self._maps[key] = make()
+        return self._maps[key]
+
+    @staticmethod
+    def _compiled(made: SparseMap) -> SparseMap:
+        libraries = compile_libraries([c_source([batch.function]) for batch in made.batches])
+        for batch, library in zip(made.batches, libraries or [], strict=False):
+            batch.bind(library)
+        return made
 
     @functools.cached_property
     def guard_jacobian(self) -> SparseMap:
@@ -125,6 +151,9 @@ class System:
 
     def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """Gradients of the guard functions in the entries of Z at these positions."""
+        return self.remembered("guards", columns, lambda: self._guard_map(columns))
+
+    def _guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         column_of = self.columns(columns)
         parts, first = [], 0
         for group, trace in zip(self.layout.groups, self.traces, strict=True):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from .initialise import Initialisation
 from .jacobian import Entries, SparseMap
 from .linsolve import LU
 from .powerflow import PQ
@@ -38,7 +37,7 @@ class InitialSensitivity:
 
     def __init__(self, system: System, carried: np.ndarray, through_power_flow: bool):
         self.system, self.carried = system, carried
-        self.initialisation = init = Initialisation(system)
+        self.initialisation = init = system.initialisation
         Z, n = system.Z0, system.n
         self.lu = LU(len(init.unknowns), init.map.indptr, init.map.indices)
         self.lu.factor(init.matrix(Z).copy())

@@ -201,7 +201,7 @@ class Initialisation:
             put(row, va, -Z[on] * Z[vm] * part[1](Z[va]))
         for group, where in self._power_rows:
             self._put_target(Z, group, where, put)
-        own = self._jacobian(column_of, width).evaluate(Z)
+        own = self.system.remembered("initialisation", column_of, lambda: self._jacobian(column_of, width)).evaluate(Z)
         placed = sp.csc_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
                                shape=own.shape)
         return own + placed

@@ -102,9 +102,13 @@ class SparseMap:
             self.batches.append(Batch(part.function, part.gather, scatter, np.where(kept, part.rows, 0)))
         self.constant = [p.constant for p in parts]
 
-    def evaluate(self, Z: np.ndarray) -> sp.csc_matrix:
-        """The matrix at Z; its data is a buffer that the next call overwrites."""
+    def evaluate_values(self, Z: np.ndarray) -> np.ndarray:
+        """The entries at Z in the pattern: a buffer that the next call overwrites."""
         self.values[:] = 0.0
         for batch in self.batches:
             batch.add(Z, self.values)
-        return sp.csc_matrix((self.values[:-1], self.indices, self.indptr), shape=self.shape)
+        return self.values[:-1]
+
+    def evaluate(self, Z: np.ndarray) -> sp.csc_matrix:
+        """The matrix at Z; its data is a buffer that the next call overwrites."""
+        return sp.csc_matrix((self.evaluate_values(Z), self.indices, self.indptr), shape=self.shape)

@@ -7,6 +7,7 @@ drives and another reads is not an unknown: the reader's index points at the dri
 from __future__ import annotations
 
 import fnmatch
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -123,7 +124,7 @@ class Layout:
         CaseError
             If a pattern matches nothing; the nearest addresses are offered.
         """
-        names = self.parameter_names()
+        names = self.parameter_names
         out: dict[str, int] = {}
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
             found = fnmatch.filter(names, pattern)
@@ -132,8 +133,9 @@ class Layout:
             out.update((name, names[name]) for name in found)
         return out
 
+    @functools.cached_property
     def parameter_names(self) -> dict[str, int]:
-        """Every address ``device.param`` that means something (not the driven inputs)."""
+        """Position in Z of every address ``device.param`` that means something (not of driven inputs)."""
         names = {f"{BASE}.{name}": self.globals[name] for name in ("omega_b", "base_mva")}
         for i, instance in enumerate(self.instances):
             for name, position in self._locals[instance.device][1].items():

@@ -149,6 +149,7 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
     values = np.zeros(len(objectives))
     points = np.zeros((len(run.t), len(traced.row)))
     clocks: dict[int, np.ndarray] = {}
+    steps = _Steps.of(run)
 
     def clock(number: int, i: int, amount: float) -> None:
         clocks.setdefault(number, np.zeros(len(objectives)))[i] += amount
@@ -160,8 +161,8 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
             values[i] += factor * r[-1]
             weight[-1] = factor
         elif isinstance(term, Integral):
-            values[i] += factor * _quadrature(run, r, weight, lambda c, a, i=i, f=factor: clock(c, i, f * a))
-            weight *= factor
+            values[i] += factor * steps.quadrature(r, lambda c, a, i=i, f=factor: clock(c, i, f * a))
+            weight = factor * steps.weight
         elif isinstance(term, Sampled):
             values[i] += factor * _samples(run, term, r, weight, lambda c, a, i=i, f=factor: clock(c, i, f * a))
             weight *= factor
@@ -198,20 +199,35 @@ def trace(run: Run, terms: Sequence[Any]) -> Traced:
     return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
 
 
-def _quadrature(run: Run, r: np.ndarray, weight: np.ndarray, clock: Callable[[int, float], None]) -> float:
-    theta = 0.5 if run.tape.theta is None else run.tape.theta
-    total = 0.0
-    for record in run.tape.records:
-        if isinstance(record, Step):
-            k, mean = record.k, (1 - theta) * r[record.k] + theta * r[record.k + 1]
-            total += record.h * mean
-            weight[k] += record.h * (1 - theta)
-            weight[k + 1] += record.h * theta
-            if record.end:
-                clock(record.end, mean)
-            if record.start:
-                clock(record.start, -mean)
-    return total
+@dataclass
+class _Steps:
+    """The steps of a run as arrays, and the weights of its quadrature at the points."""
+
+    k: np.ndarray
+    h: np.ndarray
+    clocked: list[Step]
+    theta: float
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, run: Run) -> _Steps:
+        steps = [record for record in run.tape.records if isinstance(record, Step)]
+        k, h = np.array([s.k for s in steps], dtype=int), np.array([s.h for s in steps])
+        theta = 0.5 if run.tape.theta is None else run.tape.theta
+        weight = np.zeros(len(run.t))
+        np.add.at(weight, k, h * (1 - theta))
+        np.add.at(weight, k + 1, h * theta)
+        return cls(k, h, [s for s in steps if s.start or s.end], theta, weight)
+
+    def quadrature(self, r: np.ndarray, clock: Callable[[int, float], None]) -> float:
+        """The integral of `r`; `clock` is told its derivatives in the times of the steps' ends."""
+        for step in self.clocked:
+            mean = (1 - self.theta) * r[step.k] + self.theta * r[step.k + 1]
+            if step.end:
+                clock(step.end, mean)
+            if step.start:
+                clock(step.start, -mean)
+        return float(self.weight @ r)
 
 
 def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray, clock: Callable[[int, float], None]) -> float:

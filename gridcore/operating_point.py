@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from . import powerflow
 from .errors import CaseError, DeviceError, InitialisationError
-from .initialise import TOLERANCE, Initialisation, start
+from .initialise import TOLERANCE, start
 from .jacobian import Entries, SparseMap, entries, function_of
 from .kernel import Batch
 from .network import Bus
@@ -221,7 +221,7 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
     dispatch = Dispatch(system) if system.islands.buses else None
     flow = dispatch.solve(enforce_q_limits) if dispatch else None
     solved = time.perf_counter()
-    initialisation = Initialisation(system)
+    initialisation = system.initialisation
     start(system, system.Z0)
     iterations = initialisation.solve(system.Z0)
     system.Z0[-1] = 0.0

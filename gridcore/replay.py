@@ -8,17 +8,16 @@ at its converged points, factored there: a stale factor may precondition a solve
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
-import scipy.sparse as sp
 
 from .errors import ConvergenceError, EventError
 from .jacobian import SparseMap
 from .linsolve import SingularMatrix
+from .products import Matrix
 from .switching import Trigger
 from .trajectory import Step, Switch
 
@@ -30,17 +29,41 @@ if TYPE_CHECKING:
 GRAZING = 1e-9
 
 
-@dataclass
 class Point:
-    """The system linearised at one point of the tape: F and its derivatives in X, parameters, time."""
+    """The system linearised at one point of the tape.
 
-    k: int
-    Z: np.ndarray
-    differential: np.ndarray
-    F: np.ndarray
-    J: sp.csc_matrix
-    Fp: sp.csc_matrix
-    Ft: np.ndarray
+    Attributes
+    ----------
+    k : int
+    Z : (size,) array
+        Variables, parameters, modes and time.
+    differential : (n,) bool array
+    J, Fp : arrays
+        Entries of F_X and F_p, in the patterns of the replay.
+    """
+
+    def __init__(self, replay: Replay, k: int):
+        self.replay, self.k = replay, k
+        self.Z = replay.buffer(k)
+        self.differential = replay.differential(k)
+        replay.load(self)
+        assembly = replay.system.assembly
+        assembly.mass[:], assembly.c[:] = 0.0, -1.0
+        self.J = assembly.matrix().copy()
+        self.Fp = replay.parameter_map.evaluate_values(self.Z).copy()
+
+    @cached_property
+    def F(self) -> np.ndarray:
+        """F, (n,)."""
+        self.replay.load(self)
+        return self.replay.system.assembly.rhs().copy()
+
+    @cached_property
+    def Ft(self) -> np.ndarray:
+        """Partial derivative of F in time, (n,)."""
+        self.replay.load(self)
+        slope = self.replay.system.time_slope()
+        return np.zeros(self.replay.system.n) if slope is None else slope
 
 
 class Replay:
@@ -61,17 +84,21 @@ class Replay:
         self.carried = np.asarray(carried, dtype=int)
         self.column_of = system.columns(self.carried)
         self.lu = system.new_lu()
-        self._fp = system.parameter_jacobian(self.carried)
+        self.parameter_map = system.parameter_jacobian(self.carried)
+        runtime, assembly = system.assembly.runtime, system.assembly
+        self.J = Matrix((system.n, system.n), assembly.indptr, assembly.indices, runtime)
+        self.Fp = Matrix(self.parameter_map.shape, self.parameter_map.indptr, self.parameter_map.indices, runtime)
         self._settings = tape.point_settings()
+        self._masks: dict[int, np.ndarray] = {}
+        self._loaded = -1
         self._cache: dict[int, Point] = {}
-        self._zero = np.zeros(system.n)
 
     def point(self, k: int) -> Point:
         """Point `k`, linearised; the last few are kept."""
         if k not in self._cache:
             while len(self._cache) > 2:
                 self._cache.pop(next(iter(self._cache)))
-            self._cache[k] = self._linearise(k)
+            self._cache[k] = Point(self, k)
         return self._cache[k]
 
     def buffer(self, k: int) -> np.ndarray:
@@ -79,19 +106,25 @@ class Replay:
         tape = self.tape
         return np.concatenate([tape.X[k], tape.settings[self._settings[k]], tape.t[k: k + 1]])
 
-    def _linearise(self, k: int) -> Point:
-        system, Z, assembly = self.system, self.buffer(k), self.system.assembly
-        system.load(Z)
-        assembly.mass[:], assembly.c[:] = 0.0, -1.0
-        J = sp.csc_matrix((assembly.matrix().copy(), assembly.indices, assembly.indptr), shape=(system.n, system.n))
-        Ft = system.time_slope()
-        return Point(k, Z, system.differential(Z), assembly.rhs().copy(), J, self._fp.evaluate(Z).copy(),
-                     self._zero if Ft is None else Ft)
+    def differential(self, k: int) -> np.ndarray:
+        """(n,) bool: the rows that are differential at point `k`."""
+        number = int(self._settings[k])
+        if number not in self._masks:
+            self._masks[number] = self.system.differential(self.buffer(k))
+        return self._masks[number]
+
+    def load(self, point: Point) -> None:
+        """Put a point into the assembly; its linear part only where the settings have changed."""
+        assembly, number = self.system.assembly, int(self._settings[point.k])
+        assembly.Z[:] = point.Z
+        if number != self._loaded:
+            assembly.refresh()
+            self._loaded = number
 
     def factor(self, point: Point, mass: np.ndarray, c: np.ndarray) -> None:
         """Factors of ``diag(mass) - diag(c) J`` at a point."""
         assembly = self.system.assembly
-        values = -c[assembly.indices] * point.J.data
+        values = point.J * -c[assembly.indices]
         values[assembly.diagonal] += mass
         try:
             self.lu.refactor(values)
@@ -139,39 +172,51 @@ class StepOperator:
 
     def __init__(self, replay: Replay, record: Step):
         self.replay, self.record = replay, record
-        p0, p1 = replay.point(record.k), replay.point(record.k + 1)
-        theta, h = replay.theta, record.h
-        assert theta is not None
-        m = p1.differential.astype(float)
-        self.p0, self.p1, self.m = p0, p1, m
-        self.early = h * (1 - theta) * m
-        self.c = np.where(p1.differential, h * theta, -1.0)
-        phi = m * ((1 - theta) * p0.F + theta * p1.F)
-        self.end = phi + self.c * p1.Ft
-        self.start = phi - self.early * p0.Ft
-        replay.factor(p1, m, self.c)
+        self.p0, self.p1 = replay.point(record.k), replay.point(record.k + 1)
+        assert replay.theta is not None
+        self.theta = replay.theta
+        self.m = self.p1.differential.astype(float)
+        self.early = (record.h * (1 - self.theta)) * self.m
+        self.c = np.where(self.p1.differential, record.h * self.theta, -1.0)
+        replay.factor(self.p1, self.m, self.c)
+
+    @cached_property
+    def _phi(self) -> np.ndarray:
+        return self.m * ((1 - self.theta) * self.p0.F + self.theta * self.p1.F)
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Less the slope of the step's equations in the time of its start, (n,)."""
+        return self._phi - self.early * self.p0.Ft
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """Their slope in the time of its end, (n,)."""
+        return self._phi + self.c * self.p1.Ft
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
-        """Tangent dX+ from the tangents of the state, the parameters and the two clocks."""
-        right = self.right(dX, dP)
-        right -= np.outer(dT0, self.start)
-        right += np.outer(dT1, self.end)
-        return self.replay.lu.solve(right)
-
-    def right(self, dX: np.ndarray, dP: np.ndarray) -> np.ndarray:
-        """``B dX + C dP``, (K, n)."""
-        return (self.m * dX + self.early * ((self.p0.J @ dX.T) + (self.p0.Fp @ dP.T)).T
-                + self.c * (self.p1.Fp @ dP.T).T)
+        """Tangent dX+ from those of the state, the parameters and the two clocks."""
+        right = self.m * dX
+        replay = self.replay
+        replay.J.add_product(self.p0.J, dX, self.early, right)
+        replay.Fp.add_product(self.p0.Fp, dP, self.early, right)
+        replay.Fp.add_product(self.p1.Fp, dP, self.c, right)
+        if dT0.any():
+            right -= np.outer(dT0, self.start)
+        if dT1.any():
+            right += np.outer(dT1, self.end)
+        return replay.lu.solve(right)
 
     def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Adjoints of dX, dP, dT and dT+ from that of dX+."""
-        w = self.replay.lu.tsolve(adjoint.copy())
-        return (*self.left(w), -w @ self.start, w @ self.end)
-
-    def left(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``B^T w`` and ``C^T w``."""
-        early = (self.early * w).T
-        return self.m * w + (self.p0.J.T @ early).T, (self.p0.Fp.T @ early + self.p1.Fp.T @ (self.c * w).T).T
+        replay, record = self.replay, self.record
+        w = replay.lu.tsolve(np.array(adjoint, order="C"))
+        aX, aP = self.m * w, np.zeros((len(w), len(replay.carried)))
+        replay.J.add_transposed(self.p0.J, w, self.early, aX)
+        replay.Fp.add_transposed(self.p0.Fp, w, self.early, aP)
+        replay.Fp.add_transposed(self.p1.Fp, w, self.c, aP)
+        still = np.zeros(len(w))
+        return aX, aP, -w @ self.start if record.start else still, w @ self.end if record.end else still
 
     @cached_property
     def _crossing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -212,13 +257,18 @@ class ResolveOperator:
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
         """The tangent dX+."""
-        return self.replay.lu.solve(self.m * dX + self.c * ((self.point.Fp @ dP.T).T + np.outer(dT, self.point.Ft)))
+        right = self.m * dX
+        self.replay.Fp.add_product(self.point.Fp, dP, self.c, right)
+        if dT.any():
+            right += np.outer(dT, self.c * self.point.Ft)
+        return self.replay.lu.solve(right)
 
     def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Adjoints of dX, dP and dT."""
-        w = self.replay.lu.tsolve(adjoint.copy())
-        late = self.c * w
-        return self.m * w, (self.point.Fp.T @ late.T).T, late @ self.point.Ft
+        """Adjoints of dX, dP and dT from that of dX+."""
+        w = self.replay.lu.tsolve(np.array(adjoint, order="C"))
+        aP = np.zeros((len(w), len(self.replay.carried)))
+        self.replay.Fp.add_transposed(self.point.Fp, w, self.c, aP)
+        return self.m * w, aP, w @ (self.c * self.point.Ft)
 
 
 class SwitchOperator:
@@ -249,7 +299,7 @@ class SwitchOperator:
             (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
             row[:, t[t_in]] = row[:, g[g_in]] @ jacobian[np.ix_(t_in, g_in)].T
         n = self.replay.system.n
-        return row[:, :n], row[:, n:-1]
+        return row[:, :n].copy(), row[:, n:-1].copy()
 
     def transpose(self, aX: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Adjoints of dX, dP and dT before the switch."""
@@ -260,7 +310,7 @@ class SwitchOperator:
             row[:, t[t_in]] = 0.0
             np.add.at(row, (slice(None), g[g_in]), taken @ jacobian[np.ix_(t_in, g_in)])
         n = self.replay.system.n
-        return row[:, :n], row[:, n:-1], row[:, -1]
+        return row[:, :n].copy(), row[:, n:-1].copy(), row[:, -1]
 
 
 def triggers(system: System, record: Switch) -> list[Trigger]:

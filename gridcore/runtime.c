@@ -72,3 +72,66 @@ double gc_newton(const plan *p, double tol)
     if (!(norm <= tol)) gc_residual(p);
     return norm;
 }
+
+/* ---- products of a sparse matrix with many rows at once: a block of rows is turned so that the
+ * innermost loop runs over it. Matrices are compressed by columns; out may not overlap in. ---- */
+
+#define WIDTH 8
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define FAST __attribute__((optimize("O3"), target_clones("avx2", "default")))
+#else
+#define FAST
+#endif
+
+/* turn `rows` rows of length n (row stride given) into [n][WIDTH], times scale; missing rows are zero */
+FAST static void turn(long rows, long n, long stride, const double *in, const double *scale, double *out)
+{
+    for (long j = 0; j < n; ++j)
+        for (long b = 0; b < WIDTH; ++b) out[j * WIDTH + b] = b < rows ? in[b * stride + j] * scale[j] : 0.0;
+}
+
+/* out[i][j] += sum_p value[p] scale[row p] in[i][row p] over the entries p of column j */
+FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *ptr, const int *row,
+                              const double *value, const double *in, const double *scale, double *out, double *work)
+{
+    for (long i = 0; i < count; i += WIDTH) {
+        long rows = count - i < WIDTH ? count - i : WIDTH;
+        turn(rows, n_rows, n_rows, in + i * n_rows, scale, work);
+        for (long j = 0; j < n_cols; ++j) {
+            if (ptr[j] == ptr[j + 1]) continue;
+            double sum[WIDTH] = {0.0};
+            for (int p = ptr[j]; p < ptr[j + 1]; ++p) {
+                const double v = value[p], *w = work + (long)row[p] * WIDTH;
+                for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
+            }
+            for (long b = 0; b < rows; ++b) out[(i + b) * n_cols + j] += sum[b];
+        }
+    }
+}
+
+/* out[i][r] += scale[r] sum_p value[p] in[i][column p] over the entries p of row r; `used`: the rows with entries */
+FAST void gc_times(long count, long n_rows, long n_cols, const int *ptr, const int *row, const double *value,
+                   const double *in, const double *scale, double *out, double *work, long n_used, const int *used)
+{
+    for (long i = 0; i < count; i += WIDTH) {
+        long rows = count - i < WIDTH ? count - i : WIDTH;
+        for (long k = 0; k < n_used; ++k)
+            for (int b = 0; b < WIDTH; ++b) work[(long)used[k] * WIDTH + b] = 0.0;
+        for (long j = 0; j < n_cols; ++j) {
+            if (ptr[j] == ptr[j + 1]) continue;
+            double x[WIDTH] = {0.0};
+            for (long b = 0; b < rows; ++b) x[b] = in[(i + b) * n_cols + j];
+            for (int p = ptr[j]; p < ptr[j + 1]; ++p) {
+                const double v = value[p];
+                double *w = work + (long)row[p] * WIDTH;
+                for (int b = 0; b < WIDTH; ++b) w[b] += v * x[b];
+            }
+        }
+        for (long b = 0; b < rows; ++b)
+            for (long k = 0; k < n_used; ++k) {
+                const long r = used[k];
+                out[(i + b) * n_rows + r] += scale[r] * work[r * WIDTH + b];
+            }
+    }
+}

@@ -52,7 +52,7 @@ class Wanted:
         if found is not None:
             self.operating_point = [int(i) for at, *_ in found.shares() for i in at]
             self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
-        known = system.layout.parameter_names()
+        known = system.layout.parameter_names
         names = {**known, **{f"{d}.{v}": k for k, (d, v) in enumerate(system.variables) if system.base_differential[k]}}
         fixed = self._found_by_initialisation(run)
         if dispatch == "power flow":
@@ -74,9 +74,7 @@ class Wanted:
 
     @staticmethod
     def _found_by_initialisation(run: Run) -> dict[int, str]:
-        from .initialise import Initialisation
-
-        return {int(at): "initialisation" for at in Initialisation(run.system).setpoints}
+        return {int(at): "initialisation" for at in run.system.initialisation.setpoints}
 
 
 def units(run: Run, names: Sequence[str]) -> list[str]:

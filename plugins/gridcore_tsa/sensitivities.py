@@ -9,7 +9,6 @@ import numpy as np
 
 from gridcore import plugins
 from gridcore.initial_sensitivity import InitialSensitivity
-from gridcore.initialise import Initialisation
 from gridcore.objective import Terminal, trace
 from gridcore.replay import Replay, carried_parameters
 from gridcore.wanted import Wanted, replayable, units
@@ -50,7 +49,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
     traced = trace(run, [Terminal(lambda v, q=q: v[q]) for q in named])
-    setpoints = Initialisation(system).setpoints
+    setpoints = system.initialisation.setpoints
     n, end = system.n, system.n + system.layout.n_p
     read = [int(at) for at in traced.at if n <= at < end]
     carried = carried_parameters(system, run.tape, [*wanted.parameters, *read], [*setpoints, *wanted.operating_point])
@@ -60,13 +59,14 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     dX, dP = InitialSensitivity(system, carried, dispatch == "power flow").forward(dP)
     dX[np.flatnonzero(~wanted.is_parameter), wanted.states] += 1.0
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
-    columns = np.where(traced.at < n, traced.at, n + replay.column_of[traced.at])
-    inside = columns < n + len(carried)
+    states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
     sweep = ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)
 
     def visit(k: int, X: np.ndarray) -> None:
-        row = np.concatenate([X, sweep.P], axis=1)
-        np.add.at(out[k], traced.row[inside], traced.gradients[k, inside, None] * row[:, columns[inside]].T)
+        gradients = traced.gradients[k]
+        for part, tangent, at in ((states, X, traced.at), (parameters, sweep.P, replay.column_of[traced.at])):
+            if len(part):
+                np.add.at(out[k], traced.row[part], gradients[part, None] * tangent[:, at[part]].T)
 
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
