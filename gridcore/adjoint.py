@@ -72,8 +72,7 @@ class ReverseSweep:
     def step(self, record: Step) -> None:
         """A step."""
         operator = self.replay.step(record)
-        self.X, aP, start, self.T[record.end] = self.rule.step_transpose(operator, self.X, self.T[record.end])
-        self.P += aP
+        self.X, start, self.T[record.end] = self.rule.step_transpose(operator, self.X, self.P, self.T[record.end])
         self.T[record.start] += start
         self.objectives(record.k)
 
@@ -83,8 +82,7 @@ class ReverseSweep:
         after = self.rule.shift(self.replay, record.k + 1)
         if after is not None:
             self.T[clock] -= self.X @ after
-        self.X, aP, aT = self.replay.resolve(record.k).transpose(self.X)
-        self.P += aP
+        self.X, aT = self.replay.resolve(record.k).transpose(self.X, self.P)
         self.T[clock] += aT
 
     def switch(self, record: Switch) -> None:

@@ -6,10 +6,12 @@ standard error and exit code 2; ``GRIDCORE_DEBUG=1`` shows the traceback.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -116,6 +118,21 @@ def _value(text: str) -> int | float | str:
     return text
 
 
+@contextlib.contextmanager
+def _placed(case: Case) -> Iterator[None]:
+    """What goes wrong with the whole network is told with file and row of the device it names first."""
+    try:
+        yield
+    except GridcoreError as error:
+        if not getattr(error, "file", ""):
+            words = re.findall(r"[^\s,;:]+", str(error))
+            ids = case.ids()
+            record = next((case.records[ids.index(word)] for word in words if word in ids), None)
+            place = [record.file, record.row] if record else [next((r.file for r in case), "")]
+            error.args = (": ".join([*filter(None, place), str(error)]),)
+        raise
+
+
 @click.command("run")
 @_system_options
 @click.option("--t-end", default=2.0, show_default=True, help="End of the run (s).")
@@ -137,7 +154,7 @@ def run(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits:
     from .summary import describe_run, describe_system, layout
 
     loaded = _load(case, changes)
-    with Progress("building", quiet=quiet):
+    with Progress("building", quiet=quiet), _placed(loaded):
         system = build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
     options = {} if theta is None else {"theta": theta}
     try:
@@ -181,10 +198,11 @@ def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: 
     from .progress import Progress
     from .tables import bus_table, totals, write_csv
 
-    with Progress("power flow"):
-        system = build(_load(case, changes), deenergise=deenergise, initialise=False)
+    loaded = _load(case, changes)
+    with Progress("power flow"), _placed(loaded):
+        system = build(loaded, deenergise=deenergise, initialise=False)
         if not system.islands.buses:
-            raise GridcoreError(f"case '{system.case.name}' has no buses")
+            raise GridcoreError(f"case '{loaded.name}' has no buses")
         dispatch = Dispatch(system)
         flow = dispatch.solve(enforce_q_limits)
     table = bus_table(dispatch, flow)

@@ -66,7 +66,7 @@ class ComplexStep(np.ndarray):
     """An array whose imaginary part is a derivative times the step."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """numpy's functions, by the rules above where there is one."""
+        """Numpy's functions, by the rules above where there is one."""
         options.pop("out", None)
         plain = [_plain(i) for i in inputs]
         if method == "__call__" and ufunc in _RULES:

@@ -34,6 +34,9 @@ def whole_file(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         os.replace(temporary, path)
+    except GridcoreError as error:
+        error.args = (str(error).replace(str(temporary), str(path)),)
+        raise
     except OSError as error:
         raise GridcoreError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:

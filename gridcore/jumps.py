@@ -29,14 +29,13 @@ class Discrete:
             return operator.located_forward(dX, dP, dT0)
         return operator.forward(dX, dP, dT0, dT1), dT1
 
-    def step_transpose(self, operator: StepOperator, aX: np.ndarray, aT1: np.ndarray
-                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Adjoints of dX, dP, dT and dT+: what is returned for dT+ is what its clock has left."""
+    def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
+                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dT and dT+ (what its clock has left); that of dP is added to `aP`."""
         if operator.record.guard >= 0:
-            bX, bP, bT0 = operator.located_transpose(aX, aT1)
-            return bX, bP, bT0, np.zeros_like(aT1)
-        bX, bP, bT0, bT1 = operator.transpose(aX)
-        return bX, bP, bT0, aT1 + bT1
+            return *operator.located_transpose(aX, aP, aT1), np.zeros_like(aT1)
+        bX, bT0, bT1 = operator.transpose(aX, aP)
+        return bX, bT0, aT1 + bT1
 
     def shift(self, replay: Replay, k: int) -> np.ndarray | None:
         """dX/dT by which the state just before or after a switch is moved along its trajectory."""
@@ -63,16 +62,16 @@ class Continuous(Discrete):
         in_x, in_p, across = self._crossing(operator.replay, operator.record)
         return dX, -(dX @ in_x + dP @ in_p) / across
 
-    def step_transpose(self, operator: StepOperator, aX: np.ndarray, aT1: np.ndarray
-                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
+                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        still = np.zeros_like(aT1)
         if operator.record.guard < 0:
-            bX, bP, _, _ = operator.transpose(aX)
-            return bX, bP, np.zeros_like(aT1), aT1
+            return operator.transpose(aX, aP)[0], still, aT1
         in_x, in_p, across = self._crossing(operator.replay, operator.record)
         s = aT1 / across
-        replay, record = operator.replay, operator.record
-        bX, bP, _, _ = StepOperator(replay, record).transpose(aX - np.outer(s, in_x))
-        return bX, bP - np.outer(s, in_p), np.zeros_like(aT1), np.zeros_like(aT1)
+        aP -= np.outer(s, in_p)
+        again = StepOperator(operator.replay, operator.record)  # the slope has taken the place of its factors
+        return again.transpose(aX - np.outer(s, in_x), aP)[0], still, still
 
     def shift(self, replay: Replay, k: int) -> np.ndarray | None:
         return replay.slope(k)

@@ -207,16 +207,16 @@ class StepOperator:
             right += np.outer(dT1, self.end)
         return replay.lu.solve(right)
 
-    def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Adjoints of dX, dP, dT and dT+ from that of dX+."""
+    def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dT and dT+ from that of dX+; that of dP is added to `aP`."""
         replay, record = self.replay, self.record
         w = replay.lu.tsolve(np.array(adjoint, order="C"))
-        aX, aP = self.m * w, np.zeros((len(w), len(replay.carried)))
+        aX = self.m * w
         replay.J.add_transposed(self.p0.J, w, self.early, aX)
         replay.Fp.add_transposed(self.p0.Fp, w, self.early, aP)
         replay.Fp.add_transposed(self.p1.Fp, w, self.c, aP)
         still = np.zeros(len(w))
-        return aX, aP, -w @ self.start if record.start else still, w @ self.end if record.end else still
+        return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still
 
     @cached_property
     def _crossing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -238,12 +238,14 @@ class StepOperator:
         dT1 = -(u @ in_x + dP @ in_p) / across
         return u + np.outer(dT1, v), dT1
 
-    def located_transpose(self, adjoint: np.ndarray, clock: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Adjoints of dX, dP and dT from those of dX+ and of dT+ (`clock`)."""
+    def located_transpose(self, adjoint: np.ndarray, aP: np.ndarray, clock: np.ndarray
+                          ) -> tuple[np.ndarray, np.ndarray]:
+        """Adjoints of dX and dT from those of dX+ and of dT+ (`clock`); that of dP is added to `aP`."""
         in_x, in_p, v, across = self._crossing
         s = (clock + adjoint @ v) / across
-        dX, dP, dT0, _ = self.transpose(adjoint - np.outer(s, in_x))
-        return dX, dP - np.outer(s, in_p), dT0
+        aP -= np.outer(s, in_p)
+        aX, aT0, _ = self.transpose(adjoint - np.outer(s, in_x), aP)
+        return aX, aT0
 
 
 class ResolveOperator:
@@ -263,12 +265,11 @@ class ResolveOperator:
             right += np.outer(dT, self.c * self.point.Ft)
         return self.replay.lu.solve(right)
 
-    def transpose(self, adjoint: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Adjoints of dX, dP and dT from that of dX+."""
+    def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Adjoints of dX and dT from that of dX+; that of dP is added to `aP`."""
         w = self.replay.lu.tsolve(np.array(adjoint, order="C"))
-        aP = np.zeros((len(w), len(self.replay.carried)))
         self.replay.Fp.add_transposed(self.point.Fp, w, self.c, aP)
-        return self.m * w, aP, w @ (self.c * self.point.Ft)
+        return self.m * w, w @ (self.c * self.point.Ft)
 
 
 class SwitchOperator:
