@@ -1,8 +1,8 @@
 """Results by name: which devices have which quantity, and its values along a run, all devices at once.
 
 A *signal* is one quantity of every device that has it: ``omega`` of all machines, whatever their
-models. Devices that share a base class below :class:`~gridcore.device.Device` are of one kind; a name
-that several kinds have (``Vm`` of buses and of exciters) is one signal for each.
+models. Devices that share a base class below :class:`~gridcore.device.Device` are of one kind, and so are
+all branches; a name that several kinds have (``Vm`` of buses and of exciters) is one signal for each.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Signal:
     quantity : str
         Its name on the devices.
     dimension : str
-        What the devices have in common: ``"bus"``, or the nearest base class of all of them.
+        What the devices have in common: ``"bus"``, the nearest base class of all of them, or ``"branch"``.
     devices : tuple of str
     unit, doc : str
     """
@@ -70,7 +70,7 @@ def signals(system: System, names: Iterable[str] | None = None) -> list[Signal]:
         If no device has one of the names; the nearest are offered.
     """
     wanted = None if names is None else list(dict.fromkeys(names))
-    owners: dict[tuple[type, str], list[int]] = {}
+    owners: dict[tuple[str, str], list[int]] = {}
     for number, instance in enumerate(system.layout.instances):
         cls = instance.device
         for name in _offered(cls, wanted):
@@ -98,19 +98,21 @@ def _offered(cls: type[Device], wanted: list[str] | None) -> list[str]:
     return [*declared.variables(), *derived]
 
 
-def _kind(cls: type[Device]) -> type:
-    """Its base right below Device: Source, Load, Bus, or a class on its own."""
-    return cls.__mro__[cls.__mro__.index(Device) - 1]
+def _kind(cls: type[Device]) -> str:
+    """``"bus"``, ``"branch"``, or its base right below Device: Source, Load, or a class on its own."""
+    if issubclass(cls, Bus):
+        return "bus"
+    return "branch" if len(cls.bus_ports()) > 1 else cls.__mro__[cls.__mro__.index(Device) - 1].__name__
 
 
-def _common(classes: Sequence[type[Device]]) -> str:
-    return next(base.__name__ for base in classes[0].__mro__ if all(issubclass(c, base) for c in classes))
+def _common(classes: Sequence[type[Device]]) -> type:
+    return next(base for base in classes[0].__mro__ if all(issubclass(c, base) for c in classes))
 
 
-def _label(system: System, owners: dict[tuple[type, str], list[int]]) -> list[Signal]:
+def _label(system: System, owners: dict[tuple[str, str], list[int]]) -> list[Signal]:
     instances = system.layout.instances
 
-    def rank(item: tuple[tuple[type, str], list[int]]) -> int:
+    def rank(item: tuple[tuple[str, str], list[int]]) -> int:
         cls = instances[item[1][0]].device
         return 0 if issubclass(cls, Bus) else 1 if cls.source or cls.regulates else 2
 
@@ -118,10 +120,11 @@ def _label(system: System, owners: dict[tuple[type, str], list[int]]) -> list[Si
     dimensions: dict[str, list[int]] = {}
     out = []
     for (kind, quantity), numbers in sorted(owners.items(), key=rank):
-        name = quantity if quantity not in taken else f"{quantity}_{kind.__name__}"
+        name = quantity if quantity not in taken else f"{quantity}_{kind}"
         taken.add(name)
         classes = [instances[i].device for i in numbers]
-        dimension = "bus" if issubclass(classes[0], Bus) else _common(classes)
+        common = _common(classes)
+        dimension = kind if kind == "bus" or common is Device else common.__name__
         if dimensions.setdefault(dimension, numbers) != numbers:  # only some of them have it
             dimension = f"{dimension}_{name}"
             dimensions[dimension] = numbers

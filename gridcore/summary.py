@@ -66,7 +66,7 @@ def describe_run(run: Run) -> Iterator[Line]:
             low, high = int(np.nanargmin(volts[-1])), int(np.nanargmax(volts[-1]))
             yield "", (f"at the end {volts[-1, low]:.4f} pu ({buses[low]}) to "
                        f"{volts[-1, high]:.4f} pu ({buses[high]})")
-    if machines.devices:
+    if machines.spread.any():  # a machine alone has nothing to be in step with
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
     theta = "" if run.tape.theta is None else f", theta = {run.tape.theta:g}"
