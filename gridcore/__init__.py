@@ -39,7 +39,11 @@ if TYPE_CHECKING:
     from .injectors import Load as Load
     from .injectors import Source as Source
     from .integrate.driver import simulate as simulate
+    from .objective import Integral as Integral
+    from .objective import Sampled as Sampled
+    from .objective import Terminal as Terminal
     from .plugins import analyses as analyses
+    from .reverse import adjoint as adjoint
     from .run import Run as Run
     from .run import load_run as load_run
 
@@ -54,6 +58,8 @@ _CONTENTS = {
     "dae": ("build", "System"),
     "integrate.driver": ("simulate",),
     "run": ("Run", "load_run"),
+    "objective": ("Integral", "Sampled", "Terminal"),
+    "reverse": ("adjoint",),
     "plugins": ("analyses",),
     # writing a plugin
     "hookspecs": ("hookimpl",),

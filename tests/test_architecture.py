@@ -30,7 +30,7 @@ PIPELINE = """
     trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
     objective replay wanted jumps adjoint checkpoint
-    rotors summary tables progress doctor cli builtin
+    rotors summary tables progress complexstep specimen doctor cli builtin
 """.split()
 
 # Imports to the right, inside a function, that are there on purpose.
