@@ -29,8 +29,8 @@ PIPELINE = """
     linsolve powerflow initialise operating_point initial_sensitivity dae
     trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
-    objective replay wanted jumps adjoint checkpoint
-    rotors summary tables progress complexstep specimen doctor cli builtin
+    products objective replay wanted jumps reverse checkpoint
+    rotors summary tables progress complexstep specimen doctor cli __main__ builtin
 """.split()
 
 # Imports to the right, inside a function, that are there on purpose.
