@@ -15,10 +15,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .complexstep import derivative_of, perturbed, value_of
+from .complexstep import derivative_of, perturbed
 from .dae import System, build
-from .device import Declarations, Device
+from .device import Declarations, Device, Guard, Timer
 from .errors import DeviceError, GridcoreError
+from .injectors import Load, Source
 from .kernel import Batch, c_source, compile_libraries, vector_function
 from .network import Bus
 from .specimen import case_of, known, plausible, shape_of
@@ -27,7 +28,6 @@ from .views import GLOBALS, Path, Scope, Shape, kind_of
 
 _POINTS = 8
 _DRAWS = 5
-_ATTEMPTS = 50
 _AT_REST = 1e-10
 # A book, paper or standard leaves one of these: a year, a standard's name, an equation, a link.
 _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bdoi\b|https?://|[Mm]anual")
@@ -113,8 +113,8 @@ def _declarations(cls: type[Device], report: Report) -> None:
                 report.problems.append(f"{kind} {name}: unit {unit!r} is not a unit")
             if kind == "parameter" and item.unit == "" and _looks_like_a_time(declared, name):
                 report.problems.append(f"parameter {name} is a time and has no unit: declare it in s")
-    doc = "".join(base.__doc__ or "" for base in cls.__mro__ if base not in (Device, object) and issubclass(base, Device))
-    if not cls.__doc__:
+    doc = "\n".join(base.__doc__ or "" for base in cls.__mro__ if base not in (Device, Source, Load, object)).strip()
+    if not doc:
         report.problems.append("the class has no docstring: say what it is, and where its equations come from")
     elif declared.states and not _SOURCE.search(doc):
         report.problems.append("the docstring names no source: give the book, paper or standard (with its year) and "
@@ -137,6 +137,10 @@ def _tables(declared: Declarations) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "timer", declared.timers
 
 
+def _events(declared: Declarations) -> list[Guard | Timer]:
+    return [*declared.guards.values(), *declared.timers.values()]
+
+
 def _looks_like_a_time(declared: Declarations, name: str) -> bool:
     """Whether the framework itself uses a parameter as a time."""
     return (any(state.T == name for state in declared.states.values())
@@ -154,7 +158,7 @@ class _Patient:
         self.shape, self.cls = shape, shape.cls
         self.trace = Trace(shape)
         self.names: list[str] = []
-        self.outputs = self._traced(self.trace)
+        self.outputs = self.traced(self.trace)
         self.symbols = list(self.trace.symbols)
         draws = [{path: plausible(s.cls, rng) for path, s in shape.walk() if not issubclass(s.cls, Bus)}
                  for _ in range(_POINTS)]
@@ -180,12 +184,12 @@ class _Patient:
         for name, setpoint in declared.setpoints.items():
             if setpoint.equals is not None:
                 yield f"what {name} equals", setpoint.equals
-        for item in (*declared.guards.values(), *declared.timers.values()):
+        for item in _events(declared):
             for target, value in item.then.items():
                 if callable(value):
                     yield f"what {item.name} makes of {target}", value
 
-    def _traced(self, trace: Trace) -> list[ca.SX]:
+    def traced(self, trace: Trace) -> list[ca.SX]:
         out: list[ca.SX] = []
         self.names.clear()
         for names, function in self.functions():
@@ -235,7 +239,7 @@ def _values_of_mode(declared: Declarations, name: str) -> list[float]:
     """The values that a mode is seen to take: at first, in conditions, in actions."""
     if name == "status":
         return [1.0]
-    items = (*declared.guards.values(), *declared.timers.values())
+    items = _events(declared)
     seen = {declared.modes[name].initial, *(g.when[name] for g in declared.guards.values() if name in g.when)}
     return sorted(seen | {float(i.then[name]) for i in items if name in i.then and not callable(i.then[name])})
 
@@ -250,13 +254,13 @@ def _values(patient: _Patient, report: Report) -> bool:
     """Traced equations give what the functions give, each time; False if they could not be called at all."""
     if not patient.outputs:
         return False
-    point = {s: perturbed(v) for s, v in patient.point.items()}
     try:
-        called, again = (value_of(patient.called(point)) for _ in range(2))
+        called, again = (patient.called(patient.point) for _ in range(2))
+        patient.called({s: perturbed(v) for s, v in patient.point.items()})
     except Exception as error:
         report.problems.append(f"its functions fail on numbers: {type(error).__name__}: {error}")
         return False
-    first, second = (_evaluate(patient, patient._traced(trace), trace) for trace in (patient.trace, Trace(patient.shape)))
+    first, second = (_evaluate(patient, trace) for trace in (patient.trace, Trace(patient.shape)))
     pure = True
     for k, name in enumerate(patient.names):
         if not _same(called[k], again[k], 0.0) or not _same(first[k], second[k], 1e-13):
@@ -267,14 +271,15 @@ def _values(patient: _Patient, report: Report) -> bool:
             report.problems.append(f"{name} is no number at any of {_POINTS} random points")
         elif not _same(first[k], called[k], 1e-12):
             worst = int(np.nanargmax(np.abs(first[k] - called[k])))
-            report.problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when called on "
-                                   "numbers: it must not look at what kind of thing its arguments are")
+            report.problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when called "
+                                   "on numbers: it must not look at what kind of thing its arguments are")
     if pure:
         report.passed.append(f"pure: {len(patient.names)} expressions are the same whenever they are computed")
     return True
 
 
-def _evaluate(patient: _Patient, outputs: list[ca.SX], trace: Trace) -> np.ndarray:
+def _evaluate(patient: _Patient, trace: Trace) -> np.ndarray:
+    outputs = patient.traced(trace)
     function = vector_function("outputs", list(trace.symbols.values()), outputs)
     inputs = np.array([patient.point[s] for s in trace.symbols]).reshape(-1, _POINTS)
     return np.asarray(function.map(_POINTS)(inputs)).reshape(-1, _POINTS)
@@ -293,7 +298,7 @@ def _derivatives(patient: _Patient, report: Report) -> None:
     function = ca.Function("jacobian", [ca.vertcat(*symbols)], [ca.vec(jacobian)])
     inputs = np.array([patient.point[s] for s in patient.trace.symbols]).reshape(-1, _POINTS)
     traced = np.asarray(function.map(_POINTS)(inputs)).reshape(len(symbols), len(patient.outputs), _POINTS)
-    worst, wrong = 0.0, False
+    numbers, worst, wrong = np.isfinite(patient.called(patient.point)), 0.0, False
     for column, symbol in enumerate(patient.trace.symbols):
         if patient.trace.kind(symbol) == "m":
             continue
@@ -301,15 +306,14 @@ def _derivatives(patient: _Patient, report: Report) -> None:
         slope = derivative_of(patient.called(point))
         for row, name in enumerate(patient.names):
             a, b = traced[column, row], slope[row]
-            both = np.isfinite(a) & np.isfinite(b)
-            if not both.any():
-                continue
+            both = numbers[row] & np.isfinite(a) & np.isfinite(b)
             error = np.where(both, np.abs(a - b) / (1 + np.abs(b)), 0.0)
             worst = max(worst, float(error.max()))
             if error.max() > 1e-9 and not wrong:
                 k, wrong = int(error.argmax()), True
-                report.problems.append(f"the derivative of {name} in {'.'.join((*symbol[0], symbol[1]))} is {a[k]:.6g} by "
-                                       f"its traced equations and {b[k]:.6g} by the complex step of the function")
+                where = ".".join((*symbol[0], symbol[1]))
+                report.problems.append(f"the derivative of {name} in {where} is {a[k]:.6g} by its "
+                                       f"traced equations and {b[k]:.6g} by the complex step of the function")
     if not wrong:
         report.passed.append(f"derivatives: {len(patient.names)} expressions in {len(symbols)} symbols agree with the "
                              f"complex step to {worst:.1g}")
@@ -319,7 +323,7 @@ def _compiled(patient: _Patient, report: Report) -> None:
     """The compiled kernels give what the interpreted ones give."""
     symbols = list(patient.trace.symbols.values())
     jacobian = ca.jacobian(ca.vertcat(*patient.outputs), ca.vertcat(*symbols))
-    functions = [vector_function("rows", symbols, patient.outputs)]
+    functions = [vector_function("outputs", symbols, patient.outputs)]
     if jacobian.nnz():
         functions.append(vector_function("jacobian", symbols, jacobian.nz[:]))
     libraries = compile_libraries([c_source(functions)])
@@ -342,7 +346,7 @@ def _compiled(patient: _Patient, report: Report) -> None:
 def _targets(patient: _Patient, report: Report) -> None:
     """What guards and timers refer to exists."""
     declared, before = patient.cls.declares, len(report.problems)
-    for item in (*declared.guards.values(), *declared.timers.values()):
+    for item in _events(declared):
         try:
             for address in getattr(item, "when", {}):
                 path, name = patient.trace.resolve(address)
@@ -352,7 +356,8 @@ def _targets(patient: _Patient, report: Report) -> None:
         except DeviceError as error:
             report.problems.append(str(error))
     if len(report.problems) == before and (declared.guards or declared.timers):
-        report.passed.append(f"events: {len(declared.guards)} guards and {len(declared.timers)} timers refer to what is there")
+        report.passed.append(f"events: {len(declared.guards)} guards and {len(declared.timers)} timers refer to what "
+                             "is there")
 
 
 # ---------------------------------------------------------------- starting and resting

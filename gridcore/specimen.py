@@ -47,12 +47,19 @@ class GridLink(Device):
         return (-re, -im), (re, im)
 
 
+class GridNumber(Device):
+    """A parameter for a device to refer to."""
+
+    number = Param("", 1.5, doc="the number")
+
+
 @contextmanager
 def known(*classes: type[Device]) -> Iterator[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
     items = plugins.devices._load()
     before = dict(items)
-    items.update({cls.__name__: cls for cls in (GridSource, GridLink, *classes)})
+    all_of_them: tuple[type[Device], ...] = (GridSource, GridLink, GridNumber, *classes)
+    items.update({cls.__name__: cls for cls in all_of_them})
     try:
         yield
     finally:
@@ -164,8 +171,6 @@ def case_of(shape: Shape, draws: Sequence[dict[tuple[str, ...], dict[str, float]
     case = Case("doctor")
     case.add(Record("Bus", {"id": "GRID"}))
     case.add(Record("GridSource", {"id": "SOURCE", "bus": "GRID", "control": "slack"}))
-    case.add(Record("Bus", {"id": "FAR"}))
-    case.add(Record("GridLink", {"id": "LINK", "bus1": "GRID", "bus2": "FAR"}))
     for k in order:
         _add(case, shape, (), f"X{k}", draws[k])
     return case
@@ -188,5 +193,6 @@ def _add(case: Case, shape: Shape, path: tuple[str, ...], id: str,
         if item.default is REQUIRED:
             fields[name] = item.choices[0] if item.choices else "any"
     for name in shape.cls.declares.references:
-        fields[name] = "LINK.x"
+        case.add(Record("GridNumber", {"id": f"{id}_{name}"}))
+        fields[name] = f"{id}_{name}.number"
     case.add(Record(shape.cls.__name__, fields))

@@ -10,6 +10,8 @@ from gridcore.device import Device, Param, State, guard
 class BouncingBall(Device):
     """Free fall and a reset of the speed at each impact: the textbook hybrid system with a reset.
 
+    van der Schaft & Schumacher, *An Introduction to Hybrid Dynamical Systems* (2000), chapter 2.
+
     ``dheight/dt = speed``, ``dspeed/dt = -gravity``; at ``height = 0`` the speed becomes
     ``-restitution speed``. The n-th impact after a drop from h is at
     ``sqrt(2 h / g) (1 + 2 (e + ... + e^(n-1)))``.
