@@ -271,8 +271,8 @@ def _values(patient: _Patient, report: Report) -> bool:
             report.problems.append(f"{name} is no number at any of {_POINTS} random points")
         elif not _same(first[k], called[k], 1e-12):
             worst = int(np.nanargmax(np.abs(first[k] - called[k])))
-            report.problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when called "
-                                   "on numbers: it must not look at what kind of thing its arguments are")
+            report.problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when "
+                                   "called on numbers: it must not look at what kind of thing its arguments are")
     if pure:
         report.passed.append(f"pure: {len(patient.names)} expressions are the same whenever they are computed")
     return True
