@@ -367,7 +367,10 @@ def _collect(cls: type[Device]) -> Declarations:
     for name, value in attributes.items():
         if isinstance(value, _Marked):
             made = value.make(name)
-            (declared.guards if isinstance(made, Guard) else declared.timers)[name] = made  # type: ignore[index]
+            if isinstance(made, Guard):
+                declared.guards[name] = made
+            else:
+                declared.timers[name] = made
         elif type(value) in _TABLE:
             if name in _RESERVED:
                 raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
@@ -416,7 +419,8 @@ def _check_references(cls: type[Device], declared: Declarations) -> None:
             need(ref is None or ref in declared.params, f"state {name}: {role}={ref!r} is not a Param")
         for ref in state.limits or ():
             need(ref in declared.params, f"state {name}: limit {ref!r} is not a Param")
-    for item in (*declared.guards.values(), *declared.timers.values()):
+    events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
+    for item in events:
         ref = item.delay if isinstance(item, Guard) else item.at
         need(ref is None or ref in declared.params, f"{item.name}: {ref!r} is not a Param")
         own = {**declared.params, **declared.states, **declared.modes, **declared.inputs,
@@ -425,9 +429,8 @@ def _check_references(cls: type[Device], declared: Declarations) -> None:
             port, dot, _ = target.rpartition(".")
             need(bool(dot) or target in own,
                  f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
-    for table in (declared.params, declared.states, declared.algebraics):
-        for name, item in table.items():
-            if item.drives is not None:
-                port, dot, _ = item.drives.partition(".")
-                need(port in (cls.attaches if dot else declared.references),
-                     f"{name} drives {item.drives!r}: not a port in attaches, nor a Reference")
+    for name, driver in (*declared.params.items(), *declared.variables().items()):
+        if driver.drives is not None:
+            port, dot, _ = driver.drives.partition(".")
+            need(port in (cls.attaches if dot else declared.references),
+                 f"{name} drives {driver.drives!r}: not a port in attaches, nor a Reference")

@@ -36,7 +36,7 @@ class BusFault(Device):
             return "r and x are both zero: give a small impedance, as x = 1e-4"
         return None
 
-    def currents(s: Any, bus: Any) -> Any:  # type: ignore[misc]
+    def currents(s: Any, bus: Any) -> Any:
         z2 = s.r * s.r + s.x * s.x
         g, b = s.r / z2, -s.x / z2
         return (np.where(s.on, -(g * bus.Vr - b * bus.Vi), 0.0),
@@ -95,9 +95,9 @@ class Ramp(Device):
     def check(cls, values: Mapping[str, float]) -> str | None:
         return None if values["t1"] > values["t0"] else "t1 must be after t0"
 
-    def residuals(s: Any) -> Any:  # type: ignore[misc]
+    def residuals(s: Any) -> Any:
         along = np.where(s.phase == 1, (s.time - s.t0) / (s.t1 - s.t0), np.where(s.phase == 2, 1.0, 0.0))
         return s.value - s.parameter - along * (s.parameter * (s.scale - 1) + s.by)
 
-    def start(s: Any) -> Any:  # type: ignore[misc]
+    def start(s: Any) -> Any:
         return {"value": s.parameter}

@@ -7,6 +7,7 @@ power of slack and PV sources) are parameters of G; their own derivative is one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,7 +101,8 @@ class _FlowSensitivity:
         self.outputs = np.concatenate([self.vm, self.va, *(columns for columns, *_ in self.found)])
 
     @staticmethod
-    def _two_rows(parts: list[Entries | None], place: np.ndarray, n: int, width: int, Z: np.ndarray) -> sp.csc_matrix:
+    def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int,
+                  Z: np.ndarray) -> sp.csc_matrix:
         for part in parts:
             if part is not None:
                 bus, axis = np.divmod(part.rows, 2)
@@ -137,7 +139,7 @@ class _FlowSensitivity:
         missing = np.zeros((m, n), dtype=complex)
         for columns, bus, share, part in self.found:
             amount = aP[:, columns] * share
-            np.add.at(missing, (slice(None), bus), amount if part == "real" else 1j * amount)
+            np.add.at(missing.T, bus, (amount if part == "real" else 1j * amount).T)
         rows = missing.view(float)
         polar = (self.J.T @ rows.T).T
         polar[:, 0::2] += aP[:, self.va]

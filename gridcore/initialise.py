@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
@@ -103,7 +104,7 @@ class Initialisation:
                  for g in layout.groups if issubclass(g.shape.cls, Bus)]
         return np.concatenate(parts) if parts else np.zeros((0, 5), dtype=int)
 
-    def _extra_rows(self, k: int) -> tuple[list, np.ndarray] | None:
+    def _extra_rows(self, k: int) -> tuple[list[ca.SX], np.ndarray] | None:
         """Expressions and rows beyond those of F: set-point equations, injected currents."""
         system, layout = self.system, self.system.layout
         group, trace = layout.groups[k], system.traces[k]
@@ -280,10 +281,11 @@ def start(system: System, Z: np.ndarray) -> None:
             _start_group(system, Z, group, trace, function)
 
 
-def _start_group(system: System, Z: np.ndarray, group: Group, trace: Trace, function) -> None:  # type: ignore[no-untyped-def]
+def _start_group(system: System, Z: np.ndarray, group: Group, trace: Trace,
+                 function: Callable[..., Any]) -> None:
     layout, cls = system.layout, group.shape.cls
     scope = Scope(group.shape, lambda path, name: Z[layout.gather(group, path, name)])
-    extra = {}
+    extra: dict[str, Any] = {}
     if cls.regulates:
         scale = Z[layout.globals["base_mva"]] / Z[layout.index(group.members, cls, "Sn")]
         P, Q = (Z[layout.index(group.members, cls, name)] * scale for name in ("P0", "Q0"))

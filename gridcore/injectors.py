@@ -26,7 +26,7 @@ class Source(Device):
     Qmin = Param("pu", -float("inf"), doc="lower reactive limit, system base")
     Qmax = Param("pu", float("inf"), doc="upper reactive limit, system base")
 
-    def scheduled(s: Any) -> Any:  # type: ignore[misc]
+    def scheduled(s: Any) -> Any:
         return s.P0, s.Q0
 
 
@@ -39,5 +39,5 @@ class Load(Device):
     Q0 = Param("pu", 0.0, doc="reactive power drawn at t0 with all of it connected, system base")
     k = Param("pu", 1.0, ge=0, doc="part of the load that is connected; load shedding lowers it")
 
-    def scheduled(s: Any) -> Any:  # type: ignore[misc]
+    def scheduled(s: Any) -> Any:
         return -s.k * s.P0, -s.k * s.Q0

@@ -84,10 +84,10 @@ class SparseMap:
 
     def __init__(self, shape: tuple[int, int], parts: Sequence[Entries | None], diagonal: bool = False):
         self.shape = shape
-        parts = [p for p in parts if p is not None]
+        there = [p for p in parts if p is not None]
         nowhere = np.zeros(0, dtype=np.int64)
-        keep = [(p.rows >= 0) & (p.columns >= 0) for p in parts]
-        keys = [(p.columns.astype(np.int64) * shape[0] + p.rows)[k] for p, k in zip(parts, keep, strict=True)]
+        keep = [(p.rows >= 0) & (p.columns >= 0) for p in there]
+        keys = [(p.columns.astype(np.int64) * shape[0] + p.rows)[k] for p, k in zip(there, keep, strict=True)]
         if diagonal:
             keys.append(np.arange(shape[0], dtype=np.int64) * (shape[0] + 1))
         unique = np.unique(np.concatenate([*keys, nowhere]))
@@ -96,11 +96,11 @@ class SparseMap:
         self.indptr = np.searchsorted(self.columns, np.arange(shape[1] + 1)).astype(np.int32)
         self.values = np.zeros(len(unique) + 1)
         self.batches: list[Batch] = []
-        for part, kept, key in zip(parts, keep, keys, strict=False):
+        for part, kept, key in zip(there, keep, keys, strict=False):
             scatter = np.full(part.rows.shape, len(unique), dtype=np.int32)
             scatter[kept] = np.searchsorted(unique, key)
             self.batches.append(Batch(part.function, part.gather, scatter, np.where(kept, part.rows, 0)))
-        self.constant = [p.constant for p in parts]
+        self.constant = [p.constant for p in there]
 
     def evaluate_values(self, Z: np.ndarray) -> np.ndarray:
         """The entries at Z in the pattern: a buffer that the next call overwrites."""

@@ -191,8 +191,8 @@ class Batch:
         inputs, outputs = np.zeros(self.gather.shape), np.zeros(self.scatter.shape)
         mapped = self.function.map(self.count)
         buffer, trigger = mapped.buffer()
-        buffer.set_arg(0, memoryview(inputs))
-        buffer.set_res(0, memoryview(outputs))
+        buffer.set_arg(0, inputs.data)
+        buffer.set_res(0, outputs.data)
         return buffer, trigger, inputs, outputs
 
     def _interpreted(self, Z: np.ndarray) -> np.ndarray:

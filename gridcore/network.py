@@ -30,19 +30,19 @@ class Bus(Device):
     Vi = Algebraic("pu", doc="imaginary part of the voltage")
     energised = Mode(1.0, doc="0 in an island that was taken out of service")
 
-    def residuals(s: Any) -> Any:  # type: ignore[misc]
+    def residuals(s: Any) -> Any:
         return np.where(s.energised, 0.0, s.Vr), np.where(s.energised, 0.0, s.Vi)
 
     @quantity("pu", "squared voltage magnitude, never exactly zero, so that it may be divided by")
-    def V2(s: Any) -> Any:  # type: ignore[misc]
+    def V2(s: Any) -> Any:
         return s.Vr * s.Vr + s.Vi * s.Vi + 1e-100
 
     @quantity("pu", "voltage magnitude")
-    def Vm(s: Any) -> Any:  # type: ignore[misc]
+    def Vm(s: Any) -> Any:
         return np.sqrt(s.V2)
 
     @quantity("rad", "voltage angle")
-    def Va(s: Any) -> Any:  # type: ignore[misc]
+    def Va(s: Any) -> Any:
         return np.arctan2(s.Vi, s.Vr)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -151,8 +152,8 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
     clocks: dict[int, np.ndarray] = {}
     steps = _Steps.of(run)
 
-    def clock(number: int, i: int, amount: float) -> None:
-        clocks.setdefault(number, np.zeros(len(objectives)))[i] += amount
+    def add_to_clock(i: int, factor: float, number: int, amount: float) -> None:
+        clocks.setdefault(number, np.zeros(len(objectives)))[i] += factor * amount
 
     for place, (i, factor, term) in enumerate(terms):
         mine, r = np.flatnonzero(traced.row == place), traced.values[:, place]
@@ -161,10 +162,10 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
             values[i] += factor * r[-1]
             weight[-1] = factor
         elif isinstance(term, Integral):
-            values[i] += factor * steps.quadrature(r, lambda c, a, i=i, f=factor: clock(c, i, f * a))
+            values[i] += factor * steps.quadrature(r, partial(add_to_clock, i, factor))
             weight = factor * steps.weight
         elif isinstance(term, Sampled):
-            values[i] += factor * _samples(run, term, r, weight, lambda c, a, i=i, f=factor: clock(c, i, f * a))
+            values[i] += factor * _samples(run, term, r, weight, partial(add_to_clock, i, factor))
             weight *= factor
         else:
             raise CaseError(f"{term!r} is not an objective")
@@ -239,7 +240,7 @@ def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray, clock: 
     outside = times[(times < run.t[0]) | (times > run.t[-1])]
     if len(outside):
         raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
-    steps = [record for record in run.tape.records if isinstance(record, Step)]
+    steps = [record for record in run.tape.records if isinstance(record, Step) and record.h > 0]
     ends = np.array([run.t[s.k + 1] for s in steps])
     total = 0.0
     for time, value, factor in zip(times, data, factors, strict=True):

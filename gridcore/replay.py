@@ -309,7 +309,7 @@ class SwitchOperator:
             (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
             taken = row[:, t[t_in]].copy()
             row[:, t[t_in]] = 0.0
-            np.add.at(row, (slice(None), g[g_in]), taken @ jacobian[np.ix_(t_in, g_in)])
+            np.add.at(row.T, g[g_in], (taken @ jacobian[np.ix_(t_in, g_in)]).T)
         n = self.replay.system.n
         return row[:, :n].copy(), row[:, n:-1].copy(), row[:, -1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from . import plugins
 from .initial_sensitivity import InitialSensitivity
 from .objective import Objective, Weights, evaluate
-from .replay import Replay, carried_parameters
+from .replay import Replay, ResolveOperator, carried_parameters
 from .trajectory import Arm, Cancel, Record, Resolve, Step, Switch
 from .wanted import Wanted, replayable, table
 
@@ -49,8 +49,8 @@ class ReverseSweep:
     def run(self) -> None:
         """From the last point to the first."""
         tape = self.replay.tape
-        handlers = {Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm,
-                    Cancel: self.cancel}
+        handlers: dict[type, Callable[[Any], None]] = {
+            Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: self.cancel}
         self.objectives(tape.points - 1)
         for record in reversed(tape.records):
             handlers[type(record)](record)
@@ -151,5 +151,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     gradient = np.empty((len(objectives), len(wanted.names)))
     gradient[:, wanted.is_parameter] = initial.transpose(sweep.X, sweep.P)[
         :, replay.column_of[wanted.parameters]]
-    gradient[:, ~wanted.is_parameter] = sweep.X[:, wanted.states]
+    if len(wanted.states):  # the algebraic variables follow an initial value
+        held, _, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X)
+        gradient[:, ~wanted.is_parameter] = held[:, wanted.states]
     return table(run, objectives, weights.values, wanted, gradient)

@@ -48,8 +48,11 @@ class Stepper(Protocol):
         Work done: ``newton_iterations``, ``factorisations``, ``solves`` ...
     """
 
-    theta: float | None
-    counters: Counter[str]
+    @property
+    def theta(self) -> float | None: ...
+
+    @property
+    def counters(self) -> Counter[str]: ...
 
     def restart(self) -> None:
         """The state, the parameters or the modes were changed from outside."""
@@ -114,13 +117,23 @@ class Driver:
                     self._chattering(end - self.h)
             if progress is not None:
                 progress(self.t)
+        if self.clock != GRID:
+            self._stand_still(GRID)
 
     def _begin(self) -> None:
         gamma = self._gamma()
         self.watch.refresh(self.Z, gamma)
         self.tape.settings.append(self.Z[self.system.n:-1].copy())
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
+        if self.agenda.next() <= self.t + self.slack:
+            self._stand_still(self.agenda.items[0][2])
         self._events(self.watch.fired_by_jump(gamma), gamma)
+
+    def _stand_still(self, clock: int) -> None:
+        """A step of no length to the time of another clock: events at t0 and at the end move, and t0 and the end do not."""
+        self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
+        self.tape.point(self.t, self.Z[: self.system.n], clock)
+        self.clock = clock
 
     def _gamma(self) -> np.ndarray:
         self.counters["guard_evaluations"] += 1
@@ -138,11 +151,11 @@ class Driver:
         outcome = self.stepper.step(self.t, target, self.watch)
         k, h = self.tape.points - 1, outcome.t - self.t
         located = -1
-        if outcome.t == target:
-            self.clock = clock
-        elif len(outcome.fired):
+        if len(outcome.fired):
             located = int(outcome.fired[0])
             self.clock = self.tape.clock("guard", located)
+        elif outcome.t == target:
+            self.clock = clock
         else:
             self.clock = GRID  # an inner step of a variable-step method
         self.t = outcome.t
