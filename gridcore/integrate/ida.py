@@ -93,7 +93,8 @@ class Ida:
         reached = min(target, self._tn)
         self._load(reached)
         gamma = self._values(watch)
-        fired = watch.fired(gamma) if len(watch) else np.zeros(0, dtype=int)
+        # IDA's first steps are so short that what left zero in one direction may stay, by round-off, on the other side
+        fired = watch.fired_by_jump(gamma) if len(watch) else np.zeros(0, dtype=int)
         if len(fired):
             reached, guard = min((self._locate(int(g), t, reached, before[g], gamma[g], watch), int(g)) for g in fired)
             self._load(reached)
@@ -145,7 +146,7 @@ class Ida:
         """The time between `low` and `high` from which on the guard is across, to round-off.
 
         Secants of the Illinois kind, and halving where they do not help: `before` may be zero or, by
-        round-off, on the far side already.
+        round-off, on the far side already, and then `low` is the crossing.
         """
         last = 0
         for k in range(_HALVINGS):

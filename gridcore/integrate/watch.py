@@ -59,7 +59,7 @@ class Watch:
         return np.flatnonzero(across)
 
     def fired_by_jump(self, gamma: np.ndarray) -> np.ndarray:
-        """Guards that are across right after a switch or at t0: beyond round-off, or they will be located."""
+        """Guards that are across by more than round-off: right after a switch and at t0, the others will be located."""
         fired = self.fired(gamma)
         return fired[np.abs(gamma[fired]) > ROUND_OFF]
 

@@ -71,6 +71,15 @@ class TestAccuracy:
         np.testing.assert_allclose([e.t for e in ida.events], [e.t for e in theta.events], rtol=0, atol=1e-6)
         np.testing.assert_allclose(ida.X[-1], theta.X[-1], rtol=0, atol=1e-6)
 
+    def test_it_agrees_with_theta_on_a_grid_with_a_fault_and_regulator_limits(self):
+        """Fault, both regulators to their limits and back, fault cleared: times and state to 1e-6."""
+        s = gc.build("wscc9_paper")
+        ida, theta = gc.simulate(s, 0.35, 0.01, method="ida", **TIGHT), gc.simulate(s, 0.35, 5e-5)
+        assert [str(e)[12:] for e in ida.events] == [str(e)[12:] for e in theta.events]
+        assert len(ida.events) == 6
+        np.testing.assert_allclose([e.t for e in ida.events], [e.t for e in theta.events], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(ida.X[-1], theta.X[-1], rtol=1e-6, atol=1e-6)
+
     def test_rows_that_become_algebraic_and_differential_again(self):
         run = gc.simulate(system(Limited(id="L")), 6.5, 0.5, method="ida", **TIGHT)
         np.testing.assert_allclose([e.t for e in run.events], closed_forms.LIMITED_TIMES, rtol=0, atol=1e-9)
