@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from .operating_point import OperatingPoint
 
-# Patterns of derivatives kept for the next sweep: a study asks for the same ones again and again.
-_KEPT_MAPS = 12
+# Results of preparing a sweep that are kept: a study asks for the same derivatives again and again.
+_KEPT = 16
 
 
 class System:
@@ -68,7 +68,7 @@ class System:
         self.islands.settle(self.Z0, at_rest=True)
         self._assemble()
         self.operating_point: OperatingPoint | None = None
-        self._maps: dict[tuple[str, bytes], SparseMap] = {}
+        self._kept: dict[tuple[str, Any], Any] = {}
 
     @property
     def n(self) -> int:
@@ -125,17 +125,17 @@ class System:
     def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z; compiled."""
         column_of = self.columns(columns)
-        return self.remembered("parameters", columns, lambda: self._compiled(SparseMap((self.n, len(columns)), [
-            self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])))
+        return self.remembered("parameters", np.asarray(columns), lambda: self._compiled(SparseMap(
+            (self.n, len(columns)), [self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])))
 
-    def remembered(self, what: str, columns: Sequence[int] | np.ndarray, make: Callable[[], SparseMap]) -> SparseMap:
-        """What `make` gives, kept for the next sweep with the same columns."""
-        key = (what, np.asarray(columns, dtype=int).tobytes())
-        if key not in self._maps:
-            while len(self._maps) >= _KEPT_MAPS:
-                self._maps.pop(next(iter(self._maps)))
-            self._maps[key] = make()
-        return self._maps[key]
+    def remembered(self, what: str, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept for the next sweep that asks for the same."""
+        key = (what, key.tobytes() if isinstance(key, np.ndarray) else key)
+        if key not in self._kept:
+            while len(self._kept) >= _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = make()
+        return self._kept[key]
 
     @staticmethod
     def _compiled(made: SparseMap) -> SparseMap:
@@ -151,7 +151,7 @@ class System:
 
     def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """Gradients of the guard functions in the entries of Z at these positions."""
-        return self.remembered("guards", columns, lambda: self._guard_map(columns))
+        return self.remembered("guards", np.asarray(columns), lambda: self._guard_map(columns))
 
     def _guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         column_of = self.columns(columns)

@@ -163,6 +163,8 @@ class Batch:
         native.restype = None
         native.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 6]
         self.native = native
+        self._places = (self.gather.ctypes.data, self.scatter.ctypes.data,
+                        None if self.rows is None else self.rows.ctypes.data)
 
     def values(self, Z: np.ndarray) -> np.ndarray:
         """(count, n_out) outputs, not scattered."""
@@ -177,9 +179,9 @@ class Batch:
     def add(self, Z: np.ndarray, out: np.ndarray, scale: np.ndarray | None = None) -> None:
         """Add the outputs into `out`, each times the `scale` of its row if that is given."""
         if self.native is not None:
-            rows = self.rows.ctypes.data if scale is not None and self.rows is not None else None
-            self.native(self.count, Z.ctypes.data, self.gather.ctypes.data, out.ctypes.data,
-                        self.scatter.ctypes.data, None if scale is None else scale.ctypes.data, rows)
+            gather, scatter, rows = self._places
+            self.native(self.count, Z.ctypes.data, gather, out.ctypes.data, scatter,
+                        None if scale is None else scale.ctypes.data, rows)
             return
         values = self._interpreted(Z)
         if scale is not None:

@@ -138,7 +138,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
     replayable(run.tape)
-    wanted = Wanted(run, wrt, dispatch)
+    wanted = Wanted.of(run.system, wrt, dispatch)
     rule = plugins.jump_rules[jumps]
     weights = evaluate(run, objectives)
     setpoints = run.system.initialisation.setpoints
@@ -152,6 +152,6 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     gradient[:, wanted.is_parameter] = initial.transpose(sweep.X, sweep.P)[
         :, replay.column_of[wanted.parameters]]
     if len(wanted.states):  # the algebraic variables follow an initial value
-        held, _, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X)
+        held, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X, np.zeros_like(sweep.P))
         gradient[:, ~wanted.is_parameter] = held[:, wanted.states]
-    return table(run, objectives, weights.values, wanted, gradient)
+    return table(objectives, weights.values, wanted, gradient)

@@ -95,6 +95,14 @@ FAST static void turn(long rows, long n, long stride, const double *in, const do
 FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *ptr, const int *row,
                               const double *value, const double *in, const double *scale, double *out, double *work)
 {
+    if (count == 1) {
+        for (long j = 0; j < n_cols; ++j) {
+            double sum = 0.0;
+            for (int p = ptr[j]; p < ptr[j + 1]; ++p) sum += value[p] * (scale[row[p]] * in[row[p]]);
+            out[j] += sum;
+        }
+        return;
+    }
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
         turn(rows, n_rows, n_rows, in + i * n_rows, scale, work);

@@ -15,8 +15,8 @@ from .names import suggest
 if TYPE_CHECKING:
     import xarray as xr
 
+    from .dae import System
     from .objective import Objective
-    from .run import Run
     from .trajectory import Tape
 
 DISPATCH = ("power flow", "direct")
@@ -42,10 +42,9 @@ class Wanted:
         the power flow or by initialisation and so has no derivative of its own.
     """
 
-    def __init__(self, run: Run, wrt: str | Iterable[str], dispatch: str):
+    def __init__(self, system: System, patterns: tuple[str, ...], dispatch: str):
         if dispatch not in DISPATCH:
             raise CaseError(f"dispatch = {dispatch!r} must be {' or '.join(map(repr, DISPATCH))}")
-        system = run.system
         point = system.operating_point
         found = point.dispatch if point is not None else None
         self.operating_point: list[int] = []
@@ -54,13 +53,13 @@ class Wanted:
             self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
         known = system.layout.parameter_names
         names = {**known, **{f"{d}.{v}": k for k, (d, v) in enumerate(system.variables) if system.base_differential[k]}}
-        fixed = self._found_by_initialisation(run)
+        fixed = {int(at): "initialisation" for at in system.initialisation.setpoints}
         if dispatch == "power flow":
             fixed.update(dict.fromkeys(self.operating_point, "the power flow"))
             if found is not None:  # of a source, V0 counts where it holds the voltage, and sets Q0
                 self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
         chosen: dict[str, int] = {}
-        for pattern in [wrt] if isinstance(wrt, str) else wrt:
+        for pattern in patterns:
             matches = [name for name in fnmatch.filter(names, pattern) if names[name] not in fixed]
             if not matches:
                 why = [fixed[names[name]] for name in fnmatch.filter(names, pattern)]
@@ -71,23 +70,22 @@ class Wanted:
         at = np.array(list(chosen.values()), dtype=int)
         self.is_parameter = at >= system.n
         self.parameters, self.states = at[self.is_parameter], at[~self.is_parameter]
+        self.units = [_unit(system, name) for name in self.names]
 
-    @staticmethod
-    def _found_by_initialisation(run: Run) -> dict[int, str]:
-        return {int(at): "initialisation" for at in run.system.initialisation.setpoints}
-
-
-def units(run: Run, names: Sequence[str]) -> list[str]:
-    """Units of parameters or states, by address."""
-    layout = run.system.layout
-    out = []
-    for name in names:
-        device, _, item = name.rpartition(".")
-        out.append("" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(item))
-    return out
+    @classmethod
+    def of(cls, system: System, wrt: str | Iterable[str], dispatch: str) -> Wanted:
+        """The same for the patterns as a user gives them; found once for each system."""
+        patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        return system.remembered("wanted", (patterns, dispatch), lambda: cls(system, patterns, dispatch))
 
 
-def table(run: Run, objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
+def _unit(system: System, name: str) -> str:
+    device, _, item = name.rpartition(".")
+    layout = system.layout
+    return "" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(item)
+
+
+def table(objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
           gradient: np.ndarray) -> xr.DataArray:
     """The derivatives with names, units, and the values of the objectives."""
     import xarray as xr
@@ -96,7 +94,7 @@ def table(run: Run, objectives: Sequence[Objective], values: np.ndarray, wanted:
     return xr.DataArray(
         gradient, dims=("objective", "parameter"), name="gradient",
         coords={"objective": labels, "parameter": wanted.names, "value": ("objective", values),
-                "unit": ("parameter", units(run, wanted.names))})
+                "unit": ("parameter", wanted.units)})
 
 
 def replayable(tape: Tape) -> None:

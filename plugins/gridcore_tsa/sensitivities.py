@@ -10,8 +10,8 @@ import numpy as np
 from gridcore import plugins
 from gridcore.initial_sensitivity import InitialSensitivity
 from gridcore.objective import Terminal, trace
-from gridcore.replay import Replay, carried_parameters
-from gridcore.wanted import Wanted, replayable, units
+from gridcore.replay import Replay, ResolveOperator, carried_parameters
+from gridcore.wanted import Wanted, replayable
 
 from .sweep import ForwardSweep
 
@@ -45,7 +45,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
 
     replayable(run.tape)
     system = run.system
-    wanted = Wanted(run, wrt, dispatch)
+    wanted = Wanted.of(system, wrt, dispatch)
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
     traced = trace(run, [Terminal(lambda v, q=q: v[q]) for q in named])
@@ -57,7 +57,10 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     dP = np.zeros((len(wanted.names), len(carried)))
     dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
     dX, dP = InitialSensitivity(system, carried, dispatch == "power flow").forward(dP)
-    dX[np.flatnonzero(~wanted.is_parameter), wanted.states] += 1.0
+    if len(wanted.states):  # the algebraic variables follow an initial value
+        rows = np.flatnonzero(~wanted.is_parameter)
+        dX[rows, wanted.states] += 1.0
+        dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
     states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
     sweep = ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)
@@ -71,4 +74,4 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
         "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named], "parameter": wanted.names,
-        "unit": ("parameter", units(run, wanted.names))})
+        "unit": ("parameter", wanted.units)})
