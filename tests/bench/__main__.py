@@ -1,0 +1,23 @@
+"""All benchmarks, one after another; the exit code is 1 where a target is missed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+from .ratios import show
+
+NAMES = ("startup", "kernels", "step", "sensitivities")
+
+
+def main(names: list[str]) -> int:
+    """Run the benchmarks of these names, all by default."""
+    met = True
+    for name in names or NAMES:
+        module = importlib.import_module(f".{name}", __package__)
+        met &= show(module.__doc__.splitlines()[0], module.measure())
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,101 @@
+"""What a step of the 118-bus system spends outside kernels, factorisations and solves.
+
+The calls of a run are counted; each is then timed alone at the run's last point. What is left of the
+time of the run is Python: the loop over steps, the events, the tape.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gridcore as gc
+
+from .ratios import Ratio, best, repeat, show
+
+T_END, STEP = 1.0, 0.01
+_TIMES = 100
+
+
+def counted_calls(system: gc.System) -> tuple[Counter[str], list[Any]]:
+    """How often a run calls each of the assembly's and the guards' functions, and the factors it makes."""
+    counts: Counter[str] = Counter()
+    undo: list[Callable[[], None]] = []
+    factors: list[Any] = []
+
+    def count(owner: Any, name: str) -> None:
+        inner = getattr(owner, name)
+
+        def counting(*args: Any) -> Any:
+            result = inner(*args)
+            last = name == "newton" and result <= args[0]  # then no residual was evaluated
+            counts["last newton" if last else name] += 1
+            return result
+
+        setattr(owner, name, counting)
+        undo.append(lambda: delattr(owner, name))
+
+    new_lu = system.new_lu
+
+    def keep() -> Any:
+        factors.append(new_lu())
+        return factors[-1]
+
+    for name in ("rhs", "residual", "newton", "matrix", "refresh"):
+        count(system.assembly, name)
+    for name in ("values", "active"):
+        count(system.switching, name)
+    system.new_lu = keep  # type: ignore[method-assign]
+    undo.append(lambda: delattr(system, "new_lu"))
+    try:
+        gc.simulate(system, T_END, STEP)
+    finally:
+        for action in undo:
+            action()
+    return counts, factors
+
+
+def pieces(system: gc.System) -> dict[str, Callable[[], Any]]:
+    """One call of each, at the point where the last run ended."""
+    assembly, lu = system.assembly, system.new_lu()
+    values = assembly.matrix().copy()
+    lu.factor(values)
+    b, zero = np.ones(system.n), np.zeros(system.n)
+
+    def newton(tolerance: float) -> Callable[[], None]:
+        def update() -> None:
+            assembly.R[:] = zero
+            assembly.newton(tolerance)
+
+        return update
+
+    return {"rhs": assembly.rhs, "residual": assembly.residual, "newton": newton(-1.0), "last newton": newton(1.0),
+            "matrix": assembly.matrix, "refresh": assembly.refresh,
+            "values": lambda: system.switching.values(assembly.Z),
+            "active": lambda: system.switching.active(assembly.Z),
+            "factor": lambda: lu.factor(values), "refactor": lambda: lu.refactor(values), "solve": lambda: lu.solve(b)}
+
+
+def measure(rounds: int = 21) -> list[Ratio]:
+    """Share of the run that is neither kernel, factorisation nor solve."""
+    system = gc.build("ieee118")
+    counts, factors = counted_calls(system)
+    for lu in factors:
+        counts["factor"] += lu.factorisations
+        counts["refactor"] += lu.refactorisations
+        counts["solve"] += lu.solves
+    calls = {name: call for name, call in pieces(system).items() if counts[name]}
+    whole, *times = best(lambda: gc.simulate(system, T_END, STEP), *(repeat(call, _TIMES) for call in calls.values()),
+                         rounds=rounds)
+    work = {name: counts[name] * t / _TIMES for name, t in zip(calls, times, strict=True)}
+    dearest = sorted(work, key=lambda name: -work[name])
+    told = ", ".join(f"{counts[name]} {name} {1e3 * work[name]:.2f}" for name in dearest)
+    return [Ratio("share of Python in 1 s of the 118-bus study", 1 - sum(work.values()) / whole, 0.5,
+                  f"run {1e3 * whole:.1f} ms; ms: {told}")]
+
+
+if __name__ == "__main__":
+    show(__doc__.splitlines()[0], measure())
