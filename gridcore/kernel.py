@@ -84,17 +84,26 @@ def compile_libraries(sources: Sequence[str]) -> list[ctypes.CDLL] | None:
     if cc is None:
         return None
     directory = cache_directory()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        directory = Path(tempfile.mkdtemp(prefix="gridcore-"))
     stamp = os.stat(cc)
     salt = f"{cc} {stamp.st_size} {stamp.st_mtime_ns} {platform.machine()} {FLAGS}".encode()
-    paths = [directory / f"{hashlib.sha256(salt + s.encode()).hexdigest()[:40]}.so" for s in sources]
+    names = [f"{hashlib.sha256(salt + s.encode()).hexdigest()[:40]}.so" for s in sources]
+    if not all(_intact(directory / name) for name in names) and not _writable(directory):
+        directory = Path(tempfile.mkdtemp(prefix="gridcore-"))
+    paths = [directory / name for name in names]
     missing = {p: s for p, s in zip(paths, sources, strict=True) if not _intact(p)}
     jobs = [(p, *_start(cc, s, directory)) for p, s in missing.items()]
     failed = [p for p, job, c_file, library in jobs if not _finish(p, job, c_file, library)]
     return None if failed else [ctypes.CDLL(str(p)) for p in paths]
+
+
+def _writable(directory: Path) -> bool:
+    """Whether files can be made there; makes the directory if it can."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return True
+    except OSError:
+        return False
 
 
 def _start(cc: str, source: str, directory: Path) -> tuple[subprocess.Popen[bytes], Path, Path]:
