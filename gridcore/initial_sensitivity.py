@@ -84,7 +84,9 @@ class _FlowSensitivity:
         self.vm, self.va = (column_of[dispatch.at[name][alive]] for name in ("Vm0", "Va0"))
         place = np.full(len(dispatch.numbers), -1)
         place[alive] = np.arange(len(alive))
-        self.found = [(column_of[at], place[bus], share, part) for at, bus, share, part in dispatch.shares()]
+        self.found = [(column_of[at], place[bus], Z[rating] / total, part)
+                      for at, bus, rating, total, part in dispatch.shares()]
+        self.sharing = self._sharing(dispatch, column_of, width, Z)
         n = len(alive)
         # two rows a bus: the power it is scheduled to inject less what the network draws, at fixed voltage
         self.scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
@@ -109,6 +111,21 @@ class _FlowSensitivity:
                 part.rows = np.where((part.rows >= 0) & (place[bus] >= 0), 2 * place[bus] + axis, -1)
         return SparseMap((2 * n, width), parts).evaluate(Z).copy()
 
+    @staticmethod
+    def _sharing(dispatch: Dispatch, column_of: np.ndarray, width: int, Z: np.ndarray) -> sp.csc_matrix:
+        """(width, width): how what each source has of its bus moves with the ratings of all that share it."""
+        out = sp.csc_matrix((width, width))
+        for part in ("real", "imag"):
+            shares = [share for share in dispatch.shares() if share[-1] == part]
+            at, bus, rating, total = (np.concatenate([share[k] for share in shares]) for k in range(4))
+            missing = getattr(dispatch.missing, part)[bus]
+            one, other = np.nonzero(bus[:, None] == bus)
+            slope = missing[one] / total[one] * ((one == other) - Z[rating[one]] / total[one])
+            kept = column_of[rating[other]] >= 0
+            out += sp.csc_matrix((slope[kept], (column_of[at[one]][kept], column_of[rating[other]][kept])),
+                                 shape=(width, width))
+        return out
+
     def _setpoints(self, dispatch: Dispatch, column_of: np.ndarray, place: np.ndarray, n: int,
                    width: int) -> sp.csc_matrix:
         """(n, width): how the voltage held at each bus moves with V0; the last source of a bus holds it."""
@@ -132,10 +149,12 @@ class _FlowSensitivity:
         dP[:, self.va], dP[:, self.vm] = polar[:, 0::2], polar[:, 1::2]
         for columns, change in kept:
             dP[:, columns] += change
+        dP += (self.sharing @ dP.T).T
 
     def transpose(self, aP: np.ndarray) -> None:
         """The transpose of :meth:`forward`, in place."""
         m, n = len(aP), len(self.flow.V)
+        aP += (self.sharing.T @ aP.T).T
         missing = np.zeros((m, n), dtype=complex)
         for columns, bus, share, part in self.found:
             amount = aP[:, columns] * share

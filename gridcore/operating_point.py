@@ -173,7 +173,9 @@ class Dispatch:
         injected = np.zeros(n, dtype=complex)
         injected[alive] = inside.S
         self.alive = alive
-        self._share(injected - S)
+        self.missing = injected - S
+        for at, bus, rating, total, part in self.shares():
+            Z[at] += getattr(self.missing, part)[bus] * Z[rating] / total
         return inside
 
     def _regulate(self, source: _Sources, k: int, kinds: np.ndarray, volts: np.ndarray, Q: np.ndarray) -> None:
@@ -192,21 +194,18 @@ class Dispatch:
         Q[0, bus] += Z[source.at["Qmin"][k]] - Z[source.at["Q0"][k]]
         Q[1, bus] += Z[source.at["Qmax"][k]] - Z[source.at["Q0"][k]]
 
-    def _share(self, missing: np.ndarray) -> None:
-        """Give what the power flow found beyond the schedule to the sources of each bus, by rating."""
-        for at, bus, share, part in self.shares():
-            self.system.Z0[at] += getattr(missing, part)[bus] * share
+    def shares(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]]:
+        """The P0 and Q0 that the power flow finds, and how the sources of a bus share them: by rating.
 
-    def shares(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, str]]:
-        """(positions in Z, buses, shares, "real" or "imag"): the P0 and Q0 that the power flow finds."""
+        (positions in Z, buses, positions of their ratings, ratings of all that share, "real" or "imag").
+        """
         Z, out = self.system.Z0, []
         for name, part, free in (("P0", "real", ("slack",)), ("Q0", "imag", ("slack", "PV"))):
             rating = np.zeros(len(self.numbers))
             chosen = [(s, np.isin(s.control, free)) for s in self.sources]
             for source, mask in chosen:
                 np.add.at(rating, source.bus[mask], Z[source.at["Sn"][mask]])
-            out += [(s.at[name][mask], s.bus[mask], Z[s.at["Sn"][mask]] / rating[s.bus[mask]], part)
-                    for s, mask in chosen]
+            out += [(s.at[name][mask], s.bus[mask], s.at["Sn"][mask], rating[s.bus[mask]], part) for s, mask in chosen]
         return out
 
 
