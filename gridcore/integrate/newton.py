@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-12
 # Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.
 _FLOOR = 1e-9
+_REMAINS = 1e-14
 _FAST = 0.2
 _ITERATIONS = 30
 
@@ -38,6 +39,8 @@ class Newton:
         self.lu = system.new_lu()
         self.iterations = 0
         self._fresh = False
+        # the first correction of the last solve, and the rate at which old factors converged
+        self._first = self._rate = 0.0
 
     def counters(self) -> Counter[str]:
         """Work done."""
@@ -66,24 +69,30 @@ class Newton:
         ConvergenceError
             Naming the variable that moved most, and the time.
         """
-        assembly, before, slow = self.assembly, np.inf, 0
+        assembly, before, slow = self.assembly, 0.0, 0
         start = assembly.X.copy()
-        if not self._fresh:
+        old = self._fresh and self._first * self._rate**2 <= _REMAINS  # done in three iterations, as it looks
+        if not old:
             self.factor()
         assembly.residual()
         for iteration in range(_ITERATIONS):
             self.lu.solve(assembly.R)
             norm = assembly.newton(TOLERANCE)
             self.iterations += 1
-            if norm <= TOLERANCE:
-                return
-            if norm > _FAST * before:
+            if iteration == 0:
+                self._first = norm
+            elif iteration == 1 and old:
+                self._rate = norm / before
+            if before and norm > _FAST * before:
                 slow += 1
                 if norm <= _FLOOR and slow > 2:
                     return
                 if not norm < 1e3 or iteration > 8:
                     break
                 self.factor()
+            # what remains after this correction, if the next one is shorter by as much as this one was
+            if norm <= TOLERANCE or norm * norm <= _REMAINS * (before - norm):
+                return
             before = norm
         assembly.X[:] = start
         self.careful()

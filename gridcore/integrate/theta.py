@@ -45,8 +45,9 @@ class Theta:
         self.system, self.h_grid, self.theta = system, step, theta
         self.newton = Newton(system)
         n = system.n
-        self.X0, self.f0, self._previous = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._h_previous = self._h_factored = 0.0
+        self.X0, self.f0 = np.zeros(n), np.zeros(n)
+        self._history: list[tuple[float, np.ndarray]] = []
+        self._h_factored = 0.0
         self._differential = np.zeros(n, dtype=bool)
         self._mass = np.zeros(n)
         self._gamma: np.ndarray | None = None
@@ -69,8 +70,7 @@ class Theta:
         self.X0[:] = assembly.X
         if self.theta < 1:
             self.f0[:] = assembly.rhs()
-        if self._h_previous > 0:
-            assembly.X += (h / self._h_previous) * (self.X0 - self._previous)
+        self._predict(h)
         self.solve(t, h)
         gamma, fired = self._gamma, np.zeros(0, dtype=int)
         if len(watch):
@@ -78,8 +78,7 @@ class Theta:
             fired = watch.fired(gamma)
             if len(fired):
                 h, fired, gamma = self._first(t, h, fired, gamma, watch)
-        self._previous[:] = self.X0
-        self._h_previous = h if h > 1e-3 * self.h_grid else 0.0
+        self._remember(h)
         self._gamma = gamma
         reached = target if h == target - t else t + h
         assembly.Z[-1] = reached
@@ -88,10 +87,28 @@ class Theta:
     def _begin(self, watch: Watch) -> None:
         self._differential = self.system.differential(self.system.assembly.Z)
         self._mass = self._differential.astype(float)
-        self._h_previous = self._h_factored = 0.0
+        self._history.clear()
+        self._h_factored = 0.0
         self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
         self.newton.forget()
         self._stale = False
+
+    def _predict(self, h: float) -> None:
+        """Extrapolate X by the polynomial through the last three points, or as many as there are."""
+        X = self.system.assembly.X
+        if self._history:
+            h1, slope = self._history[-1]
+            X += h * slope
+            if len(self._history) > 1:
+                h2, before = self._history[-2]
+                X += (h * (h + h1) / (h1 + h2)) * (slope - before)
+
+    def _remember(self, h: float) -> None:
+        """Keep the divided differences of the last two steps; a tiny step says nothing, and ends the history."""
+        if h <= 1e-3 * self.h_grid:
+            self._history.clear()
+            return
+        self._history = [*self._history[-1:], (h, (self.system.assembly.X - self.X0) / h)]
 
     def prepare(self, t: float, h: float) -> np.ndarray:
         """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` at the present X, (n,)."""
