@@ -142,7 +142,10 @@ class Scope:
         values = self.call(function)
         pairs = (values,) if len(ports) == 1 else values
         try:
-            return {port: (re, im) for port, (re, im) in zip(ports, pairs, strict=True)}
+            pairs = {port: (re, im) for port, (re, im) in zip(ports, pairs, strict=True)}
+            if any(isinstance(part, tuple | list) for pair in pairs.values() for part in pair):
+                raise TypeError("pairs of pairs")
+            return pairs
         except (TypeError, ValueError):
             raise DeviceError(f"{cls.__name__}.currents() must return (re, im) for each of "
                               f"{', '.join(ports) or 'its bus ports (it has none)'}") from None
