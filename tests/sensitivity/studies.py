@@ -1,0 +1,104 @@
+"""What the tests of sensitivities have in common: a study, its run, its oracle, and their comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from oracle import Oracle, derivative
+
+import gridcore as gc
+from gridcore.reverse import adjoint
+from gridcore.objective import Integral, Objective, Sampled, Terminal
+
+EXACT = 1e-10  # against the complex step
+SAME = 1e-12  # adjoint against forward
+CANCELS = 1e-11  # the same of what is small because larger numbers cancel: relative to the largest of its parameter
+
+
+@dataclass
+class Study:
+    """A case, how it is run, what is asked, and the events without which it would not show what it should.
+
+    ``must`` holds ``device.item`` and, for delays, ``device.item:delay started`` or ``:cancelled``, in order.
+    """
+
+    case: gc.Case
+    t_end: float
+    step: float
+    wrt: Sequence[str]
+    quantities: Sequence[tuple[str, str]]
+    must: Sequence[str] = ()
+    theta: float = 0.5
+    dispatch: str = "power flow"
+    times: Sequence[float] = ()
+    system: Any = field(default=None, repr=False)
+    run: Any = field(default=None, repr=False)
+
+    def simulate(self) -> Any:
+        """The run, made once."""
+        if self.run is None:
+            self.system = gc.build(self.case)
+            self.run = gc.simulate(self.system, self.t_end, self.step, theta=self.theta)
+        return self.run
+
+    def objectives(self) -> list[Objective]:
+        """Of each quantity the end, an integral and samples; and a weighted sum of all kinds."""
+        times = self.times or self.t_end * np.array([0.137, 0.4713, 0.9127])
+        out: list[Objective] = []
+        for q in self.quantities:
+            out += [Terminal(lambda v, q=q: v[q]), Integral(lambda v, q=q: v[q] * v[q]),
+                    Sampled(times, lambda v, q=q: v[q], data=0.3, weights=np.arange(1.0, 1.0 + len(times)))]
+        first, last = self.quantities[0], self.quantities[-1]
+        everything = (2.0 * Integral(lambda v: v[first] * v[last])
+                      + 0.5 * Sampled(times, lambda v: np.sin(v[first])) + -3.0 * Terminal(lambda v: v[last] ** 2))
+        return [*out, everything]
+
+
+def words(events: Any) -> list[str]:
+    """Events as ``device.item`` with their kind where it is not a switch."""
+    return [f"{e.device}.{e.item}" + ("" if e.kind == "switch" else f":{e.kind}") for e in events]
+
+
+def within(found: np.ndarray, true: np.ndarray, relative: float, floor: np.ndarray) -> None:
+    """Entry by entry, but for the round-off of what cancels."""
+    allowed = relative * np.abs(true) + floor
+    error = np.abs(found - true)
+    worst = np.unravel_index(np.argmax(error - allowed), error.shape)
+    assert (error <= allowed).all(), (
+        f"entry {worst}: {found[worst]!r} for {true[worst]!r}, off by {error[worst]:.3g}, allowed {allowed[worst]:.3g}")
+
+
+def compare(study: Study) -> None:
+    """Trajectory and events as the oracle's; forward and adjoint sensitivities its complex step, and each other."""
+    run = study.simulate()
+    oracle = Oracle(study.case, study.wrt, study.t_end, study.step, study.theta, direct=study.dispatch == "direct")
+    happened = iter(words(run.events))
+    for event in study.must:
+        assert event in happened, f"{event} is missing or out of order: {words(run.events)}"
+    assert words(run.events) == words(oracle.events)
+    np.testing.assert_allclose([e.t for e in run.events], [e.t[0].real for e in oracle.events], rtol=0, atol=1e-11)
+    assert len(run.t) == len(oracle.t)
+    np.testing.assert_allclose(run.t, [t[0].real for t in oracle.t], rtol=0, atol=1e-11)
+    order = [oracle.e.row[name] for name in run.system.variables]
+    assert np.max(np.abs(run.X - oracle.X[:, order]) / (1 + np.abs(oracle.X[:, order]))) < 1e-11
+
+    slopes = np.array([derivative(Z[: oracle.e.n]) for Z, _ in oracle.points])
+    largest = np.abs(slopes).max(axis=(0, 1))
+    floor = 1e-16 + CANCELS * largest
+    states = [name for name, kept in zip(run.system.variables, run.system.base_differential) if kept]
+    forward = gc.analyses.tsa(run, study.wrt, [*study.quantities, *states], dispatch=study.dispatch).values
+    true = np.array([derivative(oracle.signal(lambda v, q=q: v[q])) for q in study.quantities])
+    count = len(study.quantities)
+    within(forward[:, :count], true.transpose(1, 0, 2), EXACT, floor)
+    within(forward[:, count:], slopes[:, [oracle.e.row[s] for s in states]], EXACT, floor)
+
+    objectives = study.objectives()
+    table = gc.adjoint(run, objectives, study.wrt, dispatch=study.dispatch)
+    values = oracle.values(objectives)
+    np.testing.assert_allclose(table.value, values[:, 0].real, rtol=1e-10, atol=1e-11)
+    within(table.values, derivative(values), EXACT, 10 * floor)
+    ends = table.values[: 3 * count: 3]
+    within(ends, forward[-1, :count], SAME, 1e-16 + SAME * largest)
