@@ -66,7 +66,7 @@ class Ida:
                 raise CaseError(f"{name} = {value!r} must be a number, 0 for none")
         self.system, self.span = system, step
         assembly = system.assembly
-        self.counters: Counter[str] = Counter()
+        self._work: Counter[str] = Counter()
         self._rows, self._columns = assembly.indices, assembly.columns
         self._newton = Newton(system)
         self._mass = np.zeros(system.n)
@@ -78,13 +78,17 @@ class Ida:
             self._residual, jacfn=self._jacobian, rtol=rtol, atol=atol, max_step_size=max_step,
             first_step_size=first_step, one_step_compute=True, old_api=False, err_handler=_silent)
 
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done: IDA's, and that of restarts and events."""
+        return self._work + self._newton.counters()
+
     def restart(self) -> None:
         """Modes or parameters have changed: begin anew from what stands in the assembly."""
         self._stale = True
 
     def step(self, t: float, target: float, watch: Watch) -> Outcome:
         """To `target`, to the end of IDA's next internal step, or to the first guard that fires before."""
-        assembly, switching = self.system.assembly, self.system.switching
         if self._stale:
             self._begin(t)
         before = self._values(watch)
@@ -96,9 +100,11 @@ class Ida:
         # IDA's first steps are so short that what left zero in one direction may stay, by round-off, on the other side
         fired = watch.fired_by_jump(gamma) if len(watch) else np.zeros(0, dtype=int)
         if len(fired):
+            gamma = self._exact(reached)
+            fired = watch.fired_by_jump(gamma)
+        if len(fired):
             reached, guard = min((self._locate(int(g), t, reached, before[g], gamma[g], watch), int(g)) for g in fired)
-            self._load(reached)
-            fired, gamma = np.array([guard]), switching.values(assembly.Z)
+            fired, gamma = np.array([guard]), self._exact(reached)
         return Outcome(reached, fired, gamma)
 
     def _values(self, watch: Watch) -> np.ndarray:
@@ -111,14 +117,14 @@ class Ida:
         y, yp = self.system.assembly.X.copy(), self._newton.derivative(differential)
         if self._begun:
             self._solver.reinit_IC(t, y, yp)
-            self.counters["restarts"] += 1
+            self._work["restarts"] += 1
         else:
             self._solver.init_step(t, y, yp)
         self._begun, self._stale, self._tn = True, False, t
 
     def _advance(self) -> float:
         """One internal step; returns the time that IDA has reached then."""
-        self.counters["internal_steps"] += 1
+        self._work["internal_steps"] += 1
         self._solver.set_options(one_step_compute=True)
         return self._call(self._tn + self.span)
 
@@ -128,6 +134,16 @@ class Ida:
         self._call(t)
         self.system.assembly.X[:] = self._X
         self.system.assembly.Z[-1] = t
+
+    def _exact(self, t: float) -> np.ndarray:
+        """Load the state at `t` with the algebraic equations solved to round-off; returns the guard functions.
+
+        On IDA's interpolant they hold to its tolerances only, and an event must not look undone when they
+        are solved after it.
+        """
+        self._load(t)
+        self._newton.resolve(self._mass > 0)
+        return self.system.switching.values(self.system.assembly.Z)
 
     def _call(self, t: float) -> float:
         self._raised = None
@@ -155,8 +171,7 @@ class Ida:
                 middle = 0.5 * (low + high)
             if not low < middle < high:
                 break
-            self._load(middle)
-            gamma = self.system.switching.values(self.system.assembly.Z)
+            gamma = self._exact(middle)
             if gamma[guard] == 0:
                 return middle
             if guard in watch.fired(gamma):
@@ -167,7 +182,7 @@ class Ida:
 
     def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
         """``M X' - F``; 1 asks IDA to try a shorter step, -1 to give up."""
-        self.counters["residuals"] += 1
+        self._work["residuals"] += 1
         try:
             assembly = self.system.assembly
             assembly.X[:], assembly.Z[-1] = y, t
@@ -182,7 +197,7 @@ class Ida:
     def _jacobian(self, t: float, y: np.ndarray, yp: np.ndarray, residual: np.ndarray, cj: float,
                   out: np.ndarray) -> int:
         """``cj M - F_X``."""
-        self.counters["factorisations"] += 1
+        self._work["factorisations"] += 1
         try:
             assembly = self.system.assembly
             assembly.X[:], assembly.Z[-1] = y, t

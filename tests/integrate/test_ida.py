@@ -4,12 +4,13 @@ import gc as garbage
 import itertools
 import math
 import resource
+import subprocess
 import sys
 
 import closed_forms
 import numpy as np
 import pytest
-from devices_for_tests import Clockwork, Driven, Limited, LinearDAE, registered, system
+from devices_for_tests import Clockwork, Delayed, DelayedForGood, Driven, Limited, LinearDAE, registered, system
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -135,6 +136,21 @@ class TestRestart:
         assert driver.counters["events"] == 1
         assert result.roots.t is None
         assert result.tstop.t is None
+
+
+    def test_events_of_algebraic_variables_are_not_undone_by_solving_for_them_after_another_event(self):
+        """Three guards on one sine at one instant: nothing is cancelled by the tolerance of IDA."""
+        s = system(Limited(id="L"), Delayed(id="A", threshold=0.9, delay=0.3),
+                   Delayed(id="B", threshold=0.9, delay=0.4), DelayedForGood(id="C", threshold=0.9, delay=0.0))
+        run = gc.simulate(s, 2.0, 0.05, method="ida")
+        assert not [e for e in run.events if e.kind == "cancelled"]
+        started = [e.t for e in run.events if e.kind == "delay started"]
+        np.testing.assert_allclose(started, [math.asin(0.9)] * 3, rtol=1e-14)
+
+    def test_only_who_asks_for_it_pays_for_it(self):
+        code = ("import gridcore as gc, sys; gc.simulate(gc.build('hiskens_pai'), 0.01, 0.001);"
+                "assert not [m for m in sys.modules if m.startswith('scikits') or m == 'gridcore.integrate.ida']")
+        subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.usefixtures("small_devices")
