@@ -149,7 +149,7 @@ class TestRestart:
 
     def test_only_who_asks_for_it_pays_for_it(self):
         code = ("import gridcore as gc, sys; gc.simulate(gc.build('hiskens_pai'), 0.01, 0.001);"
-                "assert not [m for m in sys.modules if m.startswith('scikits') or m == 'gridcore.integrate.ida']")
+                "assert not [m for m in sys.modules if m.startswith('scikits_odes') or m == 'gridcore.integrate.ida']")
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
