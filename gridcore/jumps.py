@@ -1,15 +1,15 @@
 """Jump rules: how a sensitivity crosses an event. ``discrete`` is exact for the program; ``continuous``
 is the formula of the continuous-time system.
 
-A rule is asked at each step, and on either side of each switch. Registered by ``register_jump_rules``.
+A rule is asked at each step, and on either side of each switch; `moving` says whether a point moves with its
+clock under it, or stays at its time. Registered by ``register_jump_rules``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .errors import EventError
-from .replay import GRAZING, Replay, StepOperator
+from .replay import Replay, StepOperator
 from .trajectory import Step
 
 
@@ -21,6 +21,7 @@ class Discrete:
     """
 
     name = "discrete"
+    moving = True
 
     def step(self, operator: StepOperator, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray,
              dT1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -52,6 +53,7 @@ class Continuous(Discrete):
     """
 
     name = "continuous"
+    moving = False
 
     def step(self, operator: StepOperator, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray,
              dT1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +83,5 @@ class Continuous(Discrete):
         in_x, in_t, in_p = replay.guard(record.guard, record.k + 1)
         slope = replay.slope(record.k + 1)
         across = in_t + in_x @ slope
-        if not abs(across) > GRAZING * (abs(in_t) + np.abs(in_x) @ np.abs(slope)):
-            raise EventError(f"{replay.system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
-                             t=float(replay.tape.t[record.k + 1]))
+        replay.refuse_grazing(record, across, abs(in_t) + np.abs(in_x) @ np.abs(slope))
         return in_x, in_p, across

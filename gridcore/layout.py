@@ -66,6 +66,7 @@ class Layout:
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}
         self._replaced: dict[tuple[int, str], int] = {}
+        self._gathered: dict[tuple[int, Path, str], np.ndarray] = {}
         self._connect()
 
     def index(self, members: np.ndarray, cls: type[Device], name: str) -> np.ndarray:
@@ -77,6 +78,12 @@ class Layout:
 
     def gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""
+        key = (id(group), path, name)
+        if key not in self._gathered:
+            self._gathered[key] = self._gather(group, path, name)
+        return self._gathered[key]
+
+    def _gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         if not path and name in GLOBALS:
             return np.full(len(group), self.globals[name], dtype=np.int32)
         if not path and name in group.shape.cls.declares.references:

@@ -143,8 +143,15 @@ class Weights:
         return sorted({int(at) for at in self.at if system.n <= at < end})
 
 
-def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
-    """Values of objectives on a run, and their partial derivatives at every point of it."""
+def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> Weights:
+    """Values of objectives on a run, and their partial derivatives at every point of it.
+
+    Parameters
+    ----------
+    moving : bool
+        Whether a point moves with its clock, so that derivatives in its state follow it along the
+        trajectory; otherwise they are those at a fixed time, and only the bounds of integrals move.
+    """
     terms = [(i, factor, term) for i, o in enumerate(objectives) for factor, term in o.terms()]
     traced = trace(run, [term for _, _, term in terms])
     values = np.zeros(len(objectives))
@@ -162,10 +169,10 @@ def evaluate(run: Run, objectives: Sequence[Objective]) -> Weights:
             values[i] += factor * r[-1]
             weight[-1] = factor
         elif isinstance(term, Integral):
-            values[i] += factor * steps.quadrature(r, partial(add_to_clock, i, factor))
+            values[i] += factor * steps.quadrature(r, partial(add_to_clock, i, factor), moving)
             weight = factor * steps.weight
         elif isinstance(term, Sampled):
-            values[i] += factor * _samples(run, term, r, weight, partial(add_to_clock, i, factor))
+            values[i] += factor * _samples(run, term, r, weight, partial(add_to_clock, i, factor) if moving else None)
             weight *= factor
         else:
             raise CaseError(f"{term!r} is not an objective")
@@ -220,18 +227,19 @@ class _Steps:
         np.add.at(weight, k + 1, h * theta)
         return cls(k, h, [s for s in steps if s.start or s.end], theta, weight)
 
-    def quadrature(self, r: np.ndarray, clock: Callable[[int, float], None]) -> float:
+    def quadrature(self, r: np.ndarray, clock: Callable[[int, float], None], moving: bool) -> float:
         """The integral of `r`; `clock` is told its derivatives in the times of the steps' ends."""
         for step in self.clocked:
             mean = (1 - self.theta) * r[step.k] + self.theta * r[step.k + 1]
             if step.end:
-                clock(step.end, mean)
+                clock(step.end, mean if moving else r[step.k + 1])
             if step.start:
-                clock(step.start, -mean)
+                clock(step.start, -mean if moving else -r[step.k])
         return float(self.weight @ r)
 
 
-def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray, clock: Callable[[int, float], None]) -> float:
+def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray,
+             clock: Callable[[int, float], None] | None) -> float:
     times = np.asarray(term.times, dtype=float)
     data, factors = (np.broadcast_to(np.asarray(v, dtype=float), times.shape) for v in (term.data, term.weights))
     if not np.isfinite(data).all():
@@ -252,8 +260,8 @@ def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray, clock: 
         weight[step.k] += slope * (1 - s)
         weight[step.k + 1] += slope * s
         along = slope * (r[step.k + 1] - r[step.k]) / step.h
-        if step.start:
+        if clock and step.start:
             clock(step.start, along * (s - 1))
-        if step.end:
+        if clock and step.end:
             clock(step.end, -along * s)
     return total

@@ -32,14 +32,15 @@ class Matrix:
     runtime: Any = None
 
     def __post_init__(self) -> None:
-        self._work = np.empty(_WIDTH * max(self.shape[0], 1))
+        self._work = np.empty(_WIDTH * max(*self.shape, 1))
         self.empty = not len(self.indices)
         if self.runtime is not None:
             arguments = [*[ctypes.c_long] * 3, *[ctypes.c_void_p] * 7]
             times, transposed = self.runtime.gc_times, self.runtime.gc_times_transposed
-            times.restype, times.argtypes = None, [*arguments, ctypes.c_long, ctypes.c_void_p]
+            times.restype, times.argtypes = None, [*arguments, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
             transposed.restype, transposed.argtypes = None, arguments
-            self._pattern = (self.indptr.ctypes.data, self.indices.ctypes.data)
+            self._by_column = (self.indptr.ctypes.data, self.indices.ctypes.data)
+            self._by_row = self._turned()
             self._used = np.unique(self.indices).astype(np.int32)
 
     def add_product(self, values: np.ndarray, rows: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
@@ -50,9 +51,9 @@ class Matrix:
             out += scale * (self._matrix(values) @ rows.T).T
             return
         rows = np.ascontiguousarray(rows)
-        self.runtime.gc_times(len(rows), *self.shape, *self._pattern, values.ctypes.data, rows.ctypes.data,
-                              scale.ctypes.data, out.ctypes.data, self._work.ctypes.data, len(self._used),
-                              self._used.ctypes.data)
+        self.runtime.gc_times(len(rows), *self.shape, *(part.ctypes.data for part in self._by_row),
+                              values.ctypes.data, rows.ctypes.data, scale.ctypes.data, out.ctypes.data,
+                              self._work.ctypes.data, len(self._used), self._used.ctypes.data)
 
     def add_transposed(self, values: np.ndarray, rows: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
         """``out_i += A^T (scale * row_i)``: rows (count, rows of A), out (count, columns)."""
@@ -62,8 +63,15 @@ class Matrix:
             out += (self._matrix(values).T @ (scale * rows).T).T
             return
         rows = np.ascontiguousarray(rows)
-        self.runtime.gc_times_transposed(len(rows), *self.shape, *self._pattern, values.ctypes.data,
+        self.runtime.gc_times_transposed(len(rows), *self.shape, *self._by_column, values.ctypes.data,
                                          rows.ctypes.data, scale.ctypes.data, out.ctypes.data, self._work.ctypes.data)
+
+    def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The pattern by rows: pointers, columns, and the place of each entry in the values."""
+        columns = np.repeat(np.arange(self.shape[1]), np.diff(self.indptr))
+        place = np.lexsort((columns, self.indices))
+        pointers = np.searchsorted(self.indices[place], np.arange(self.shape[0] + 1))
+        return pointers.astype(np.int32), columns[place].astype(np.int32), place.astype(np.int32)
 
     def _matrix(self, values: np.ndarray) -> sp.csc_matrix:
         return sp.csc_matrix((values, self.indices, self.indptr), shape=self.shape)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from .dae import System
     from .trajectory import Tape
 
-# A crossing slower than this, against the guard's own gradient and rate, is a grazing one.
+# A crossing slower than this is a grazing one: against the terms that its speed is the sum of,
 GRAZING = 1e-9
+# and against its mean speed over the step, of which next to nothing is left where a guard turns back at zero.
+TOUCHING = 1e-6
 
 
 class Point:
@@ -51,6 +53,11 @@ class Point:
         assembly.mass[:], assembly.c[:] = 0.0, -1.0
         self.J = assembly.matrix().copy()
         self.Fp = replay.parameter_map.evaluate_values(self.Z).copy()
+
+    @cached_property
+    def early(self) -> np.ndarray:
+        """Entries of F_X in the rows that can be differential."""
+        return self.J[self.replay.kept]
 
     @cached_property
     def F(self) -> np.ndarray:
@@ -86,12 +93,16 @@ class Replay:
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
         runtime, assembly = system.assembly.runtime, system.assembly
-        self.J = Matrix((system.n, system.n), assembly.indptr, assembly.indices, runtime)
+        # of F_X, a step's start needs only the rows that can be differential
+        self.kept = np.flatnonzero(system.base_differential[assembly.indices])
+        starts = np.searchsorted(self.kept, assembly.indptr).astype(np.int32)
+        self.J = Matrix((system.n, system.n), starts, assembly.indices[self.kept], runtime)
         self.Fp = Matrix(self.parameter_map.shape, self.parameter_map.indptr, self.parameter_map.indices, runtime)
         self._settings = tape.point_settings()
         self._masks: dict[int, np.ndarray] = {}
         self._loaded = -1
         self._cache: dict[int, Point] = {}
+        self._last: tuple[Any, Any] = (None, None)
 
     def point(self, k: int) -> Point:
         """Point `k`, linearised; the last few are kept."""
@@ -121,11 +132,17 @@ class Replay:
             assembly.refresh()
             self._loaded = number
 
-    def factor(self, point: Point, mass: np.ndarray, c: np.ndarray) -> None:
-        """Factors of ``diag(mass) - diag(c) J`` at a point."""
-        assembly = self.system.assembly
-        values = point.J * -c[assembly.indices]
-        values[assembly.diagonal] += mass
+    def coefficients(self, point: Point, h: float) -> Coefficients:
+        """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last are kept."""
+        key = (h, int(self._settings[point.k]))
+        if key != self._last[0]:
+            self._last = (key, Coefficients(point.differential, h, self.theta or 0.0, self.system.assembly.indices))
+        return self._last[1]
+
+    def factor(self, point: Point, coefficients: Coefficients) -> None:
+        """Factors of ``diag(m) - diag(c) J`` at a point."""
+        values = point.J * coefficients.minus_c
+        values[self.system.assembly.diagonal] += coefficients.m
         try:
             self.lu.refactor(values)
         except SingularMatrix as error:
@@ -144,11 +161,18 @@ class Replay:
         """The changes of a switch."""
         return SwitchOperator(self, record)
 
+    def refuse_grazing(self, record: Step, across: float, terms: float) -> None:
+        """Raise an error where the speed `across` of a crossing, a sum of `terms` in size, vanishes."""
+        before = self.system.switching.values(self.buffer(record.k))[record.guard]
+        mean = abs(before) / record.h if record.h > 0 else 0.0
+        if not abs(across) > max(GRAZING * terms, TOUCHING * mean):
+            raise EventError(f"{self.system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
+                             t=float(self.tape.t[record.k + 1]))
+
     def slope(self, k: int) -> np.ndarray:
         """The slope dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""
         point = self.point(k)
-        m = point.differential.astype(float)
-        self.factor(point, m, m - 1.0)
+        self.factor(point, self.coefficients(point, 0.0))
         return self.lu.solve(np.where(point.differential, point.F, -point.Ft))
 
     def guard(self, guard: int, k: int) -> tuple[np.ndarray, float, np.ndarray]:
@@ -163,6 +187,18 @@ class Replay:
         return system.guard_map([*range(system.n), system.layout.t, *self.carried])
 
 
+class Coefficients:
+    """What a step is made of: ``m`` differential rows, ``c = h theta`` there and -1 elsewhere, ``early``
+    ``= h (1 - theta) m``; and ``-c`` of the row of every entry of the matrix.
+    """
+
+    def __init__(self, differential: np.ndarray, h: float, theta: float, rows: np.ndarray):
+        self.m = differential.astype(float)
+        self.c = np.where(differential, h * theta, -1.0)
+        self.early = (h * (1 - theta)) * self.m
+        self.minus_c = -self.c[rows]
+
+
 class StepOperator:
     """One theta step: ``A dX+ = B dX + C dP + end dT+ - start dT``.
 
@@ -175,10 +211,9 @@ class StepOperator:
         self.p0, self.p1 = replay.point(record.k), replay.point(record.k + 1)
         assert replay.theta is not None
         self.theta = replay.theta
-        self.m = self.p1.differential.astype(float)
-        self.early = (record.h * (1 - self.theta)) * self.m
-        self.c = np.where(self.p1.differential, record.h * self.theta, -1.0)
-        replay.factor(self.p1, self.m, self.c)
+        coefficients = replay.coefficients(self.p1, record.h)
+        self.m, self.c, self.early = coefficients.m, coefficients.c, coefficients.early
+        replay.factor(self.p1, coefficients)
 
     @cached_property
     def _phi(self) -> np.ndarray:
@@ -198,7 +233,7 @@ class StepOperator:
         """Tangent dX+ from those of the state, the parameters and the two clocks."""
         right = self.m * dX
         replay = self.replay
-        replay.J.add_product(self.p0.J, dX, self.early, right)
+        replay.J.add_product(self.p0.early, dX, self.early, right)
         replay.Fp.add_product(self.p0.Fp, dP, self.early, right)
         replay.Fp.add_product(self.p1.Fp, dP, self.c, right)
         if dT0.any():
@@ -212,7 +247,7 @@ class StepOperator:
         replay, record = self.replay, self.record
         w = replay.lu.tsolve(np.array(adjoint, order="C"))
         aX = self.m * w
-        replay.J.add_transposed(self.p0.J, w, self.early, aX)
+        replay.J.add_transposed(self.p0.early, w, self.early, aX)
         replay.Fp.add_transposed(self.p0.Fp, w, self.early, aP)
         replay.Fp.add_transposed(self.p1.Fp, w, self.c, aP)
         still = np.zeros(len(w))
@@ -225,10 +260,7 @@ class StepOperator:
         in_x, in_t, in_p = replay.guard(record.guard, record.k + 1)
         v = replay.lu.solve(self.end.copy())
         across = in_t + in_x @ v
-        scale = abs(in_t) + np.abs(in_x) @ np.abs(v)
-        if not abs(across) > GRAZING * scale:
-            raise EventError(f"{replay.system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
-                             t=float(replay.tape.t[record.k + 1]))
+        replay.refuse_grazing(record, across, abs(in_t) + np.abs(in_x) @ np.abs(v))
         return in_x, in_p, v, across
 
     def located_forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -253,9 +285,9 @@ class ResolveOperator:
 
     def __init__(self, replay: Replay, point: Point):
         self.replay, self.point = replay, point
-        self.m = point.differential.astype(float)
-        self.c = self.m - 1.0
-        replay.factor(point, self.m, self.c)
+        coefficients = replay.coefficients(point, 0.0)
+        self.m, self.c = coefficients.m, coefficients.c
+        replay.factor(point, coefficients)
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
         """The tangent dX+."""

@@ -44,7 +44,7 @@ class ReverseSweep:
         n, time = replay.system.n, replay.system.layout.t
         self._in_x = np.flatnonzero(weights.at < n)
         self._in_p = np.flatnonzero(replay.column_of[weights.at] >= 0)
-        self._in_t = np.flatnonzero(weights.at == time)
+        self._in_t = np.flatnonzero((weights.at == time) & rule.moving)
 
     def run(self) -> None:
         """From the last point to the first."""
@@ -140,7 +140,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     replayable(run.tape)
     wanted = Wanted.of(run.system, wrt, dispatch)
     rule = plugins.jump_rules[jumps]
-    weights = evaluate(run, objectives)
+    weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints
     carried = carried_parameters(run.system, run.tape, [*wanted.parameters, *weights.parameters(run.system)],
                                  [*setpoints, *wanted.operating_point])

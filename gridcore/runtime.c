@@ -118,28 +118,25 @@ FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *p
     }
 }
 
-/* out[i][r] += scale[r] sum_p value[p] in[i][column p] over the entries p of row r; `used`: the rows with entries */
-FAST void gc_times(long count, long n_rows, long n_cols, const int *ptr, const int *row, const double *value,
-                   const double *in, const double *scale, double *out, double *work, long n_used, const int *used)
+/* out[i][r] += scale[r] sum_p value[at p] in[i][column p] over the entries p of row r, for the rows listed in `used`;
+ * the matrix is given by rows here, `at` being the place of each entry in the values */
+FAST void gc_times(long count, long n_rows, long n_cols, const int *ptr, const int *column, const int *at,
+                   const double *value, const double *in, const double *scale, double *out, double *work,
+                   long n_used, const int *used)
 {
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
-        for (long k = 0; k < n_used; ++k)
-            for (int b = 0; b < WIDTH; ++b) work[(long)used[k] * WIDTH + b] = 0.0;
-        for (long j = 0; j < n_cols; ++j) {
-            if (ptr[j] == ptr[j + 1]) continue;
-            double x[WIDTH] = {0.0};
-            for (long b = 0; b < rows; ++b) x[b] = in[(i + b) * n_cols + j];
-            for (int p = ptr[j]; p < ptr[j + 1]; ++p) {
-                const double v = value[p];
-                double *w = work + (long)row[p] * WIDTH;
-                for (int b = 0; b < WIDTH; ++b) w[b] += v * x[b];
+        for (long j = 0; j < n_cols; ++j)
+            for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_cols + j] : 0.0;
+        for (long k = 0; k < n_used; ++k) {
+            const long r = used[k];
+            if (scale[r] == 0.0) continue;
+            double sum[WIDTH] = {0.0};
+            for (int p = ptr[r]; p < ptr[r + 1]; ++p) {
+                const double v = value[at[p]], *w = work + (long)column[p] * WIDTH;
+                for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
+            for (long b = 0; b < rows; ++b) out[(i + b) * n_rows + r] += scale[r] * sum[b];
         }
-        for (long b = 0; b < rows; ++b)
-            for (long k = 0; k < n_used; ++k) {
-                const long r = used[k];
-                out[(i + b) * n_rows + r] += scale[r] * work[r * WIDTH + b];
-            }
     }
 }

@@ -60,9 +60,10 @@ class Wanted:
                 self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
         chosen: dict[str, int] = {}
         for pattern in patterns:
-            matches = [name for name in fnmatch.filter(names, pattern) if names[name] not in fixed]
+            matching = [pattern] if pattern in names else fnmatch.filter(names, pattern)
+            matches = [name for name in matching if names[name] not in fixed]
             if not matches:
-                why = [fixed[names[name]] for name in fnmatch.filter(names, pattern)]
+                why = [fixed[names[name]] for name in matching]
                 raise CaseError(f"'{pattern}' is found by {why[0]}: it is no parameter" if why
                                 else f"no parameter or state matches '{pattern}'{suggest(pattern, names)}")
             chosen.update((name, names[name]) for name in matches)
