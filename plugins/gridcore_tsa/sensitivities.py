@@ -63,13 +63,17 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
     states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
-    sweep = ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)
+    rule = plugins.jump_rules[jumps]
+    explicit = np.flatnonzero((traced.at == system.layout.t) & rule.moving)
+    sweep = ForwardSweep(replay, rule, dX, dP)
 
     def visit(k: int, X: np.ndarray) -> None:
         gradients = traced.gradients[k]
         for part, tangent, at in ((states, X, traced.at), (parameters, sweep.P, replay.column_of[traced.at])):
             if len(part):
                 np.add.at(out[k], traced.row[part], gradients[part, None] * tangent[:, at[part]].T)
+        if len(explicit):
+            np.add.at(out[k], traced.row[explicit], np.outer(gradients[explicit], sweep.T[run.tape.point_clock[k]]))
 
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={

@@ -10,7 +10,6 @@ import numpy as np
 from oracle import Oracle, derivative
 
 import gridcore as gc
-from gridcore.reverse import adjoint
 from gridcore.objective import Integral, Objective, Sampled, Terminal
 
 EXACT = 1e-10  # against the complex step

@@ -11,7 +11,7 @@ from devices_for_tests import SMALL, registered
 from studies import Study, compare
 
 import gridcore as gc
-from gridcore.device import Device, Mode, Param, State, guard, timer
+from gridcore.device import Device, Mode, Param, State, guard, quantity, timer
 
 STUDIES: dict[str, Callable[[], Study]] = {}
 
@@ -34,6 +34,10 @@ class Hopper(Device):
     x = State("", T="T", start_at="x0")
     y = State("")
 
+    @quantity("", "reads the time")
+    def turn(s: Any) -> Any:
+        return s.x * np.sin(2.0 * s.time) + s.level * s.time
+
     def rates(s: Any) -> Any:
         return 2.0 * s.level + s.gain - s.x, s.drift * s.x - s.y
 
@@ -41,7 +45,7 @@ class Hopper(Device):
                        "level": lambda s: s.level * (1.0 + 0.1 * s.floor) + 0.02 * s.x,
                        "y": lambda s: s.y + 0.1 * s.time})
     def hops(s: Any) -> Any:
-        """hop"""
+        """Hop"""
         return s.x - s.level - 0.1 * np.sin(3.0 * s.time)
 
 
@@ -77,7 +81,7 @@ class Kink(Device):
 
     @guard("up", when={"bent": 0}, then={"bent": 1})
     def bends(s: Any) -> Any:
-        """bend"""
+        """Bend"""
         return s.x - s.threshold
 
 
@@ -165,8 +169,8 @@ def two_bounces_in_one_step() -> Study:
 @study
 def resets_that_read_states_parameters_and_time() -> Study:
     case = case_of(record("Hopper", id="hop"))
-    return Study(case, 2.0, 0.04, ["hop.T", "hop.gain", "hop.level", "hop.floor", "hop.drift", "hop.x0", "hop.x",
-                                   "hop.y"], [("hop", "x"), ("hop", "y"), ("hop", "level")], ["hop.hops"] * 3)
+    wrt = [f"hop.{name}" for name in ("T", "gain", "level", "floor", "drift", "x0", "x", "y")]
+    return Study(case, 2.0, 0.04, wrt, [("hop", name) for name in ("x", "y", "level", "turn")], ["hop.hops"] * 3)
 
 
 @study
@@ -311,7 +315,8 @@ def fault_cleared_at_t_end() -> Study:
 
 @study
 def delay_ends_at_t_end() -> Study:
-    case = case_of(record("Delayed", id="d", delay=0.25, threshold=float(np.sin(0.75))), record("Meeting", id="m", second=0.8))
+    case = case_of(record("Delayed", id="d", delay=0.25, threshold=float(np.sin(0.75))),
+                   record("Meeting", id="m", second=0.8))
     return Study(case, 1.0, 0.05, ["d.delay", "d.threshold", "m.rate"], [("d", "x"), ("m", "x")],
                  ["m.one", "d.too_high:delay started", "m.two", "d.too_high"])
 
@@ -351,8 +356,8 @@ def recovery(name: str, t_end: float, must: list[str]) -> Study:
         case.set(f"{id}.t1", end)
     return Study(case, t_end, 0.02, [
         "up.t0", "up.t1", "up.scale", "down.t0", "down.scale", "RELAY14.threshold", "RELAY14.delay", "LINE14.b",
-        "LOAD8.alpha_t", "LOAD5.P0", "LOAD6.Tp", "LOAD5.alpha_s", "GEN2.D", "GEN1.V0", "GEN2.P0", "EXC1.KA", "LOAD5.xp"],
-        [("BUS6", "Vm"), ("GEN1", "omega"), ("LINE14", "S1"), ("LOAD5", "P")], must)
+        "LOAD8.alpha_t", "LOAD5.P0", "LOAD6.Tp", "LOAD5.alpha_s", "GEN2.D", "GEN1.V0", "GEN2.P0", "EXC1.KA",
+        "LOAD5.xp"], [("BUS6", "Vm"), ("GEN1", "omega"), ("LINE14", "S1"), ("LOAD5", "P")], must)
 
 
 @study
