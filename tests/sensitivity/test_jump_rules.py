@@ -1,0 +1,167 @@
+"""Jump rules: both are their own transposes, `continuous` is what `discrete` tends to, and others can be added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import test_exactness as scenes
+from devices_for_tests import SMALL, registered
+
+import gridcore as gc
+from gridcore import plugins
+from gridcore.device import Device, Mode, Param, State, guard
+from gridcore.errors import EventError
+from gridcore.jumps import Discrete
+
+
+class Lob(Device):
+    """``x = 2 t - t^2``, which turns back at 1 when t = 1; acts at `top`."""
+
+    top = Param("", 0.9)
+    zero = Param("", 0.0)
+    x = State("", start_at="zero")
+    passed = Mode(0)
+
+    def rates(s: Any) -> Any:
+        return 2.0 * (1.0 - s.time) * np.where(s.passed == 1, 0.5, 1.0)
+
+    @guard("up", when={"passed": 0}, then={"passed": 1})
+    def touches(s: Any) -> Any:
+        """touch"""
+        return s.x - s.top
+
+
+@pytest.fixture(autouse=True)
+def _devices() -> Iterator[None]:
+    with registered(*SMALL, scenes.Hopper, scenes.Meeting, scenes.Kink, Lob):
+        yield
+
+
+@pytest.mark.parametrize("name", [
+    "hiskens_pai", "swing_off_the_grid", "bouncing_ball", "resets_that_read_states_parameters_and_time",
+    "regulator_limits", "regulator_limits_theta_07", "undervoltage_load_shedding", "own_cancellation_function",
+    "recovery_loads_and_delayed_trip", "recovery_loads_and_cancelled_trip", "set_point_ramp_and_step", "event_at_t0",
+    "timer_at_t_end", "kundur"])
+def test_continuous_rule_forward_is_its_adjoint(name: str) -> None:
+    study = scenes.STUDIES[name]()
+    run = study.simulate()
+    forward = gc.analyses.tsa(run, study.wrt, study.quantities, jumps="continuous").values
+    ends = [gc.Terminal(lambda v, q=q: v[q]) for q in study.quantities]
+    found = gc.adjoint(run, ends, study.wrt, jumps="continuous").values
+    assert (np.abs(found - forward[-1]) <= 1e-12 * (np.abs(found) + np.abs(forward).max(axis=(0, 1)))).all()
+
+
+PARTS = (1, 0.93, 0.87, 0.83, 0.79, 0.71, 0.66, 0.61, 0.55)
+
+
+def gap(name: str, step: float, theta: float) -> float:
+    """Largest difference of the two rules, relative to the largest derivative of each objective."""
+    study = scenes.STUDIES[name]()
+    study.step, study.theta = step, theta
+    objectives = [kind(lambda v, q=q: v[q] ** 2) for q in study.quantities for kind in (gc.Terminal, gc.Integral)]
+    objectives += [gc.Sampled(study.t_end * np.array([0.31, 0.83]), lambda v, q=q: v[q]) for q in study.quantities]
+    exact, formula = (gc.adjoint(study.simulate(), objectives, study.wrt, jumps=rule).values
+                      for rule in ("discrete", "continuous"))
+    return float(np.max(np.abs(formula - exact) / np.abs(exact).max(axis=1, keepdims=True)))
+
+
+@pytest.mark.parametrize(("theta", "order"), [(0.5, 2), (1.0, 1)])
+@pytest.mark.parametrize(("name", "step"), [("hiskens_pai", 1e-3), ("regulator_limits", 5e-3),
+                                            ("set_point_ramp_and_step", 1e-2)])
+def test_the_rules_tend_to_each_other_at_the_order_of_the_method(name: str, step: float, theta: float, order: int
+                                                                 ) -> None:
+    """Where events fall within steps makes single gaps erratic, so the largest of several steps is taken."""
+    gaps = [max(gap(name, step * part / halved, theta) for part in PARTS) for halved in (1, 4)]
+    assert order - 0.35 < np.log2(gaps[0] / gaps[1]) / 2 < order + 0.7
+
+
+def test_published_derivatives_of_the_switched_linear_system() -> None:
+    """Reference A1: complex step of the discretised program, six events, state and derivatives at 0.2 s."""
+    run = gc.simulate(gc.build("hiskens_pai"), 0.2, 1e-3)
+    ends = [gc.Terminal(lambda v, x=x: v["HP", x]) for x in ("x1", "x2")]
+    expected = [-0.0155057682999269, 0.0120480543158379]
+    exact = gc.adjoint(run, ends, "HP.p1")
+    np.testing.assert_allclose(exact.values[:, 0], expected, rtol=1e-13)
+    np.testing.assert_allclose(exact.value, [-0.0196299279712484, -0.0130620897988687], rtol=0, atol=1e-14)
+    forward = gc.analyses.tsa(run, "HP.p1", [("HP", "x1"), ("HP", "x2")])
+    np.testing.assert_allclose(forward.values[-1, :, 0], expected, rtol=1e-13)
+    formula = gc.adjoint(run, ends, "HP.p1", jumps="continuous").values[:, 0]
+    assert formula[0] == pytest.approx(-0.0155127, abs=5e-8)
+
+
+def height(t: float, gravity: complex, restitution: complex, height0: complex) -> complex:
+    """A ball after its first and before its second impact."""
+    impact = np.sqrt(2 * height0 / gravity)
+    return restitution * np.sqrt(2 * gravity * height0) * (t - impact) - gravity / 2 * (t - impact) ** 2
+
+
+@pytest.mark.parametrize("jumps", ["discrete", "continuous"])
+def test_bouncing_ball_has_the_derivatives_of_free_fall(jumps: str) -> None:
+    """The trapezoidal rule is exact for a parabola: both rules give the derivative of the closed form."""
+    values = np.array([9.81, 0.8, 1.0])
+    run = gc.simulate(gc.build(scenes.case_of(scenes.record("BouncingBall", id="ball"))), 0.9, 0.07)
+    found = gc.adjoint(run, gc.Terminal(lambda v: v["ball", "height"]),
+                       ["ball.gravity", "ball.restitution", "ball.height0"], jumps=jumps).values[0]
+    expected = [height(0.9, *(values + 1e-40j * np.eye(3)[k])).imag / 1e-40 for k in range(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+class Fixed(Discrete):
+    """Events stay where they are, whatever the parameters."""
+
+    name = "fixed"
+    moving = False
+
+    def step(self, operator: Any, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> Any:
+        still = np.zeros_like(dT0)
+        return operator.forward(dX, dP, still, still), still
+
+    def step_transpose(self, operator: Any, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray) -> Any:
+        return operator.transpose(aX, aP)[0], np.zeros_like(aT1), np.zeros_like(aT1)
+
+
+@pytest.fixture
+def fixed_rule(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    @gc.hookimpl
+    def register_jump_rules(register: Callable[[str, Any], None]) -> None:
+        register("fixed", Fixed())
+
+    plugin = SimpleNamespace(register_jump_rules=register_jump_rules)
+    monkeypatch.setattr(plugins.jump_rules, "_items", None)
+    monkeypatch.setattr(plugins.jump_rules, "_origin", {})
+    plugins.manager().register(plugin, name="fixed events")
+    yield
+    plugins.manager().unregister(plugin)
+
+
+@pytest.mark.usefixtures("fixed_rule")
+def test_a_third_partys_rule_is_used_by_its_name() -> None:
+    """``x(1) = speed tau + speed/3 (1 - tau)`` with tau = threshold/speed held."""
+    run = gc.simulate(gc.build(scenes.case_of(scenes.record("Kink", id="k", threshold=0.43))), 1.0, 0.1)
+    wrt, expected = ["k.threshold", "k.speed"], [0.0, 0.43 + 0.57 / 3]
+    found = gc.adjoint(run, gc.Terminal(lambda v: v["k", "x"]), wrt, jumps="fixed").values[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(gc.analyses.tsa(run, wrt, [("k", "x")], jumps="fixed").values[-1, 0], expected,
+                               rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("jumps", ["discrete", "continuous"])
+@pytest.mark.parametrize("below", [4e-16, 1e-14])
+def test_a_grazing_guard_is_an_error_that_names_it_and_the_time(below: float, jumps: str) -> None:
+    """The top of the lob is a point of the grid, and above the threshold by next to nothing."""
+    run = gc.simulate(gc.build(scenes.case_of(scenes.record("Lob", id="lob", top=1.0 - below))), 1.5, 0.25)
+    assert len(run.events) == 1
+    with pytest.raises(EventError, match=r"lob\.touches grazes.* at t = (1|0\.99999\d*) s"):
+        gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"], jumps=jumps)
+
+
+@pytest.mark.parametrize("below", [1e-9, 1e-4, 0.1])
+def test_a_slow_crossing_is_not_a_grazing_one(below: float) -> None:
+    """``x(1.5) = top + (0.75 - top)/2``, so half; the crossing speed is ``2 sqrt(below)``."""
+    run = gc.simulate(gc.build(scenes.case_of(scenes.record("Lob", id="lob", top=1.0 - below))), 1.5, 0.25)
+    found = gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"]).item()
+    assert found == pytest.approx(0.5, rel=1e-11)
