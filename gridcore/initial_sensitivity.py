@@ -51,6 +51,12 @@ class InitialSensitivity:
         self.flow = (_FlowSensitivity(system, point.dispatch, column_of, len(carried))
                      if through_power_flow and point is not None and point.dispatch is not None else None)
 
+    @classmethod
+    def of(cls, system: System, carried: np.ndarray, through_power_flow: bool) -> InitialSensitivity:
+        """The same, kept for the next sweep from the same initial point."""
+        key = (carried.tobytes(), through_power_flow, system.Z0.tobytes())
+        return system.remembered("initial", key, lambda: cls(system, carried, through_power_flow))
+
     def forward(self, dP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """dX0 (K, n), and dP (K, n_c) with set-points and operating point filled in."""
         dP = dP.copy()

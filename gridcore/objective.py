@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from .errors import CaseError
+from .fingerprint import fingerprint
 from .trace import numpy_on_symbols
 from .trajectory import Step
 from .views import Path, Scope
@@ -111,7 +112,9 @@ class _Named:
 
         def lookup(path: Path, symbol: str) -> ca.SX:
             at = int(layout.gather(group, path, symbol)[member])
-            return self.symbols.setdefault(at, ca.SX.sym(f"z{at}"))
+            if at not in self.symbols:
+                self.symbols[at] = ca.SX.sym(f"z{at}")
+            return self.symbols[at]
 
         return Scope(group.shape, lookup).value((), name)
 
@@ -195,16 +198,26 @@ class Traced:
 
 def trace(run: Run, terms: Sequence[Any]) -> Traced:
     """All functions as one, with its sparse Jacobian, at every point of the run."""
-    named = _Named(run.system)
+    system, functions = run.system, [term.function for term in terms]
+    prints = tuple(fingerprint(function) for function in functions)
+    if None in prints:
+        function, at, row, column = _traced(system, functions)
+    else:
+        function, at, row, column = system.remembered("objectives", prints, lambda: _traced(system, functions))
+    values, gradients = function.map(len(run.t))(run.read(at).T)
+    return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
+
+
+def _traced(system: System, functions: Sequence[Function]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
+    """One function of entries of Z for all, with its gradient's entries: (function, at, rows, columns)."""
+    named = _Named(system)
     with numpy_on_symbols():
-        outputs = ca.vertcat(*(ca.SX(term.function(named)) for term in terms))
-    at = np.array(list(named.symbols), dtype=int)
+        outputs = ca.vertcat(*(ca.SX(function(named)) for function in functions))
     z = ca.vertcat(*named.symbols.values())
     jacobian = ca.jacobian(outputs, z)
     row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())
-    function = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
-    values, gradients = function.map(len(run.t))(run.read(at).T)
-    return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
+    joined = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
+    return joined, np.array(list(named.symbols), dtype=int), row, column
 
 
 @dataclass

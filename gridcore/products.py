@@ -38,7 +38,7 @@ class Matrix:
             arguments = [*[ctypes.c_long] * 3, *[ctypes.c_void_p] * 7]
             times, transposed = self.runtime.gc_times, self.runtime.gc_times_transposed
             times.restype, times.argtypes = None, [*arguments, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
-            transposed.restype, transposed.argtypes = None, arguments
+            transposed.restype, transposed.argtypes = None, [*arguments, ctypes.c_long, ctypes.c_void_p]
             self._by_column = (self.indptr.ctypes.data, self.indices.ctypes.data)
             self._by_row = self._turned()
             self._used = np.unique(self.indices).astype(np.int32)
@@ -64,7 +64,8 @@ class Matrix:
             return
         rows = np.ascontiguousarray(rows)
         self.runtime.gc_times_transposed(len(rows), *self.shape, *self._by_column, values.ctypes.data,
-                                         rows.ctypes.data, scale.ctypes.data, out.ctypes.data, self._work.ctypes.data)
+                                         rows.ctypes.data, scale.ctypes.data, out.ctypes.data,
+                                         self._work.ctypes.data, len(self._used), self._used.ctypes.data)
 
     def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pattern by rows: pointers, columns, and the place of each entry in the values."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import casadi as ca
 import numpy as np
 
 from .errors import ConvergenceError, EventError
@@ -314,7 +313,7 @@ class SwitchOperator:
         for trigger in triggers(system, record):
             change = system.switching.change(trigger)
             gather, targets = change.gather[trigger.member], change.targets[trigger.member]
-            jacobian = np.asarray(_gradient(change.function)(Z[gather]))
+            jacobian = np.asarray(change.gradient(Z[gather]))
             Z[targets] = np.asarray(change.function(Z[gather])).ravel()
             self.parts.append((jacobian, gather, targets))
 
@@ -350,11 +349,6 @@ def triggers(system: System, record: Switch) -> list[Trigger]:
     """The guards and timers that a switch acted for, in order."""
     switching = system.switching
     return [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in record.triggers]
-
-
-def _gradient(function: ca.Function) -> ca.Function:
-    x = ca.SX.sym("x", function.nnz_in(0))
-    return ca.Function("gradient", [x], [ca.densify(ca.jacobian(function(x), x))])
 
 
 def carried_parameters(system: System, tape: Tape, wanted: Iterable[int], setpoints: Iterable[int]) -> np.ndarray:

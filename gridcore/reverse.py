@@ -147,7 +147,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     replay = Replay(run.system, run.tape, carried)
     sweep = ReverseSweep(replay, weights, rule)
     sweep.run()
-    initial = InitialSensitivity(run.system, carried, dispatch == "power flow")
+    initial = InitialSensitivity.of(run.system, carried, dispatch == "power flow")
     gradient = np.empty((len(objectives), len(wanted.names)))
     gradient[:, wanted.is_parameter] = initial.transpose(sweep.X, sweep.P)[
         :, replay.column_of[wanted.parameters]]

@@ -84,16 +84,10 @@ double gc_newton(const plan *p, double tol)
 #define FAST
 #endif
 
-/* turn `rows` rows of length n (row stride given) into [n][WIDTH], times scale; missing rows are zero */
-FAST static void turn(long rows, long n, long stride, const double *in, const double *scale, double *out)
-{
-    for (long j = 0; j < n; ++j)
-        for (long b = 0; b < WIDTH; ++b) out[j * WIDTH + b] = b < rows ? in[b * stride + j] * scale[j] : 0.0;
-}
-
-/* out[i][j] += sum_p value[p] scale[row p] in[i][row p] over the entries p of column j */
+/* out[i][j] += sum_p value[p] scale[row p] in[i][row p] over the entries p of column j; `used`: rows with entries */
 FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *ptr, const int *row,
-                              const double *value, const double *in, const double *scale, double *out, double *work)
+                              const double *value, const double *in, const double *scale, double *out, double *work,
+                              long n_used, const int *used)
 {
     if (count == 1) {
         for (long j = 0; j < n_cols; ++j) {
@@ -105,7 +99,10 @@ FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *p
     }
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
-        turn(rows, n_rows, n_rows, in + i * n_rows, scale, work);
+        for (long k = 0; k < n_used; ++k) {
+            const long r = used[k];
+            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * n_rows + r] * scale[r] : 0.0;
+        }
         for (long j = 0; j < n_cols; ++j) {
             if (ptr[j] == ptr[j + 1]) continue;
             double sum[WIDTH] = {0.0};

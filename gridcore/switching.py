@@ -7,6 +7,7 @@ service with it, and an island left without a voltage source is an error or is t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,12 @@ class Change:
     function: ca.Function
     gather: np.ndarray
     targets: np.ndarray
+
+    @functools.cached_property
+    def gradient(self) -> ca.Function:
+        """Derivative of the function, (targets, inputs)."""
+        x = ca.SX.sym("x", self.function.nnz_in(0))
+        return ca.Function("gradient", [x], [ca.densify(ca.jacobian(self.function(x), x))])
 
 
 class Switching:

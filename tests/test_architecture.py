@@ -29,7 +29,7 @@ PIPELINE = """
     linsolve powerflow initialise operating_point initial_sensitivity dae
     trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
-    products objective replay wanted jumps reverse checkpoint
+    products fingerprint objective replay wanted jumps reverse checkpoint
     rotors summary tables progress complexstep specimen doctor cli __main__ builtin
 """.split()
 

@@ -130,7 +130,7 @@ class Driver:
         self._events(self.watch.fired_by_jump(gamma), gamma)
 
     def _stand_still(self, clock: int) -> None:
-        """A step of no length to the time of another clock: an event at t0 or at the end moves, t0 and the end do not."""
+        """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock

@@ -56,7 +56,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     replay = Replay(system, run.tape, carried)
     dP = np.zeros((len(wanted.names), len(carried)))
     dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
-    dX, dP = InitialSensitivity(system, carried, dispatch == "power flow").forward(dP)
+    dX, dP = InitialSensitivity.of(system, carried, dispatch == "power flow").forward(dP)
     if len(wanted.states):  # the algebraic variables follow an initial value
         rows = np.flatnonzero(~wanted.is_parameter)
         dX[rows, wanted.states] += 1.0
