@@ -1,0 +1,252 @@
+"""Figures: what is in them is the run, nothing overlaps, nobody needs to tell red from green."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.transforms import Bbox
+
+import gridcore as gc
+from gridcore.rotors import rotors
+from gridcore_plot.curves import ALL_LABELLED, COLOURS, GREY, STANDING_OUT, outliers, spread
+from gridcore_plot.events import ROWS, Instant, arrange, instants
+from gridcore_plot.figures import plot
+from gridcore_plot.panels import panels
+
+
+@pytest.fixture(scope="module")
+def run():
+    return gc.simulate(gc.build("wscc9"), t_end=1.0)
+
+
+def machines(count: int) -> gc.Case:
+    """So many machines in a star, with exciters, and a fault in the middle."""
+    case = gc.Case("star", f"{count} machines")
+    case.add(gc.Record("Bus", {"id": 0, "kv": 230}))
+    case.add(gc.Record("ZIP", {"bus": 0, "P0": 0.5 * count, "pZ": 1, "pP": 0, "qZ": 1, "qP": 0}))
+    for k in range(1, count + 1):
+        case.add(gc.Record("Bus", {"id": k, "kv": 20}))
+        case.add(gc.Record("Line", {"bus1": 0, "bus2": k, "x": 0.1 + 0.002 * k}))
+        case.add(gc.Record("TwoAxis", {
+            "id": f"GEN{k}", "bus": k, "control": "slack" if k == 1 else "PV", "P0": 0.5, "H": 2.0 + 0.1 * k, "Xd": 1.2,
+            "Xq": 0.9, "Xdp": 0.25, "Xqp": 0.4, "Td0p": 6.0, "Tq0p": 0.5}))
+        case.add(gc.Record("IEEEType1", {
+            "id": f"EXC{k}", "machine": f"GEN{k}", "KA": 20, "TA": 0.2, "KE": 1.0, "TE": 0.314, "KF": 0.063, "TF": 0.35,
+            "VRMIN": -4, "VRMAX": 2.2}))
+    case.add_event(gc.BusFault(bus=0, t=0.1, clear=0.2, x=0.01))
+    return case
+
+
+def words(figure) -> list[str]:
+    return [t.get_text() for t in figure.texts]
+
+
+def boxes(figure) -> dict[str, Bbox]:
+    """Where each text of the figure stands, in pixels."""
+    figure.canvas.draw()
+    return {f"{k} {t.get_text()}": t.get_window_extent() for k, t in enumerate(figure.texts)}
+
+
+def overlapping(figure) -> list[tuple[str, str]]:
+    return [(a, b) for (a, x), (b, y) in combinations(boxes(figure).items(), 2)
+            if (cut := Bbox.intersection(x, y)) is not None and cut.width > 1 and cut.height > 1]
+
+
+# What is shown ----------------------------------------------------------------------------------------
+
+def test_the_panels_are_those_of_a_stability_study_with_their_units(run):
+    assert [p.heading.replace("\n", " ") for p in panels(run)] == [
+        "rotor speed (pu)", "rotor angle to centre of inertia (degrees)", "bus voltage (pu)", "field voltage (pu)"]
+
+
+def test_the_curves_are_the_numbers_of_the_run(run, tmp_path):
+    figure = plot(run, tmp_path / "f.png")
+    speed, angle, voltage, field = figure.axes
+    assert np.array_equal(speed.lines[1].get_ydata(), run["GEN2", "omega"])
+    assert np.array_equal(speed.lines[1].get_xdata(), run.t)
+    assert np.array_equal(angle.lines[1].get_ydata(), np.degrees(rotors(run).relative[:, 1]))
+    assert np.array_equal(voltage.lines[6].get_ydata(), run["BUS7", "Vm"])
+    assert np.array_equal(field.lines[2].get_ydata(), run["EXC3", "Efd"])
+    assert figure.axes[-1].get_xlabel() == "time (s)"
+
+
+def test_a_switching_is_a_vertical_jump(run, tmp_path):
+    line = plot(run, tmp_path / "f.png").axes[2].lines[6]
+    t, volts = line.get_data()
+    before, after = np.flatnonzero(t == 0.1)
+    assert after == before + 1
+    assert volts[before] > 1.0
+    assert volts[after] < 0.01
+    assert line.get_drawstyle() == "default"
+
+
+def test_a_machine_with_constant_field_has_no_panel_of_it():
+    assert [p.heading.replace("\n", " ") for p in panels(gc.simulate(gc.build("smib"), t_end=0.02))] == [
+        "rotor speed (pu)", "rotor angle to infinite bus (degrees)", "bus voltage (pu)"]
+
+
+def test_a_system_without_network_shows_its_states():
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.02, step=0.001)
+    shown = panels(run)
+    assert np.array_equal(np.column_stack([p.values for p in shown]), run.X)
+
+
+def test_what_is_out_of_service_is_not_drawn():
+    case = machines(3)
+    case.add_event(gc.Trip(device="GEN3", t=0.3))
+    run = gc.simulate(gc.build(case), t_end=0.5)
+    off = run["GEN3", "status"] == 0
+    assert off.any()
+    for panel in (p for p in panels(run) if "GEN3" in p.devices):
+        assert np.array_equal(np.isnan(panel.values[:, panel.devices.index("GEN3")]), off)
+
+
+# Legible ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("count", [3, 12, 50])
+def test_labels_do_not_overlap_and_stay_on_the_page(count, tmp_path):
+    figure = plot(gc.simulate(gc.build(machines(count)), t_end=0.5), tmp_path / "f.png")
+    assert overlapping(figure) == []
+    page = figure.bbox
+    for text, box in boxes(figure).items():
+        assert page.x0 <= box.x0, text
+        assert box.x1 <= page.x1, text
+        assert page.y0 <= box.y0, text
+        assert box.y1 <= page.y1, text
+
+
+def test_few_curves_are_all_labelled(tmp_path):
+    figure = plot(gc.simulate(gc.build(machines(3)), t_end=0.2), tmp_path / "f.png")
+    assert [words(figure).count(f"GEN{k}") for k in (1, 2, 3)] == [3, 3, 3]
+    assert "others" not in " ".join(words(figure))
+
+
+def test_of_many_curves_those_that_stray_farthest_are_labelled(tmp_path):
+    run = gc.simulate(gc.build(machines(50)), t_end=0.5)
+    figure = plot(run, tmp_path / "f.png")
+    assert words(figure).count("44 others") == 3
+    coloured = [line for line in figure.axes[0].lines if line.get_color() != GREY]
+    speed = run.of([f"GEN{k}" for k in range(1, 51)], "omega")
+    away = np.max(np.abs(speed - np.median(speed, axis=1, keepdims=True)), axis=0)
+    expected = sorted(np.argsort(-away)[:STANDING_OUT])
+    assert [np.flatnonzero((speed.T == line.get_ydata()).all(axis=1))[0] for line in coloured] == expected
+
+
+def test_a_machine_has_one_colour_in_all_panels(tmp_path):
+    run = gc.simulate(gc.build(machines(50)), t_end=0.3)
+    figure = plot(run, tmp_path / "f.png")
+    colour_of: dict[str, set[str]] = {}
+    for text in figure.texts:
+        if text.get_text().startswith("GEN"):
+            colour_of.setdefault(text.get_text(), set()).add(text.get_color())
+    assert len(colour_of) == STANDING_OUT
+    assert all(len(colours) == 1 for colours in colour_of.values())
+
+
+def test_no_two_curves_of_a_panel_look_alike(tmp_path):
+    axes = plot(gc.simulate(gc.build(machines(ALL_LABELLED)), t_end=0.2), tmp_path / "f.png").axes[0]
+    assert len({(line.get_color(), line.is_dashed()) for line in axes.lines}) == ALL_LABELLED
+
+
+# Colours seen by somebody without red or green cones: the linear transforms of Vienot, Brettel and Mollon,
+# "Digital video colourmaps for checking the legibility of displays by dichromats" (1999).
+_TO_LMS = np.array([[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]])
+_SEEN = {"protanope": np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]]),
+         "deuteranope": np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])}
+
+
+@pytest.mark.parametrize("who", _SEEN)
+def test_colours_stay_apart_without_red_or_green_cones(who):
+    rgb = np.array([[int(c[k:k + 2], 16) / 255 for k in (1, 3, 5)] for c in COLOURS]) ** 2.2
+    seen = np.clip(rgb @ (np.linalg.inv(_TO_LMS) @ _SEEN[who] @ _TO_LMS).T, 0, 1) ** (1 / 2.2)
+    closest = min(np.linalg.norm(a - b) for a, b in combinations(seen, 2))
+    naive = np.array([[1.0, 0, 0], [0, 0.5, 0]]) @ (np.linalg.inv(_TO_LMS) @ _SEEN[who] @ _TO_LMS).T
+    assert closest > 0.1
+    assert closest > 0.3 * np.linalg.norm(np.diff(np.clip(naive, 0, 1) ** (1 / 2.2), axis=0))
+
+
+# Events -----------------------------------------------------------------------------------------------
+
+def test_every_event_is_marked_through_all_panels(run, tmp_path):
+    figure = plot(run, tmp_path / "f.png")
+    for text in ("BUS7: fault", "BUS7: fault cleared", "LINE5-7: opened"):
+        assert words(figure).count(text) == 1
+    left, right = (figure.axes[0].get_position().x0, figure.axes[0].get_position().x1)
+    upright = [line for line in figure.artists if len({*line.get_xdata()}) == 1]
+    assert np.allclose(sorted(line.get_xdata()[0] for line in upright),
+                       [left + t * (right - left) for t in (0.1, 0.183)])
+    for line in upright:
+        assert min(line.get_ydata()) == figure.axes[-1].get_position().y0
+        assert max(line.get_ydata()) > figure.axes[0].get_position().y1
+
+
+def test_what_happens_at_one_instant_is_one_label(run):
+    assert instants(run) == [Instant(0.1, ("BUS7: fault",), True),
+                             Instant(0.183, ("BUS7: fault cleared", "LINE5-7: opened"), True)]
+
+
+def test_what_happens_to_many_at_one_instant_is_counted():
+    run = gc.simulate(gc.build(machines(3)), t_end=0.05)
+    run.__dict__["events"] = [gc.run.Event(1.0, f"EXC{k}", "VR_at_VRMAX", "switch", "VR reaches VRMAX", f"EXC{k}")
+                              for k in range(5)]
+    assert instants(run) == [Instant(1.0, ("5 devices: VR reaches VRMAX",), False)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_line_of_an_event_crosses_a_label_and_no_labels_meet(seed):
+    rng = np.random.default_rng(seed)
+    starts = np.sort(rng.uniform(0, 6, 40)).tolist()
+    widths = rng.uniform(0.3, 2.0, 40).tolist()
+    found = [Instant(t, ("x",) * int(rng.integers(1, 4)), bool(rng.random() < 0.2)) for t in starts]
+    rows = arrange(found, starts, widths)
+    said = [(s, s + w, r, r + len(f.lines)) for s, w, r, f in zip(starts, widths, rows, found) if r is not None]
+    for (s1, e1, _, low1), (s2, _, top2, low2) in combinations(said, 2):
+        if s2 < e1:  # the later begins under or over the earlier
+            assert top2 >= low1  # below it: its line goes down from there
+        assert s2 >= s1
+        assert low2 > top2
+    assert all(r is None or r + len(f.lines) <= ROWS or f.planned for r, f in zip(rows, found))
+    assert len(said) > 5
+
+
+def test_instants_without_room_are_marked_and_counted(tmp_path):
+    figure = plot(gc.simulate(gc.build("hiskens_pai"), t_end=1.0), tmp_path / "f.png")
+    upright = [line for line in figure.artists if len({*line.get_xdata()}) == 1]
+    said = sum(text.startswith("HP: ") or text.startswith("system: ") for text in words(figure))
+    assert len(upright) == 47
+    assert f"dotted without words: {47 - said} more instants" in words(figure)
+    assert overlapping(figure) == []
+
+
+# Small parts ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(20))
+def test_spread_keeps_labels_apart_in_order_and_near(seed):
+    rng = np.random.default_rng(seed)
+    heights = rng.uniform(0, 100, 8)
+    out = np.array(spread(heights.tolist(), 9.0, 0.0, 100.0))
+    assert np.array_equal(np.argsort(out), np.argsort(heights))
+    assert np.diff(np.sort(out)).min() >= 9.0 - 1e-9
+    assert out.min() >= -1e-9
+    assert out.max() <= 100 + 1e-9
+    assert np.allclose(spread(np.arange(0, 100, 10.0).tolist(), 9.0, 0.0, 100.0), np.arange(0, 100, 10.0))
+
+
+def test_outliers_pay_no_heed_to_what_is_out_of_service():
+    values = np.array([[1.0, 1.0, 1.0, 5.0], [1.0, np.nan, 1.2, 1.0], [np.nan] * 4])
+    assert outliers(values, 2) == [2, 3]
+
+
+def test_a_figure_needs_no_display_and_gridcore_alone_no_matplotlib(tmp_path):
+    code = ("import sys, gridcore as gc; run = gc.simulate(gc.build('smib'), t_end=0.02); gc.analyses['plot']\n"
+            "assert 'matplotlib' not in sys.modules\n"
+            f"gc.analyses.plot(run, {str(tmp_path / 'f.png')!r}); print(type(gc.analyses.plot(run).canvas).__name__)")
+    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND")}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert shown.stdout.strip() == "FigureCanvasAgg"
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
