@@ -235,6 +235,8 @@ class System:
                 Z[self.layout.index(group.members, cls, name)] = start
             for name, mode in declared.modes.items():
                 Z[self.layout.index(group.members, cls, name)] = mode.initial
+        for driver, replaced in self.layout.replaced():  # a ramp begins at the parameter that it replaces
+            Z[driver] = Z[replaced]
         Z[self.layout.globals["omega_b"]] = 2 * math.pi * frequency
         Z[self.layout.globals["base_mva"]] = base_mva
         return Z

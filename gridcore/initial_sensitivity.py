@@ -94,9 +94,12 @@ class _FlowSensitivity:
                       for at, bus, rating, total, part in dispatch.shares()]
         self.sharing = self._sharing(dispatch, column_of, width, Z)
         n = len(alive)
+        column_of = column_of.copy()
+        for driver, replaced in system.layout.replaced():  # at t0 a ramp is still what it replaces
+            column_of[driver] = column_of[replaced]
         # two rows a bus: the power it is scheduled to inject less what the network draws, at fixed voltage
         self.scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
-        drawn = self._two_rows(dispatch.passive_entries(column_of), place, n, width, Z)
+        drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
         self.network = _power_of_current(flow.V) @ drawn
         self.setpoints = self._setpoints(dispatch, column_of, place, n, width)
         equations = flow.equations

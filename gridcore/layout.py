@@ -66,6 +66,7 @@ class Layout:
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}
         self._replaced: dict[tuple[int, str], int] = {}
+        self._replacing: dict[tuple[int, str], int] = {}
         self._gathered: dict[tuple[int, Path, str], np.ndarray] = {}
         self._connect()
 
@@ -155,6 +156,10 @@ class Layout:
         """(device, variable) of each entry of X."""
         return [(i.id, name) for i in self.instances for name in self._locals[i.device][0]]
 
+    def replaced(self) -> list[tuple[int, int]]:
+        """(driving variable, what it replaces) of every reference that is driven, in the order of the chain."""
+        return [(driver, self._replaced[key]) for key, driver in self._replacing.items()]
+
     def label(self, column: int) -> str:
         """``device.name`` of an entry of Z."""
         for table, positions in ((0, 0), (1, 1), (2, 2)):
@@ -219,6 +224,7 @@ class Layout:
                     instance = self.instances[member]
                     if not path:  # a ramp reads what it replaces: the parameter, or the ramp before it
                         self._replaced[int(member), target] = int(self.source[at])
+                        self._replacing[int(member), target] = int(by)
                     elif int(at) in self.driven:
                         raise GridcoreError(f"{instance.id} and {self.driven[int(at)]} both drive "
                                             f"{self.label(int(at))} ({host.__name__})")

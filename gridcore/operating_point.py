@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import powerflow
+from .device import Device
 from .errors import CaseError, DeviceError, InitialisationError
 from .initialise import TOLERANCE, start
 from .jacobian import Entries, SparseMap, entries, function_of
@@ -97,24 +98,26 @@ class Dispatch:
     def admittance(self) -> sp.csc_matrix:
         """(buses, buses) complex: currents drawn by passive devices, ``I = Y V``."""
         n = len(self.numbers)
-        place_of = self.system.columns([*self.at["Vr"], *self.at["Vi"]])
-        parts = self.passive_entries(place_of)
-        for part in parts:
+        parts = []
+        for cls, part in self.passive_entries(self.system.columns([*self.at["Vr"], *self.at["Vi"]])):
+            if not part.constant:
+                raise _not_passive(cls)
             bus, axis = np.divmod(part.rows, 2)
             part.rows = np.where(part.rows >= 0, bus + axis * n, -1)
+            parts.append(part)
         matrix = SparseMap((2 * n, 2 * n), parts).evaluate(self.system.Z0)
         rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
         if abs(rr - ii).sum() + abs(ri + ir).sum() > 1e-9 * abs(matrix).sum():
             raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
         return sp.csc_matrix(-(rr + 1j * ir))
 
-    def passive_entries(self, column_of: np.ndarray) -> list[Entries]:
+    def passive_entries(self, column_of: np.ndarray) -> list[tuple[type[Device], Entries]]:
         """Derivatives of the currents that passive devices inject; rows 2k and 2k + 1 are those of bus k.
 
         Raises
         ------
         DeviceError
-            For a device that injects current, is not linear and does not schedule power.
+            For a device that injects current, has variables and does not schedule power.
         """
         system, layout, parts = self.system, self.system.layout, []
         row_of = np.full(layout.size, -1)
@@ -123,13 +126,12 @@ class Dispatch:
             cls = group.shape.cls
             if not any(path for (path, _), _ in trace.rows) or trace.scheduled is not None:
                 continue
-            if k not in system.linear or cls.declares.variables():
-                raise DeviceError(f"{cls.__name__} injects current that is not linear in the voltage: it must say "
-                                  "what it injects in the power flow, by scheduled(s)")
+            if cls.declares.variables():
+                raise _not_passive(cls)
             part = system.row_entries(k, "passive", column_of)
             if part is not None:
                 part.rows = row_of[part.rows]
-                parts.append(part)
+                parts.append((cls, part))
         return parts
 
     def scheduled_entries(self, column_of: np.ndarray) -> list[Entries | None]:
@@ -207,6 +209,11 @@ class Dispatch:
                 np.add.at(rating, source.bus[mask], Z[source.at["Sn"][mask]])
             out += [(s.at[name][mask], s.bus[mask], s.at["Sn"][mask], rating[s.bus[mask]], part) for s, mask in chosen]
         return out
+
+
+def _not_passive(cls: type[Device]) -> DeviceError:
+    return DeviceError(f"{cls.__name__} injects current that is not linear in the voltage: it must say what it injects "
+                       "in the power flow, by scheduled(s)")
 
 
 def find_operating_point(system: System, enforce_q_limits: bool = False) -> OperatingPoint:

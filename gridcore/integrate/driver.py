@@ -49,10 +49,12 @@ class Stepper(Protocol):
     """
 
     @property
-    def theta(self) -> float | None: ...
+    def theta(self) -> float | None:
+        """Of a theta method; None for others."""
 
     @property
-    def counters(self) -> Counter[str]: ...
+    def counters(self) -> Counter[str]:
+        """Work done so far."""
 
     def restart(self) -> None:
         """The state, the parameters or the modes were changed from outside."""
