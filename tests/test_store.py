@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 
 import numpy as np
@@ -204,3 +205,21 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         run.save(tmp_path / "run.nc")
     assert (tmp_path / "run.nc").read_bytes() == before
     assert [*tmp_path.iterdir()] == [tmp_path / "run.nc"]
+
+
+# Completeness ---------------------------------------------------------------------------------------
+
+def test_nothing_that_a_tape_or_a_run_holds_is_left_out():
+    """Whoever adds to a tape or a run must add it to the file, and here."""
+    assert {f.name for f in dataclasses.fields(trajectory.Tape)} == {
+        "n", "theta", "clocks", "point_clock", "settings", "records"}
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    assert set(vars(run)) == {"system", "tape", "settings", "counters", "timings"}
+
+
+def test_the_adjoint_of_a_loaded_run_is_that_of_the_run(tmp_path):
+    run = gc.simulate(gc.build("wscc9"), t_end=0.3)
+    wanted = {"objectives": [gc.Terminal(lambda v: v["GEN2", "omega"])], "wrt": ["GEN*.H", "GEN2.P0", "fault.clear"]}
+    gradient = gc.adjoint(stored(run, tmp_path), **wanted)
+    assert np.array_equal(gradient.values, gc.adjoint(run, **wanted).values)
+    assert np.all(gradient.values != 0)
