@@ -25,7 +25,7 @@ from .errors import GridcoreError
 from .export import describe, whole_file
 from .run import Run
 from .signals import Signal, signals
-from .trajectory import Clock, Tape
+from .trajectory import Clock, Settings, Tape
 
 if TYPE_CHECKING:
     from .dae import System
@@ -189,7 +189,7 @@ def _read_tape(file: Any, group: Any, system: System) -> Tape:
         tape.point(time, row, clock)
     tape.trim()
     tape.clocks = _read_table(group, "Clock", Clock)
-    tape.settings = list(group.variables["settings"][...])
+    tape.settings = Settings(group.variables["settings"][...])
     if "record_kind" in group.variables:
         rows = {kind: iter(_read_table(group, kind, cls)) for kind, cls in _RECORDS.items()}
         tape.records = [next(rows[kind]) for kind in group.variables["record_kind"][...].tolist()]

@@ -7,7 +7,9 @@ the grid, the time of a timer, a located crossing, or a trigger plus a delay.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 import numpy as np
 
@@ -89,6 +91,56 @@ class Resolve:
 Record = Step | Arm | Cancel | Switch | Resolve
 
 
+class Settings(Sequence[np.ndarray]):
+    """Parameters and modes at t0 and after each switch: the first whole, the others by what changed.
+
+    A switch changes a few numbers of many, so a run with many switches stays light.
+    """
+
+    def __init__(self, whole: Iterable[np.ndarray] = ()):
+        self._first = np.zeros(0)
+        self._changes: list[tuple[np.ndarray, np.ndarray]] = []
+        self._read: tuple[int, np.ndarray] = (-1, self._first)
+        for values in whole:
+            self.append(values)
+
+    def append(self, values: np.ndarray) -> None:
+        """Add the settings that hold from here on, (n_p + n_m,)."""
+        if not self._changes:
+            self._first = values.copy()
+        last = self[len(self) - 1] if self._changes else self._first
+        at = np.flatnonzero((values != last) & ~(np.isnan(values) & np.isnan(last)))
+        self._changes.append((at, values[at]))
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    @overload
+    def __getitem__(self, number: int) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[np.ndarray]: ...
+
+    def __getitem__(self, number: int | slice) -> np.ndarray | list[np.ndarray]:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        number = range(len(self))[number]
+        known, values = self._read
+        if known != number:
+            if not 0 <= known <= number:
+                known, values = 0, self._first
+            values = values.copy()
+            for at, new in self._changes[known + 1: number + 1]:
+                values[at] = new
+            self._read = (number, values)
+        return values
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the settings take."""
+        return self._first.nbytes + sum(at.nbytes + new.nbytes for at, new in self._changes)
+
+
 @dataclass
 class Tape:
     """Points and records of one run.
@@ -100,7 +152,7 @@ class Tape:
         Number 0 is the grid.
     point_clock : list of int
         The clock of each point.
-    settings : list of arrays
+    settings : Settings
         Parameters and modes (the part of Z behind X, without the time): at t0, and after each switch.
     records : list of Record
     """
@@ -109,7 +161,7 @@ class Tape:
     theta: float | None = None
     clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
     point_clock: list[int] = field(default_factory=list)
-    settings: list[np.ndarray] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
     records: list[Record] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -125,7 +125,7 @@ class Driver:
     def _begin(self) -> None:
         gamma = self._gamma()
         self.watch.refresh(self.Z, gamma)
-        self.tape.settings.append(self.Z[self.system.n:-1].copy())
+        self.tape.settings.append(self.Z[self.system.n:-1])
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
         if self.agenda.next() <= self.t + self.slack:
             self._stand_still(self.agenda.items[0][2])
@@ -227,7 +227,7 @@ class Driver:
         switching.apply(self.Z, chosen)
         system.assembly.refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
-        self.tape.settings.append(self.Z[system.n:-1].copy())
+        self.tape.settings.append(self.Z[system.n:-1])
         try:
             self.newton.resolve(system.differential(self.Z))
         except GridcoreError as error:
