@@ -49,9 +49,17 @@ class Rotors:
         return np.where(self.in_service, self.delta - self.reference, np.nan)
 
     @property
-    def in_synchronism(self) -> bool:
-        """Whether no two machines of an island are ever 180 degrees apart."""
-        return bool(np.max(self.spread, initial=0.0) < np.pi)
+    def verdict(self) -> str:
+        """Whether machines stay in step, judged by the largest spread.
+
+        ``"in synchronism"`` below 180 degrees, ``"out of synchronism"`` from 360 on, when one machine
+        has slipped a pole against another; ``"beyond 180 degrees"`` between, where large systems may
+        come back.
+        """
+        widest = float(np.max(self.spread, initial=0.0))
+        if widest < np.pi:
+            return "in synchronism"
+        return "beyond 180 degrees" if widest < 2 * np.pi else "out of synchronism"
 
 
 def rotor_devices(system: System) -> list[str]:

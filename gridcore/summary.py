@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -105,12 +104,13 @@ def _extremes(run: Run, devices: Sequence[str], values: np.ndarray, unit: str) -
 
 
 def _synchronism(run: Run, machines: Rotors) -> str:
-    worst = int(np.argmax(machines.spread))
-    degrees = math.degrees(machines.spread[worst])
-    if machines.in_synchronism:
-        return f"in synchronism: rotor angles at most {degrees:.1f} degrees apart (at {run.t[worst]:.4g} s)"
+    degrees, worst = np.degrees(machines.spread), int(np.argmax(machines.spread))
+    most = f"at most {degrees[worst]:.1f} degrees apart (at {run.t[worst]:.4g} s)"
+    if machines.verdict == "in synchronism":
+        return f"in synchronism: rotor angles {most}"
     lost = int(np.argmax(machines.spread >= np.pi))
-    return f"OUT OF SYNCHRONISM: rotor angles 180 degrees apart at {run.t[lost]:.4g} s, later {degrees:.0f}"
+    return (f"{machines.verdict.upper()}: rotor angles 180 degrees apart at {run.t[lost]:.4g} s, {most}, "
+            f"{degrees[-1]:.1f} in the end")
 
 
 def _duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import sys
 
 import numpy as np
@@ -236,9 +237,19 @@ def test_the_summary_says_when_synchronism_is_lost():
     case.set("fault.clear", 0.45)
     case.set("trip.t", 0.45)
     run = gc.simulate(gc.build(case), t_end=1.5)
-    machines = rotors(run)
-    lost = run.t[np.argmax(machines.spread >= np.pi)]
-    assert f"OUT OF SYNCHRONISM: rotor angles 180 degrees apart at {lost:.4g} s" in layout([*describe_run(run)])
+    spread = np.ptp(run.of(["GEN1", "GEN2", "GEN3"], "delta"), axis=1)
+    lost = run.t[np.argmax(spread >= np.pi)]
+    text = layout([*describe_run(run)])
+    assert f"OUT OF SYNCHRONISM: rotor angles 180 degrees apart at {lost:.4g} s, at most" in text
+    assert f"{np.degrees(spread[-1]):.1f} in the end" in text
+
+
+@pytest.mark.parametrize(("degrees", "verdict"), [
+    (0, "in synchronism"), (179, "in synchronism"), (181, "beyond 180 degrees"), (359, "beyond 180 degrees"),
+    (361, "out of synchronism")])
+def test_machines_are_out_of_step_once_one_has_slipped_a_pole(run, degrees, verdict):
+    widened = dataclasses.replace(rotors(run), spread=np.radians([0.0, degrees, 10.0]))
+    assert widened.verdict == verdict
 
 
 def test_a_system_without_network_has_a_summary_too():

@@ -11,7 +11,7 @@ import pytest
 import gridcore as gc
 from gridcore import store, trajectory
 from gridcore.errors import GridcoreError, NetworkError
-from gridcore.trajectory import Arm, Cancel, Resolve, Step, Switch
+from gridcore.trajectory import Arm, Cancel, Resolve, Settings, Step, Switch
 
 
 def stored(run, folder):
@@ -97,7 +97,7 @@ def every_record():
 def test_records_of_every_type_come_back(tmp_path):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
     run.tape.records = every_record()
-    del run.tape.settings[1:]
+    run.tape.settings = Settings(run.tape.settings[:1])
     file = tmp_path / "run.nc"
     store_events(run)
     run.save(file)

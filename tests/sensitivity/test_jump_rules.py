@@ -31,7 +31,7 @@ class Lob(Device):
 
     @guard("up", when={"passed": 0}, then={"passed": 1})
     def touches(s: Any) -> Any:
-        """touch"""
+        """Touch"""
         return s.x - s.top
 
 
