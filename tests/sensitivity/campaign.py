@@ -1,0 +1,256 @@
+"""Random scenarios on two systems: gradients against extrapolated differences of the whole program.
+
+From the root of the repository, a long campaign, and one scenario of it again, in words::
+
+    python -m tests.sensitivity.campaign --count 5000 --seed 1
+    python -m tests.sensitivity.campaign --seed 1 --only 137
+
+A scenario ends as one of :data:`VERDICTS`. Differences mean something only where the program is smooth: the
+perturbed runs must go through the same steps, events and load regimes. Where they do not, however small the
+perturbation, the parameter is *changed*, and counted as such.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import gridcore as gc
+from gridcore.errors import EventError, GridcoreError
+from gridcore.objective import evaluate
+from gridcore.operating_point import find_operating_point
+
+VERDICTS = ("agree", "changed", "grazing", "FAIL")
+RELATIVE = 1e-7
+# What a run's Newton iterations leave undetermined of its results, and so a difference of two runs.
+NOISE = 2e-11
+STEPS = (1e-3, 2e-4, 3e-5, 3e-6)
+SYSTEMS = {
+    "wscc9": {"generators": 3, "branches": ["LINE4-5", "LINE4-6", "LINE5-7", "LINE6-9", "LINE7-8", "LINE8-9"],
+              "loads": [5, 6, 8], "buses": range(4, 10), "limit": (1.6, 4.0)},
+    "kundur": {"generators": 4, "branches": ["LINE7-8_1", "LINE7-8_2", "LINE8-9_1", "LINE8-9_2", "LINE6-7"],
+               "loads": [7, 9], "buses": range(5, 12), "limit": (2.0, 4.0)},
+}
+
+
+@dataclass
+class Scenario:
+    """A case, how it is run, and what its gradients are taken in."""
+
+    case: gc.Case
+    t_end: float
+    step: float
+    theta: float
+    wrt: list[str]
+
+    def __str__(self) -> str:
+        lines = [f"{self.case.name}: to {self.t_end:.6g} s by {self.step:.6g} s, theta = {self.theta:g}, "
+                 f"in {', '.join(self.wrt)}"]
+        return "\n".join(lines + [f"  {r!r}" for r in self.case.records if "bus2" not in r.fields and r.model != "Bus"])
+
+
+def draw(rng: np.random.Generator) -> Scenario:
+    """A scenario: fault place and duration, load level and kind, limits, relays, dampings, inertias, times."""
+    name = str(rng.choice(list(SYSTEMS)))
+    about, case = SYSTEMS[name], gc.load_case(name)
+    for id in ("fault", "trip"):
+        case.remove(id)
+    wrt = _operating_point(rng, case, about)
+    wrt += _fault(rng, case, about)
+    wrt += _relays(rng, case, about)
+    chosen = rng.choice(wrt, size=2, replace=False)
+    return Scenario(case, float(rng.uniform(0.22, 0.4)), float(rng.uniform(0.008, 0.03)),
+                    float(rng.choice([0.5, 0.5, 0.65, 1.0])), [str(p) for p in chosen])
+
+
+def _operating_point(rng: np.random.Generator, case: gc.Case, about: dict[str, Any]) -> list[str]:
+    level, wrt = rng.uniform(0.8, 1.1), []
+    for bus in about["loads"]:
+        load = case[f"LOAD{bus}"]
+        load.fields["P0"] *= level
+        load.fields["Q0"] *= level * rng.uniform(0.8, 1.2)
+        parts = rng.dirichlet([2, 1, 1])
+        load.fields.update(dict(zip(("pZ", "pI", "pP"), parts)))
+        wrt += [f"LOAD{bus}.P0", f"LOAD{bus}.Q0"]
+    for k in range(1, about["generators"] + 1):
+        machine, exciter = case[f"GEN{k}"], case[f"EXC{k}"]
+        if machine.fields["control"] == "PV":
+            machine.fields["P0"] *= level
+            wrt.append(f"GEN{k}.P0")
+        machine.fields["H"] *= rng.uniform(0.7, 1.4)
+        machine.fields["D"] = rng.uniform(0.0, 5.0)
+        machine.fields["V0"] *= rng.uniform(0.98, 1.02)
+        exciter.fields["VRMAX"] = rng.uniform(*about["limit"])
+        wrt += [f"GEN{k}.H", f"GEN{k}.D", f"GEN{k}.V0", f"EXC{k}.KA", f"EXC{k}.VRMAX", f"GEN{k}.Xdp"]
+    return [*wrt, *(f"{branch}.{p}" for branch in about["branches"] for p in ("x", "b"))]
+
+
+def _fault(rng: np.random.Generator, case: gc.Case, about: dict[str, Any]) -> list[str]:
+    t, duration = rng.uniform(0.02, 0.08), rng.uniform(0.03, 0.12)
+    case.add(gc.BusFault(id="fault", bus=int(rng.choice(about["buses"])), t=t, clear=t + duration,
+                         x=10 ** rng.uniform(-3, -0.7), r=10 ** rng.uniform(-4, -2)))
+    wrt = [f"fault.{p}" for p in ("t", "clear", "x", "r")] * 2
+    if rng.random() < 0.5:
+        later = t + duration + rng.uniform(1e-3, 0.04)
+        case.add(gc.BranchTrip(id="trip", branch=str(rng.choice(about["branches"])), t=later))
+        wrt += ["trip.t"] * 2
+    if rng.random() < 0.3:
+        load = f"LOAD{rng.choice(about['loads'])}.P0"
+        case.add(gc.ParameterStep(id="more", parameter=load, t=rng.uniform(0.05, 0.2), scale=rng.uniform(0.8, 1.2)))
+        wrt += ["more.t", "more.scale", "more.by"]
+    return wrt
+
+
+def _relays(rng: np.random.Generator, case: gc.Case, about: dict[str, Any]) -> list[str]:
+    wrt = []
+    if rng.random() < 0.6:
+        big = 5.0 if case.name == "kundur" else 1.0
+        case.add(gc.Record("OverCurrentRelay", {
+            "id": "relay", "branch": str(rng.choice(about["branches"])), "threshold": big * rng.uniform(0.4, 2.5),
+            "delay": rng.uniform(0.0, 0.15)}))
+        wrt += ["relay.threshold", "relay.delay"] * 2
+    if rng.random() < 0.6:
+        case.add(gc.Record("UnderVoltageLoadShedding", {
+            "id": "shed", "load": f"LOAD{rng.choice(about['loads'])}", "threshold": rng.uniform(0.6, 0.95),
+            "delay": rng.uniform(0.0, 0.15), "shed": rng.uniform(0.1, 0.5)}))
+        wrt += ["shed.threshold", "shed.delay", "shed.shed"] * 2
+    return wrt
+
+
+def objectives(scenario: Scenario) -> list[Any]:
+    """Of all three kinds, on angles, speeds, voltages and a regulator."""
+    bus, times = ("BUS5" if scenario.case.name == "wscc9" else "BUS7"), scenario.t_end * np.array([0.3117, 0.7731])
+    return [gc.Terminal(lambda v: v["GEN2", "delta"] - v["GEN1", "delta"]),
+            gc.Terminal(lambda v: v[bus, "Vm"]),
+            gc.Integral(lambda v: 1e3 * (v["GEN2", "omega"] - 1.0) ** 2 + v["EXC1", "VR"]),
+            gc.Sampled(times, lambda v: v["GEN3", "delta"] + v[bus, "Vr"], data=0.2)]
+
+
+def signature(run: Any, loads: list[int]) -> tuple[Any, ...]:
+    """What must not change for differences to mean something: records and load regimes at every point."""
+    records = tuple((type(r).__name__, getattr(r, "guard", None), getattr(r, "triggers", None))
+                    for r in run.tape.records)
+    low = [run[f"BUS{bus}", "Vm"] < run[f"LOAD{bus}", "Vlow"] for bus in loads]
+    return records, np.array(low).tobytes()
+
+
+class Program:
+    """A scenario, assembled once, and run from the power flow on with any values of its parameters."""
+
+    def __init__(self, scenario: Scenario):
+        self.scenario, self.loads = scenario, SYSTEMS[scenario.case.name]["loads"]
+        self.system = gc.build(scenario.case, initialise=False)
+        self._given = self.system.Z0.copy()
+
+    def value(self, name: str) -> float:
+        """What the case says of a parameter."""
+        return float(self._given[self.system.layout.address(name)])
+
+    def run(self, changed: dict[str, float] | None = None) -> Any:
+        """Power flow, initialisation and simulation."""
+        Z = self.system.Z0
+        Z[:] = self._given
+        for name, value in (changed or {}).items():
+            Z[self.system.layout.address(name)] = value
+        find_operating_point(self.system)
+        scenario = self.scenario
+        return gc.simulate(self.system, scenario.t_end, scenario.step, theta=scenario.theta)
+
+    def results(self, changed: dict[str, float]) -> tuple[np.ndarray, tuple[Any, ...]]:
+        """Objectives, and what the run went through."""
+        run = self.run(changed)
+        return evaluate(run, objectives(self.scenario)).values, signature(run, self.loads)
+
+
+def differences(program: Program, name: str, same: tuple[Any, ...]) -> Iterator[tuple[float, np.ndarray]]:
+    """Extrapolated central differences with smaller and smaller steps, of those that change nothing else."""
+    at = program.value(name)
+    for part in STEPS:
+        h = part * max(abs(at), 0.01)
+        try:
+            runs = [program.results({name: at + f * h}) for f in (-1, -0.5, 0.5, 1)]
+        except GridcoreError:
+            continue  # a bound of the parameter, or no solution there
+        if all(s == same for _, s in runs):
+            a, b, c, d = (v for v, _ in runs)
+            yield h, (8 * (c - b) - (d - a)) / (6 * h)
+
+
+def judge(program: Program, tell: bool = False) -> str:
+    """One of the verdicts."""
+    scenario, run = program.scenario, program.run()
+    if tell:
+        print(scenario, *(f"  {event}" for event in run.events), sep="\n")
+    try:
+        table = gc.adjoint(run, objectives(scenario), scenario.wrt)
+    except EventError as error:
+        if tell:
+            print(f"  {error}")
+        return "grazing"
+    same, verdict = signature(run, program.loads), "agree"
+    for name, found in zip(scenario.wrt, table.values.T):
+        one = "changed"
+        for h, expected in differences(program, name, same):
+            allowed = RELATIVE * np.abs(expected) + NOISE * (1 + np.abs(table.value.values)) / h
+            one = "agree" if (np.abs(found - expected) <= allowed).all() else "FAIL"
+            if tell:
+                print(f"  {name} = {program.value(name):.6g}, h = {h:.1e}: {one}", f"    gradient    {found}",
+                      f"    differences {expected}", f"    off by      {found - expected}", sep="\n")
+            if one == "agree":
+                break
+        verdict = max(verdict, one, key=VERDICTS.index)
+    return verdict
+
+
+def scenario(seed: int, number: int) -> tuple[Program, int]:
+    """Scenario `number` of a campaign: the first that can be run, and how many could not before it."""
+    rng = np.random.default_rng([seed, number])
+    for refused in range(50):
+        try:
+            program = Program(draw(rng))
+            program.run()
+        except GridcoreError:
+            continue  # an island without a machine, a voltage collapse
+        return program, refused
+    raise RuntimeError("fifty scenarios in a row that cannot be run")
+
+
+def campaign(seed: int, numbers: range, report: Any = print) -> Counter[str]:
+    """Judge scenarios; returns how many ended as what, and how many draws could not be run."""
+    counts: Counter[str] = Counter()
+    for number in numbers:
+        program, refused = scenario(seed, number)
+        verdict = judge(program)
+        counts.update([verdict])
+        counts["could not be run"] += refused
+        if verdict == "FAIL":
+            report(f"FAIL: python -m tests.sensitivity.campaign --seed {seed} --only {number}")
+    return counts
+
+
+def main() -> int:
+    """The command line; the exit code is 1 where a gradient is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=200, help="scenarios")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="this one alone, in words")
+    chosen = parser.parse_args()
+    if chosen.only is not None:
+        verdict = judge(scenario(chosen.seed, chosen.only)[0], tell=True)
+        print(verdict)
+        return int(verdict == "FAIL")
+    counts: Counter[str] = Counter()
+    for first in range(0, chosen.count, 50):
+        counts += campaign(chosen.seed, range(first, min(first + 50, chosen.count)))
+        print(f"{min(first + 50, chosen.count)}: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
+    return int(counts["FAIL"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""Two hundred scenarios of the campaign; ``python -m tests.sensitivity.campaign`` has as many as you like."""
+
+from __future__ import annotations
+
+import campaign
+import pytest
+
+SEED, CHUNK = 20, 20
+
+
+@pytest.mark.parametrize("first", range(0, 200, CHUNK))
+def test_gradients_of_random_scenarios_are_the_extrapolated_differences(
+        first: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """None fails; those where differences mean nothing are counted, and are few."""
+    failed: list[str] = []
+    counts = campaign.campaign(SEED, range(first, first + CHUNK), failed.append)
+    with capsys.disabled():
+        print(f"\n{first} to {first + CHUNK - 1}: " + ", ".join(f"{n} {what}" for what, n in counts.items()), end=" ")
+    assert not failed, "\n".join(failed)
+    assert counts["agree"] >= 0.8 * CHUNK
+
+
+def test_a_wrong_gradient_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The campaign is able to fail: a derivative that is wrong by 1e-5 is told."""
+    exact = campaign.gc.adjoint
+
+    def wrong(*args: object, **options: object) -> object:
+        return exact(*args, **options) * (1 + 1e-5)
+
+    monkeypatch.setattr(campaign.gc, "adjoint", wrong)
+    assert campaign.judge(campaign.scenario(SEED, 0)[0]) == "FAIL"
