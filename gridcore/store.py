@@ -12,7 +12,7 @@ import dataclasses
 import json
 import tempfile
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +138,7 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         **{key: json.dumps(value, default=_plain)
            for key, value in (("run", run.settings), ("counters", run.counters), ("timings", run.timings))}})
     _write(group, "Z0", ("entry",), system.Z0)
-    _write(group, "settings", ("setting", "parameter_or_mode"), np.array(tape.settings))
+    _write_settings(group, tape.settings)
     _write(group, "point_clock", ("point",), np.array(tape.point_clock, dtype=np.int64))
     _write_table(group, "Clock", Clock, tape.clocks)
     kinds = list(_RECORDS)
@@ -148,6 +148,28 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         _write_table(group, kind, _RECORDS[kind], [r for r in tape.records if type(r).__name__ == kind])
     for name, positions in columns.items():
         _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
+
+
+def _write_settings(group: Any, settings: Sequence[np.ndarray]) -> None:
+    """Parameters and modes at t0, and what each switch changed: number of the settings, place, new value."""
+    before, changes = settings[0], []
+    for number, now in enumerate(settings):
+        at = np.flatnonzero(now.view(np.int64) != before.view(np.int64))  # every bit: -0.0 and nan, too
+        changes.append((np.full(len(at), number), at, now[at]))
+        before = now
+    _write(group, "settings", ("parameter_or_mode",), settings[0])
+    group.attrs["settings"] = len(settings)
+    for name, column in zip(("number", "at", "value"), zip(*changes, strict=True), strict=True):
+        _write(group, f"settings_{name}", ("change",), np.concatenate(column))
+
+
+def _read_settings(group: Any) -> Iterator[np.ndarray]:
+    values, at, new, numbers = (group.variables[f"settings{part}"][...] for part in ("", "_at", "_value", "_number"))
+    for number in range(int(group.attrs["settings"])):
+        mine = slice(*np.searchsorted(numbers, [number, number + 1]))
+        values = values.copy()
+        values[at[mine]] = new[mine]
+        yield values
 
 
 def _write_table(group: Any, name: str, cls: type, rows: Sequence[Any]) -> None:
@@ -189,7 +211,7 @@ def _read_tape(file: Any, group: Any, system: System) -> Tape:
         tape.point(time, row, clock)
     tape.trim()
     tape.clocks = _read_table(group, "Clock", Clock)
-    tape.settings = Settings(group.variables["settings"][...])
+    tape.settings = Settings(_read_settings(group))
     if "record_kind" in group.variables:
         rows = {kind: iter(_read_table(group, kind, cls)) for kind, cls in _RECORDS.items()}
         tape.records = [next(rows[kind]) for kind in group.variables["record_kind"][...].tolist()]

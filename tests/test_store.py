@@ -212,7 +212,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_nothing_that_a_tape_or_a_run_holds_is_left_out():
     """Whoever adds to a tape or a run must add it to the file, and here."""
     assert {f.name for f in dataclasses.fields(trajectory.Tape)} == {
-        "n", "theta", "clocks", "point_clock", "settings", "records"}
+        "n", "theta", "clocks", "point_clock", "settings", "records", "states"}
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
     assert set(vars(run)) == {"system", "tape", "settings", "counters", "timings"}
 
