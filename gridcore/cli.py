@@ -177,7 +177,8 @@ def _keep(result: Run, folder: Path, plot: bool) -> list[Path]:
     """Write what a run gave; returns the files."""
     from .export import whole_file
 
-    data = folder / f"{result.system.case.name}.nc"
+    name = re.sub(r"[^\w.-]+", "_", result.system.case.name).strip("._")
+    data = folder / f"{name or 'run'}.nc"
     result.save(data)
     if not plot:
         return [data]

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 PATIENCE = 2.0
+_RESOLUTION = 0.002  # of the whole: finer would cost time and show nothing
 
 
 class Progress:
@@ -28,6 +29,7 @@ class Progress:
     def __init__(self, what: str, total: float | None = None, quiet: bool = False):
         self.what, self.total, self.done = what, total, 0.0
         self._bar: Any = None
+        self._shown = 0.0
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
         if not quiet and sys.stderr.isatty():
@@ -42,7 +44,8 @@ class Progress:
     def __call__(self, done: float) -> None:
         """How far it is."""
         self.done = done
-        if self._bar is not None:
+        if self._bar is not None and done - self._shown >= _RESOLUTION * (self.total or 0.0):
+            self._shown = done
             self._bar.update(self._task, completed=done)
 
     def _show(self) -> None:

@@ -48,7 +48,7 @@ def save(run: Run, path: Path) -> None:
 
     with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
         file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION,
-                           "Conventions": "CF-1.11", **describe(run)})
+                           **describe(run)})
         columns = _write_results(run, file)
         _write_tape(run, file.create_group("tape"), columns)
 

@@ -152,6 +152,13 @@ def test_run_changes_what_is_asked_for(call, tmp_path):
     assert run.settings["step"] == 0.02
 
 
+def test_a_name_leads_to_no_other_folder(call, tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL.replace('"small"', '"../../Case: no. 1/"'))
+    result = call("run", "small.toml", "--t-end", 0.1, "--out", "a/b")
+    assert result.stdout.split()[-1] == "a/b/Case_no._1.nc"
+    assert (tmp_path / "a" / "b" / "Case_no._1.nc").is_file()
+
+
 def test_run_draws_a_figure(call, tmp_path):
     result = call("run", "small.toml", "--t-end", 0.1, "--plot")
     assert result.stdout.splitlines()[-1].split() == ["figure", "small.png"]

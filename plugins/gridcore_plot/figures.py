@@ -69,8 +69,10 @@ def _compose(figure: Figure, run: Run) -> None:
     shown, marks = panels(run), instants(run)
     inner = WIDTH - LEFT - RIGHT
     span = float(run.t[-1] - run.t[0]) or 1.0
-    starts = [(mark.t - run.t[0]) / span * inner for mark in marks]
-    rows = arrange(marks, starts, [_width(figure, mark) for mark in marks])
+    lines = [(mark.t - run.t[0]) / span * inner for mark in marks]
+    widths = [_width(figure, mark) for mark in marks]
+    starts = [min(x, inner + RIGHT - width) for x, width in zip(lines, widths, strict=True)]
+    rows = arrange(marks, starts, widths)
     depth = max((row + len(mark.lines) for row, mark in zip(rows, marks, strict=True) if row is not None), default=0)
     unsaid = sum(row is None for row in rows)
     strip = ROW * (depth + (1 if unsaid else 0)) + 0.06
@@ -99,24 +101,28 @@ def _compose(figure: Figure, run: Run) -> None:
         figure.text(LEFT / WIDTH, (top - 0.5 * ROW) / height, f"dotted without words: {unsaid} more instants",
                     fontsize=_SIZE, color=_LINE, va="center")
         top -= ROW
-    _mark(figure, axes, marks, rows, starts, top)
+    _mark(figure, axes, marks, rows, list(zip(lines, starts, strict=True)), top)
 
 
-def _mark(figure: Figure, axes: list[Axes], marks: list[Instant], rows: list[int | None], starts: list[float],
-          top: float) -> None:
-    """Labels above the panels, and lines from there down through all of them."""
+def _mark(figure: Figure, axes: list[Axes], marks: list[Instant], rows: list[int | None],
+          places: list[tuple[float, float]], top: float) -> None:
+    """Labels above the panels, and lines from there down through all of them.
+
+    A label begins at its line; where the page would end before the label does, it stands above its line.
+    """
     from matplotlib.lines import Line2D
 
     width, height = figure.get_size_inches()
     floor = axes[-1].get_position().y0
-    for mark, row, start in zip(marks, rows, starts, strict=True):
-        x = (LEFT + start) / width
-        above = axes[0].get_position().y1 if row is None else (top - ROW * row) / height
+    for mark, row, (at, start) in zip(marks, rows, places, strict=True):
+        x, begin = (LEFT + at) / width, (LEFT + start + 0.04) / width
+        first = None if row is None else row if start == at else row + len(mark.lines)
+        above = axes[0].get_position().y1 if first is None else (top - ROW * first) / height
         line = Line2D([x, x], [floor, above], transform=figure.transFigure, color=_LINE, zorder=0.5,
                       linewidth=0.6, dashes=(4, 2) if mark.planned else (1, 2))
         figure.add_artist(line)
         for n, text in enumerate(mark.lines if row is not None else (), start=row or 0):
-            figure.text(x + 0.04 / width, (top - ROW * (n + 0.5)) / height, text, fontsize=_SIZE,
+            figure.text(begin, (top - ROW * (n + 0.5)) / height, text, fontsize=_SIZE,
                         color="#303030", va="center")
 
 

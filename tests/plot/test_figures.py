@@ -172,6 +172,16 @@ def test_colours_stay_apart_without_red_or_green_cones(who):
 
 # Events -----------------------------------------------------------------------------------------------
 
+def test_the_label_of_a_late_event_stays_on_the_page(tmp_path):
+    case = machines(3)
+    case.add_event(gc.ParameterStep(parameter="ZIP0_with_a_long_name.P0", t=0.295, scale=1.1))
+    case.set("LOAD0.id", "ZIP0_with_a_long_name")
+    figure = plot(gc.simulate(gc.build(case), t_end=0.3), tmp_path / "f.png")
+    late = next(t for t in figure.texts if "long_name" in t.get_text())
+    assert late.get_window_extent().x1 <= figure.bbox.x1
+    assert overlapping(figure) == []
+
+
 def test_every_event_is_marked_through_all_panels(run, tmp_path):
     figure = plot(run, tmp_path / "f.png")
     for text in ("BUS7: fault", "BUS7: fault cleared", "LINE5-7: opened"):
