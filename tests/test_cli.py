@@ -290,6 +290,18 @@ def test_a_run_without_figure_loads_no_matplotlib_and_no_xarray(tmp_path):
     assert not {"matplotlib", "xarray", "pandas", "rich"} & set(loaded)
 
 
+def test_the_main_job_ends_within_two_seconds_once_its_kernels_are_compiled(tmp_path):
+    def seconds() -> float:
+        began = time.perf_counter()
+        shown = python("import sys\nfrom gridcore.cli import main\nsys.argv = ['gridcore', 'run', 'wscc9']\nmain()",
+                       cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        return time.perf_counter() - began
+
+    seconds()
+    assert min(seconds() for _ in range(3)) < 2.0
+
+
 def test_whoever_stops_reading_gets_no_traceback():
     shown = subprocess.run(f"{sys.executable} -m gridcore plugins | head -1", shell=True, capture_output=True,
                            text=True, check=False)
