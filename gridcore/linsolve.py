@@ -92,6 +92,10 @@ class Factors:
         """
         raise NotImplementedError
 
+    def forget(self) -> None:
+        """Give the factors up; the next factorisation searches for its pivots."""
+        self._numeric = None
+
     def refactor(self, values: npt.NDArray[Any]) -> None:
         """Factor again with the pivots of before; with new ones where those are not good enough.
 
@@ -164,6 +168,9 @@ class KLU(Factors):
         self._free()
         if getattr(self, "_symbolic", None) is not None:
             self._symbolic.free(self._common)
+
+    def forget(self) -> None:
+        self._free()
 
     def _free(self) -> None:
         """Give the factors back: nbklu's handles do not do so by themselves."""

@@ -114,7 +114,7 @@ class Replay:
     def buffer(self, k: int) -> np.ndarray:
         """Z at point `k`: variables, parameters, modes and time."""
         tape = self.tape
-        return np.concatenate([tape.X[k], tape.settings[self._settings[k]], tape.t[k: k + 1]])
+        return np.concatenate([tape.states.row(k), tape.settings[self._settings[k]], tape.t[k: k + 1]])
 
     def differential(self, k: int) -> np.ndarray:
         """(n,) bool: the rows that are differential at point `k`."""

@@ -96,7 +96,7 @@ class Run:
         positions = np.asarray(positions)
         out = np.empty((len(self.t), len(positions)))
         variable, time = positions < n, positions == last
-        out[:, variable] = self.X[:, positions[variable]]
+        out[:, variable] = self.tape.columns(positions[variable])
         out[:, time] = self.t[:, None]
         rest = ~(variable | time)
         if rest.any():

@@ -163,7 +163,7 @@ def values(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
 def _of_group(run: Run, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
     cls = group.shape.cls
     if name in cls.declares.variables():
-        return run.X[:, run.system.layout.index(group.members[members], cls, name)]
+        return run.read(run.system.layout.index(group.members[members], cls, name))
     function, gather = function_of("quantity", run.system.layout, group, trace, trace.quantity(name))
     out = np.empty((len(run.t), len(members)))
     step = max(1, _CHUNK // len(run.t))

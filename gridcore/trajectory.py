@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+
+from .checkpoint import InMemory, Recomputed
 
 GRID = 0
 
@@ -147,7 +149,9 @@ class Tape:
 
     Attributes
     ----------
-    t, X : (points,), (points, n) arrays
+    t : (points,) array
+    states : InMemory or Recomputed
+        Where the variables at each point are: see :mod:`gridcore.checkpoint`.
     clocks : list of Clock
         Number 0 is the grid.
     point_clock : list of int
@@ -163,11 +167,13 @@ class Tape:
     point_clock: list[int] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     records: list[Record] = field(default_factory=list)
+    states: InMemory | Recomputed = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         self._t = np.empty(64)
-        self._X = np.empty((64, self.n))
         self.points = 0
+        if self.states is None:
+            self.states = InMemory(self.n)
 
     @property
     def t(self) -> np.ndarray:
@@ -176,24 +182,28 @@ class Tape:
 
     @property
     def X(self) -> np.ndarray:
-        """(points, n) variables."""
-        return self._X[: self.points]
+        """(points, n) variables: all of them, wherever they are kept."""
+        return self.states.columns(slice(None))
+
+    def columns(self, at: Any) -> np.ndarray:
+        """(points, len(at)) some of the variables."""
+        return self.states.columns(at)
 
     def reserve(self, points: int) -> None:
         """Make room for this many points in all."""
         if points > len(self._t):
             self._t.resize(points, refcheck=False)
-            self._X.resize((points, self.n), refcheck=False)
+        self.states.reserve(points)
 
     def point(self, t: float, X: np.ndarray, clock: int) -> int:
         """Store a point; returns its number."""
         k = self.points
         if k == len(self._t):
-            self.reserve(k + k // 2)
+            self._t.resize(k + k // 2, refcheck=False)
         self._t[k] = t
-        self._X[k] = X
         self.point_clock.append(clock)
         self.points = k + 1
+        self.states.append(X)
         return k
 
     def clock(self, kind: str, of: int, after: int = -1) -> int:
@@ -212,4 +222,4 @@ class Tape:
     def trim(self) -> None:
         """Give back the room that was not needed."""
         self._t.resize(self.points, refcheck=False)
-        self._X.resize((self.points, self.n), refcheck=False)
+        self.states.trim()

@@ -27,9 +27,9 @@ PIPELINE = """
     views trace kernel layout jacobian assembly
     network events switching
     linsolve powerflow initialise operating_point initial_sensitivity dae
-    trajectory signals export run store
+    checkpoint trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
-    products fingerprint objective replay wanted jumps reverse checkpoint
+    products fingerprint objective replay wanted jumps reverse
     rotors summary tables progress complexstep specimen doctor cli __main__ builtin
 """.split()
 

@@ -9,14 +9,16 @@ import time as clock_time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .. import plugins
+from ..checkpoint import SEGMENT, Checkpoint, InMemory, Recomputed, states
 from ..errors import CaseError, EventError, GridcoreError
 from ..run import Run
-from ..trajectory import GRID, Arm, Cancel, Resolve, Step, Switch, Tape
+from ..trajectory import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
 from .newton import Newton
 from .watch import Watch
 
@@ -57,7 +59,11 @@ class Stepper(Protocol):
         """Work done so far."""
 
     def restart(self) -> None:
-        """The state, the parameters or the modes were changed from outside."""
+        """The state, the parameters or the modes may have been changed from outside.
+
+        Where `theta` is a number nothing that happened before may matter from here on, to the last bit:
+        a run is recomputed from its checkpoints.
+        """
 
     def step(self, t: float, target: float, watch: Watch) -> Outcome:
         """Go from `t` towards `target`, and stop there or at the first guard that fires before."""
@@ -79,16 +85,31 @@ class _Agenda:
         return out
 
 
+@dataclass(frozen=True)
+class _Instant:
+    """Where the driver is, but for the state: what a checkpoint needs to go on."""
+
+    t: float
+    clock: int
+    reached: int
+    settings: int
+    agenda: list[tuple[float, int, int]]
+    watch: Watch
+
+
 class Driver:
     """One run of a system under a stepper."""
 
-    def __init__(self, system: System, stepper: Stepper, step: float, t0: float, t_end: float):
+    def __init__(self, system: System, stepper: Stepper, step: float, t0: float, t_end: float,
+                 kept: InMemory | Recomputed | None = None):
         self.system, self.stepper, self.h, self.t_end = system, stepper, step, t_end
         self.Z = system.assembly.Z
         self.newton = Newton(system)
         self.watch = Watch(system.switching)
-        self.tape = Tape(system.n, stepper.theta)
+        self.tape = Tape(system.n, stepper.theta, states=kept or InMemory(system.n))
         self.t, self.clock = t0, GRID
+        # points of the grid behind; points before the tape, and settings, when it is a part replayed
+        self.reached = self._points_before = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
         self.slack = _MERGE * step
         self._switches: list[tuple[float, str]] = []
@@ -110,17 +131,61 @@ class Driver:
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end, or to an error."""
-        self._begin()
-        for end in self.grid:
-            switched = self.counters["switches"]
+        if isinstance(self.tape.states, Recomputed):
+            self.tape.states.replay = self._replay
+        self._new_segment()
+        self._go_on(progress)
+
+    def _go_on(self, progress: Callable[[float], None] | None = None) -> None:
+        if not len(self.tape.settings):
+            self._begin()
+        while self.reached < len(self.grid):
+            end, switched = float(self.grid[self.reached]), self.counters["switches"]
             while self.t < end - self.slack:
-                self._advance(float(end))
+                if self.stepper.theta is not None and self.tape.points - self._segment_begun >= SEGMENT:
+                    self._new_segment()
+                self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER:
                     self._chattering(end - self.h)
+            self.reached += 1
             if progress is not None:
                 progress(self.t)
         if self.clock != GRID:
             self._stand_still(GRID)
+
+    def _new_segment(self) -> None:
+        """From here on nothing of what was before matters but the state: the run can be replayed from here."""
+        self.stepper.restart()
+        self._segment_begun = self.tape.points
+        self.tape.states.start(self._checkpoint)
+
+    def _checkpoint(self) -> Checkpoint:
+        settings = self._settings_before + len(self.tape.settings) - 1
+        instant = _Instant(self.t, self.clock, self.reached, settings, list(self.agenda.items), self.watch.copy())
+        return Checkpoint(self._points_before + self.tape.points, self.Z[: self.system.n].copy(), instant)
+
+    def _replay(self, checkpoint: Checkpoint) -> None:
+        """Run on from a checkpoint as before; whoever is using the assembly finds it as it was."""
+        assembly, n = self.system.assembly, self.system.n
+        in_use = [(array, array.copy()) for array in (assembly.Z, assembly.mass, assembly.c, assembly.base)]
+        whole, at = self.tape, checkpoint.driver
+        self.tape = Tape(n, whole.theta, states=whole.states)
+        self.tape.clocks = list(whole.clocks)
+        self.t, self.clock, self.reached = at.t, at.clock, at.reached
+        self.agenda, self.watch = _Agenda(list(at.agenda)), at.watch.copy()
+        self._points_before, self._settings_before, self._segment_begun = checkpoint.points, max(at.settings, 0), 0
+        self.Z[:n], self.Z[n:-1], self.Z[-1] = checkpoint.X, whole.settings[self._settings_before], at.t
+        assembly.refresh()
+        if at.settings >= 0:
+            self.tape.settings = Settings([self.Z[n:-1]])
+        self.stepper.restart()
+        try:
+            self._go_on()
+        finally:
+            self.tape = whole
+            for array, values in in_use:
+                array[:] = values
+            assembly.refresh()
 
     def _begin(self) -> None:
         gamma = self._gamma()
@@ -248,7 +313,8 @@ class Driver:
 
 
 def simulate(system: System, t_end: float, step: float = 0.01, method: str = "theta", *, t0: float = 0.0,
-             progress: Callable[[float], None] | None = None, **options: Any) -> Run:
+             checkpoint: str | Path | float = "memory", progress: Callable[[float], None] | None = None,
+             **options: Any) -> Run:
     """Simulate a system from its operating point.
 
     Parameters
@@ -262,6 +328,10 @@ def simulate(system: System, t_end: float, step: float = 0.01, method: str = "th
         ``"theta"``, ``"ida"``, or what a plugin registered.
     t0 : float
         Start of the run (s).
+    checkpoint : {"memory", "disk"}, Path or number
+        Where the states are kept: in memory; in a temporary file, in this directory if one is given,
+        gone with the run; or, of a theta method, in no more than this many bytes of memory: what is
+        not kept is computed again, the same to the last bit, when it is read.
     progress : callable, optional
         Called with the time reached, at every point of the grid.
     **options
@@ -282,7 +352,11 @@ def simulate(system: System, t_end: float, step: float = 0.01, method: str = "th
         raise CaseError(f"step = {step!r} must be a number greater than 0")
     began = clock_time.perf_counter()
     stepper = plugins.integrators[method](system, step, **options)
-    driver = Driver(system, stepper, step, t0, t_end)
+    kept = states(checkpoint, system.n)
+    if isinstance(kept, Recomputed) and stepper.theta is None:
+        raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
+                        "use 'disk'")
+    driver = Driver(system, stepper, step, t0, t_end, kept)
     settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
 
     def finish() -> Run:

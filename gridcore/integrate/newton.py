@@ -51,6 +51,11 @@ class Newton:
         """The matrix has changed so much that its factors are of no use."""
         self._fresh = False
 
+    def renew(self) -> None:
+        """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
+        self._fresh, self._first, self._rate = False, 0.0, 0.0
+        self.lu.forget()
+
     def factor(self) -> None:
         """Factors of the matrix at the present Z."""
         try:
@@ -130,7 +135,7 @@ class Newton:
         assembly.mass[:] = differential
         assembly.c[:] = np.where(differential, 0.0, -1.0)
         assembly.base[:] = np.where(differential, assembly.X, 0.0)
-        self.forget()
+        self.renew()
         self.careful()
         self.forget()
 

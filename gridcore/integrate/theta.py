@@ -90,7 +90,7 @@ class Theta:
         self._history.clear()
         self._h_factored = 0.0
         self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
-        self.newton.forget()
+        self.newton.renew()
         self._stale = False
 
     def _predict(self, h: float) -> None:

@@ -38,6 +38,13 @@ class Watch:
     def __len__(self) -> int:
         return len(self.direction)
 
+    def copy(self) -> Watch:
+        """The same state, to go on from later."""
+        out = Watch(self.switching)
+        out.direction, out.active, out.side = self.direction.copy(), self.active.copy(), self.side.copy()
+        out.pending = dict(self.pending)
+        return out
+
     def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
         """Modes may have changed: see which guards are watched now."""
         active = self.switching.active(Z)
