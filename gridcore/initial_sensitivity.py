@@ -102,6 +102,7 @@ class _FlowSensitivity:
         drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
         self.network = _power_of_current(flow.V) @ drawn
         self.setpoints = self._setpoints(dispatch, column_of, place, n, width)
+        self.limits = self._limits(dispatch, column_of, place, n, width)
         equations = flow.equations
         kinds = flow.kinds
         equations.fix(np.full(n, PQ))
@@ -146,11 +147,25 @@ class _FlowSensitivity:
         rows = [bus for bus, column in holder.items() if column >= 0]
         return sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
 
+    def _limits(self, dispatch: Dispatch, column_of: np.ndarray, place: np.ndarray, n: int,
+                width: int) -> sp.csc_matrix:
+        """(2n, width): how the reactive power of buses that are at a limit moves with it."""
+        rows, columns = [], []
+        for source in dispatch.sources:
+            for k, control in enumerate(source.control):
+                bus = int(place[source.bus[k]])
+                limited = int(self.flow.limited[bus]) if control != "PQ" and bus >= 0 else 0
+                column = int(column_of[source.at["Qmax" if limited > 0 else "Qmin"][k]])
+                if limited and column >= 0:
+                    rows.append(2 * bus + 1)
+                    columns.append(column)
+        return sp.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * n, width))
+
     def forward(self, dP: np.ndarray) -> None:
         """Fill what the power flow finds into dP (K, n_c), in place."""
         into = (self.scheduled + self.network) @ dP.T
         held = np.ascontiguousarray((self.setpoints @ dP.T).T)
-        dS = np.ascontiguousarray(into.T).view(complex)
+        dS = np.ascontiguousarray((into + self.limits @ dP.T).T).view(complex)
         dV = self.flow.tangent(dS, held)
         polar = _polar(self.flow.V, dV)
         missing = np.ascontiguousarray(((self.J @ polar.T) - into).T).view(complex)
@@ -174,8 +189,9 @@ class _FlowSensitivity:
         polar[:, 1::2] += aP[:, self.vm]
         aP[:, self.va] = aP[:, self.vm] = 0.0
         aS, aV = self.flow.adjoint(_polar_transpose(self.flow.V, polar))
-        into = np.ascontiguousarray(aS).view(float) - rows
-        aP += ((self.scheduled + self.network).T @ into.T).T + (self.setpoints.T @ aV.T).T
+        held = np.ascontiguousarray(aS).view(float)
+        aP += ((self.scheduled + self.network).T @ (held - rows).T).T
+        aP += (self.limits.T @ held.T).T + (self.setpoints.T @ aV.T).T
 
 
 def _power_of_current(V: np.ndarray) -> sp.csc_matrix:

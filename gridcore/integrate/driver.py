@@ -259,7 +259,6 @@ class Driver:
     def _collect(self, fired: np.ndarray, gamma: np.ndarray) -> tuple[tuple[str, int], ...]:
         """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""
         self.watch.accept(gamma, fired)
-        k = self.tape.points - 1
         triggers = [("timer", number) for _, number, _ in self.agenda.due(self.t, self.slack)]
         due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
         for guard in due:
@@ -270,17 +269,20 @@ class Driver:
             trigger = self.system.switching.guards[guard]
             if cancelled >= 0:
                 self.watch.disarm(cancelled)
-                self.tape.records.append(Cancel(k, cancelled, guard))
+                self.tape.records.append(Cancel(self.tape.points - 1, cancelled, guard))
                 self.counters["cancellations"] += 1
+            elif guard in due:
+                continue
             elif trigger.time >= 0:
                 clock = self.tape.clock("delay", trigger.time, self.clock)
                 self.watch.arm(guard, self.t + float(self.Z[trigger.time]), clock)
-                self.tape.records.append(Arm(k, guard, clock))
+                self.tape.records.append(Arm(self.tape.points - 1, guard, clock))
                 self.counters["delays"] += 1
-                if self.Z[trigger.time] <= 0:
+                if self.Z[trigger.time] <= 0:  # at once, and yet it moves with its delay
+                    self._stand_still(clock)
                     self.watch.disarm(guard)
                     triggers.append(("guard", guard))
-            elif guard not in due:
+            else:
                 triggers.append(("guard", guard))
         return tuple(triggers)
 

@@ -29,8 +29,8 @@ from gridcore.operating_point import find_operating_point
 VERDICTS = ("agree", "changed", "grazing", "FAIL")
 RELATIVE = 1e-7
 # What a run's Newton iterations leave undetermined of its results, and so a difference of two runs.
-NOISE = 2e-11
-STEPS = (1e-3, 2e-4, 3e-5, 3e-6)
+NOISE = 1e-12
+STEPS = (1e-3, 2e-4, 4e-5, 1e-5)
 SYSTEMS = {
     "wscc9": {"generators": 3, "branches": ["LINE4-5", "LINE4-6", "LINE5-7", "LINE6-9", "LINE7-8", "LINE8-9"],
               "loads": [5, 6, 8], "buses": range(4, 10), "limit": (1.6, 4.0)},

@@ -212,7 +212,8 @@ class Oracle:
                         for other in self.rows:
                             if other.cancels and other.guard is row.guard and other.device == row.device:
                                 other.active, other.side = True, -1
-                    else:
+                    else:  # at once, and yet it moves with its delay
+                        self._move_on(self.e.t + delay)
                         triggers.append((row.group, row.member, row.guard.name, row.guard.then, row))
                 elif row not in due:
                     triggers.append((row.group, row.member, row.guard.name, row.guard.then, row))
@@ -298,6 +299,12 @@ class Oracle:
         e.t = target.copy()
         e.newton(R, np.arange(e.n), lambda: self._jacobian(t0))
 
+    def _move_on(self, target: np.ndarray) -> None:
+        """A step of no length, but for its derivatives."""
+        self._step(target)
+        self.steps.append(len(self.points) - 1)
+        self._point()
+
     def _locate(self, row: Row, Z0: np.ndarray, t0: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(Z, t) where a guard is zero: bracketed on the real part, then Newton on state and time together."""
         e, n, full = self.e, self.e.n, float((target - t0)[0].real)
@@ -375,9 +382,7 @@ class Oracle:
         self._watch()
         self._point()
         if self.timers and self.timers[0][0][0].real <= slack:  # up to an event at t0, a step of no length
-            self._step(self.timers[0][0])
-            self.steps.append(len(self.points) - 1)
-            self._point()
+            self._move_on(self.timers[0][0])
         gamma = self._values()
         self._happen([k for k in self._fired(gamma) if abs(gamma[k]) > ROUND_OFF], gamma)
         for k in range(1, steps + 1):
@@ -385,9 +390,7 @@ class Oracle:
             while e.t[0].real < end[0].real - slack:
                 self._advance(end)
         if (e.t.imag != 0).any():  # from an event at t_end to t_end itself
-            self._step(np.full_like(e.t, t_end))
-            self.steps.append(len(self.points) - 1)
-            self._point()
+            self._move_on(np.full_like(e.t, t_end))
 
     # ------------------------------------------------------------ results
 

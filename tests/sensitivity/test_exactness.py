@@ -378,6 +378,7 @@ def relay_trips_the_line_that_feeds_a_fault() -> Study:
     case.add(record("OverCurrentRelay", branch="LINE4-5", threshold=3.0, delay=0.1))
     case.add(record("OverCurrentRelay", branch="TRANSFORMER3-9", threshold=1.2, delay=0.0))
     return Study(case, 0.5, 0.01, ["short.t", "short.r", "RELAY_LINE4-5.delay", "RELAY_LINE4-5.threshold",
+                                   "RELAY_TRANSFORMER3-9.delay", "RELAY_TRANSFORMER3-9.threshold",
                                    "LINE4-5.x", "LINE5-7.b", "GEN2.P0", "GEN1.Xdp"],
                  [("GEN1", "omega"), ("BUS5", "Vm"), ("LINE4-5", "I1")],
                  ["RELAY_LINE4-5.overload", "RELAY_TRANSFORMER3-9.overload"])
@@ -461,3 +462,49 @@ def test_a_guard_that_round_off_puts_on_a_point_of_the_grid_still_moves_with_its
     np.testing.assert_allclose(gc.adjoint(run, ends, wrt), expected, rtol=0, atol=1e-13)
     forward = gc.analyses.tsa(run, wrt, [(f"k{n}", "x") for n in numbers])
     np.testing.assert_allclose(forward[-1], expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("limit", ["Qmax", "Qmin"])
+def test_a_source_at_its_reactive_limit_is_one_that_injects_it(limit: str) -> None:
+    """The power flow makes its bus PQ: its limit does what Q0 does of a source with control = "PQ", and V0 nothing."""
+    at = 0.0 if limit == "Qmax" else 0.2
+    wrt, gradients = ["GEN2.P0", "GEN1.V0", "LOAD5.Q0", "TRANSFORMER2-7.x"], []
+    for own, fields, options in (
+            (f"GEN2.{limit}", {f"GEN2__{limit}": at, "GEN2__V0": 1.025}, {"enforce_q_limits": True}),
+            ("GEN2.Q0", {"GEN2__control": "PQ", "GEN2__Q0": at}, {})):
+        case = nine_bus(**fields)
+        case.add(gc.BusFault(id="fault", bus=7, t=0.1, clear=0.15))
+        run = gc.simulate(gc.build(case, **options), 0.3, 0.01)
+        ends = [gc.Terminal(lambda v, q=q: v[q]) for q in NINE]
+        gradients.append(gc.adjoint(run, ends, [own, *wrt]).values)
+        forward = gc.analyses.tsa(run, [own, *wrt], NINE).values[-1]
+        np.testing.assert_allclose(forward, gradients[-1], rtol=1e-11, atol=1e-12)
+        if options:
+            assert not gc.adjoint(run, ends, "GEN2.V0").values.any()
+    np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-9, atol=1e-10)
+    assert np.abs(gradients[0][:, 0]).min() > 1e-3
+
+
+def test_through_an_island_that_goes_dead() -> None:
+    """Load 5 loses both its lines: against extrapolated differences of the whole program."""
+    case = nine_bus()
+    case.add(gc.BranchTrip(id="a", branch="LINE4-5", t=0.1013))
+    case.add(gc.BranchTrip(id="b", branch="LINE5-7", t=0.1513))
+    wrt, seen = ["a.t", "b.t", "LOAD5.P0", "GEN2.H"], [("GEN2", "omega"), ("BUS7", "Vm"), ("GEN3", "delta")]
+
+    def run(changed: gc.Case) -> Any:
+        return gc.simulate(gc.build(changed, deenergise=True), 0.3, 0.01)
+
+    def difference(name: str) -> np.ndarray:
+        device, _, field = name.rpartition(".")
+        ends, h = [], 1e-3 * case[device].fields[field]
+        for part in (-1.0, -0.5, 0.5, 1.0):
+            changed = case.copy()
+            changed.set(name, case[device].fields[field] + part * h)
+            end = run(changed)
+            ends.append(np.array([end[q][-1] for q in seen]))
+        return (8 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (6 * h)
+
+    found = gc.adjoint(run(case), [gc.Terminal(lambda v, q=q: v[q]) for q in seen], wrt).values
+    assert run(case)["BUS5", "Vm"][-1] < 1e-12
+    np.testing.assert_allclose(found, np.stack([difference(name) for name in wrt], axis=1), rtol=1e-7, atol=1e-9)
