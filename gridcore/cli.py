@@ -6,24 +6,19 @@ standard error and exit code 2; ``GRIDCORE_DEBUG=1`` shows the traceback.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from . import plugins
 from .errors import GridcoreError
 from .names import suggest
-
-if TYPE_CHECKING:
-    from .case import Case
-    from .run import Run
+from .options import Study, file_of, load, placed, system_options, time_options
 
 DEBUG = "GRIDCORE_DEBUG"
 
@@ -84,112 +79,36 @@ def main() -> NoReturn:
     gridcore.main()
 
 
-def _system_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of every verb that builds a system from a case."""
-    for option in (
-        click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
-        click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
-        click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
-                     help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
-        click.argument("case", metavar="CASE"),
-    ):
-        command = option(command)
-    return command
-
-
-def _load(name: str, changes: Sequence[str]) -> Case:
-    from .files import load_case
-
-    case = load_case(name)
-    for change in changes:
-        address, equals, value = change.partition("=")
-        if not equals or "." not in address:
-            raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
-        case.set(address.strip(), _value(value.strip()))
-    return case
-
-
-def _value(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
-
-
-@contextlib.contextmanager
-def _placed(case: Case) -> Iterator[None]:
-    """What goes wrong with the whole network is told with file and row of the device it names first."""
-    try:
-        yield
-    except GridcoreError as error:
-        if not getattr(error, "file", ""):
-            words = re.findall(r"[^\s,;:]+", str(error))
-            ids = case.ids()
-            record = next((case.records[ids.index(word)] for word in words if word in ids), None)
-            place = [record.file, record.row] if record else [next((r.file for r in case), "")]
-            error.args = (": ".join([*filter(None, place), str(error)]),)
-        raise
-
-
 @click.command("run")
-@_system_options
-@click.option("--t-end", default=2.0, show_default=True, help="End of the run (s).")
-@click.option("--step", default=0.01, show_default=True, help="Grid of the run (s).")
+@system_options
+@time_options
 @click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
-@click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler).")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
 @click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @click.option("--quiet", is_flag=True, help="No summary.")
-def run(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool, t_end: float,
-        step: float, method: str, theta: float | None, out: Path, plot: bool, quiet: bool) -> None:
+def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
     """Simulate a case: a shipped one by name, or a file.
 
     The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
     """
-    from .dae import build
-    from .integrate.driver import simulate
-    from .progress import Progress
+    from .export import whole_file
     from .summary import describe_run, describe_system, layout
 
-    loaded = _load(case, changes)
-    with Progress("building", quiet=quiet), _placed(loaded):
-        system = build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
-    options = {} if theta is None else {"theta": theta}
-    try:
-        with Progress("simulating", t_end, quiet) as progress:
-            result = simulate(system, t_end, step, method, progress=progress, **options)
-    except GridcoreError as error:
-        partial: Run | None = getattr(error, "run", None)
-        if partial is not None and len(partial.t):
-            data, *_ = _keep(partial, out, plot=False)
-            error.args = (f"{error}; what was computed up to {partial.t[-1]:.6g} s is in {data}",)
-        raise
-    kept = _keep(result, out, plot)
-    if not quiet:
-        lines = [*describe_system(system), *describe_run(result)]
-        lines += [(heading, str(path)) for heading, path in zip(("data", "figure"), kept)]
-        click.echo(layout(lines))
-
-
-def _keep(result: Run, folder: Path, plot: bool) -> list[Path]:
-    """Write what a run gave; returns the files."""
-    from .export import whole_file
-
-    name = re.sub(r"[^\w.-]+", "_", result.system.case.name).strip("._")
-    data = folder / f"{name or 'run'}.nc"
+    result = Study(**study).simulate(out, quiet)
+    data = file_of(result, out)
     result.save(data)
-    if not plot:
-        return [data]
-    figure = data.with_suffix(".png")
-    with whole_file(figure) as temporary:
-        plugins.analyses["plot"](result, temporary)
-    return [data, figure]
+    kept = [("data", str(data))]
+    if plot:
+        figure = data.with_suffix(".png")
+        with whole_file(figure) as temporary:
+            plugins.analyses["plot"](result, temporary)
+        kept.append(("figure", str(figure)))
+    if not quiet:
+        click.echo(layout([*describe_system(result.system), *describe_run(result), *kept]))
 
 
 @click.command("pf")
-@_system_options
+@system_options
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to a CSV file.")
 def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool,
        out: Path | None) -> None:
@@ -199,8 +118,8 @@ def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: 
     from .progress import Progress
     from .tables import bus_table, totals, write_csv
 
-    loaded = _load(case, changes)
-    with Progress("power flow"), _placed(loaded):
+    loaded = load(case, changes)
+    with Progress("power flow"), placed(loaded):
         system = build(loaded, deenergise=deenergise, initialise=False)
         if not system.islands.buses:
             raise GridcoreError(f"case '{loaded.name}' has no buses")

@@ -1,0 +1,153 @@
+"""What verbs about a case share: their options, a case with changes, and a run with progress and errors that say where.
+
+A plugin's verb uses them like the verbs of :mod:`gridcore.cli`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .errors import GridcoreError
+
+if TYPE_CHECKING:
+    from .case import Case
+    from .run import Run
+
+Command = Callable[..., Any]
+
+
+def system_options(command: Command) -> Command:
+    """Options of every verb that builds a system from a case."""
+    return _all(
+        command,
+        click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
+        click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
+        click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
+                     help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
+        click.argument("case", metavar="CASE"))
+
+
+def time_options(command: Command) -> Command:
+    """Options of every verb that runs the theta method on a case."""
+    return _all(
+        command,
+        click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler)."),
+        click.option("--step", default=0.01, show_default=True, help="Grid of the run (s)."),
+        click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
+
+
+def sensitivity_options(command: Command) -> Command:
+    """Options of every verb that differentiates a run; what comes of them goes to the folder --out."""
+    return _all(
+        command,
+        click.option("--plot", is_flag=True, help="Draw a figure, too."),
+        click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure."),
+        click.option("--dispatch", default="power flow", show_default=True, metavar='"power flow"|direct',
+                     help="P0, Q0 and V0 act through the power flow, or power and voltage at t0 by themselves."),
+        click.option("--jumps", default="discrete", show_default=True, metavar="RULE",
+                     help="How sensitivities cross events: discrete (exact), continuous, or a plugin's rule."),
+        click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
+                     help="Parameters or initial values: 'GEN*.H', fault.clear. May be repeated."))
+
+
+def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in options:
+        command = option(command)
+    return command
+
+
+def load(name: str, changes: Sequence[str]) -> Case:
+    """A case with the changes of ``--set``."""
+    from .files import load_case
+
+    case = load_case(name)
+    for change in changes:
+        address, equals, value = change.partition("=")
+        if not equals or "." not in address:
+            raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
+        case.set(address.strip(), _value(value.strip()))
+    return case
+
+
+def _value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+@contextlib.contextmanager
+def placed(case: Case) -> Iterator[None]:
+    """What goes wrong with the whole network is told with file and row of the device it names first."""
+    try:
+        yield
+    except GridcoreError as error:
+        if not getattr(error, "file", ""):
+            words = re.findall(r"[^\s,;:]+", str(error))
+            ids = case.ids()
+            record = next((case.records[ids.index(word)] for word in words if word in ids), None)
+            place = [record.file, record.row] if record else [next((r.file for r in case), "")]
+            error.args = (": ".join([*filter(None, place), str(error)]),)
+        raise
+
+
+@dataclass(frozen=True)
+class Study:
+    """A case to run, as the options say.
+
+    Attributes
+    ----------
+    case : str
+        Name or path.
+    changes : sequence of str
+    t_end, step : float
+        Seconds.
+    theta : float or None
+    deenergise, enforce_q_limits : bool
+    method : str
+    """
+
+    case: str
+    changes: Sequence[str]
+    t_end: float
+    step: float
+    theta: float | None
+    deenergise: bool
+    enforce_q_limits: bool
+    method: str = "theta"
+
+    def simulate(self, out: Path, quiet: bool = False) -> Run:
+        """Build and simulate; of a run that fails, what was computed is kept in the folder `out`."""
+        from .dae import build
+        from .integrate.driver import simulate
+        from .progress import Progress
+
+        loaded = load(self.case, self.changes)
+        with Progress("building", quiet=quiet), placed(loaded):
+            system = build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
+        options = {} if self.theta is None else {"theta": self.theta}
+        try:
+            with Progress("simulating", self.t_end, quiet) as progress:
+                return simulate(system, self.t_end, self.step, self.method, progress=progress, **options)
+        except GridcoreError as error:
+            partial: Run | None = getattr(error, "run", None)
+            if partial is not None and len(partial.t):
+                data = file_of(partial, out)
+                partial.save(data)
+                error.args = (f"{error}; what was computed up to {partial.t[-1]:.6g} s is in {data}",)
+            raise
+
+
+def file_of(run: Run, folder: Path, ending: str = ".nc") -> Path:
+    """The file in a folder that data of a run go to: ``CASE.nc``, ``CASE_gradient.csv``."""
+    name = re.sub(r"[^\w.-]+", "_", run.system.case.name).strip("._")
+    return folder / f"{name or 'run'}{ending}"
