@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .device import guard as guard
     from .device import quantity as quantity
     from .device import timer as timer
+    from .differencing import differences as differences
     from .errors import GridcoreError as GridcoreError
     from .events import BranchTrip as BranchTrip
     from .events import BusFault as BusFault
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .injectors import Load as Load
     from .injectors import Source as Source
     from .integrate.driver import simulate as simulate
+    from .integrate.retrace import retrace as retrace
     from .objective import Integral as Integral
     from .objective import Sampled as Sampled
     from .objective import Terminal as Terminal
@@ -57,9 +59,11 @@ _CONTENTS = {
     # from the case to results
     "dae": ("build", "System"),
     "integrate.driver": ("simulate",),
+    "integrate.retrace": ("retrace",),
     "run": ("Run", "load_run"),
     "objective": ("Integral", "Sampled", "Terminal"),
     "reverse": ("adjoint",),
+    "differencing": ("differences",),
     "plugins": ("analyses",),
     # writing a plugin
     "hookspecs": ("hookimpl",),

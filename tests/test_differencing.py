@@ -1,0 +1,47 @@
+"""Differences of the program agree with an exact gradient, and find one that is not."""
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.errors import CaseError, EventError
+
+X1 = gc.Terminal(lambda v: v["HP", "x1"], name="x1")
+X2 = gc.Integral(lambda v: v["HP", "x2"] ** 2, name="energy")
+
+
+@pytest.fixture(scope="module")
+def run():
+    return gc.simulate(gc.build("hiskens_pai"), t_end=0.2, step=0.001)
+
+
+def test_differences_agree_with_the_adjoint(run):
+    names = ["HP.p1", "HP.p2", "HP.x10", "HP.x20", "HP.a12"]
+    exact, checked = gc.adjoint(run, [X1, X2], names), gc.differences(run, [X1, X2], names)
+    np.testing.assert_allclose(exact, checked, rtol=1e-7, atol=1e-10)
+    assert list(checked.parameter.values) == names
+    np.testing.assert_array_equal(exact.value, checked.value)
+
+
+def test_differences_find_a_jump_rule_that_is_not_exact(run):
+    formula, checked = gc.adjoint(run, X1, "HP.p1", jumps="continuous"), gc.differences(run, X1, "HP.p1")
+    assert 4e-4 < abs(formula.item() / checked.item() - 1) < 5e-4
+
+
+def test_differences_go_through_power_flow_and_initialisation():
+    case = gc.load_case("wscc9")
+    case.set("fault.t", 0.1037)  # off the grid: on it, the discretised program has a kink in the time of an event
+    run = gc.simulate(gc.build(case), t_end=0.4, step=0.01)
+    speed = gc.Terminal(lambda v: v["GEN2", "omega"])
+    names = ["LINE7-8.x", "GEN3.P0", "GEN1.V0", "fault.t"]
+    np.testing.assert_allclose(gc.adjoint(run, speed, names), gc.differences(run, speed, names), rtol=1e-6)
+
+
+def test_what_a_case_does_not_give_cannot_be_differenced(run):
+    with pytest.raises(CaseError, match=r"HP\.x1 is not a parameter that the case gives"):
+        gc.differences(run, X1, "HP.x1")
+
+
+def test_other_events_are_no_derivative(run):
+    with pytest.raises(EventError, match="other events"):
+        gc.differences(run, X1, "HP.p1", relative_step=0.5)
