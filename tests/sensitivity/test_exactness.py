@@ -276,6 +276,15 @@ def valve_limit_hit() -> Study:
 
 
 @study
+def limited_state_without_time_constant() -> Study:
+    """TA = 0 makes the regulator's output algebraic, limits and all."""
+    case = nine_bus(**LOW, EXC2__TA=0.0, EXC3__TR=0.03)
+    case.add(gc.BusFault(id="fault", bus=7, t=0.1031, clear=0.1563, x=0.05))
+    return Study(case, 0.4, 0.01, ["fault.t", "EXC2.VRMAX", "EXC2.KA", "EXC3.TR", "GEN2.P0", "GEN2.V0", "EXC2.Rf",
+                                   "EXC3.Vm"], NINE, ["fault.strikes", "EXC2.VR_at_VRMAX", "EXC2.VR_off_VRMAX"])
+
+
+@study
 def event_at_t0() -> Study:
     case = nine_bus(**LOW)
     case.add(gc.BusFault(id="fault", bus=7, t=0.0, clear=0.0863))
