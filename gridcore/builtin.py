@@ -49,6 +49,7 @@ def register_jump_rules(register: Callable[[str, Any], None]) -> None:
 @hookimpl
 def register_commands(register: Callable[[Any], None]) -> None:
     from .cli import VERBS
+    from .gradients import grad
 
-    for verb in VERBS:
+    for verb in (*VERBS, grad):
         register(verb)

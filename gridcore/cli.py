@@ -94,7 +94,8 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
     from .export import whole_file
     from .summary import describe_run, describe_system, layout
 
-    result = Study(**study).simulate(out, quiet)
+    asked = Study(**study)
+    result = asked.simulate(asked.build(quiet), out, quiet)
     data = file_of(result, out)
     result.save(data)
     kept = [("data", str(data))]

@@ -44,6 +44,12 @@ def whole_file(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def write_dataset(dataset: xr.Dataset, path: Path) -> None:
+    """Write a dataset to a NetCDF file."""
+    with whole_file(path) as temporary:
+        dataset.to_netcdf(temporary, engine="h5netcdf")
+
+
 def describe(run: Run) -> dict[str, str]:
     """What stands at the head of a data file."""
     case, settings = run.system.case, run.settings

@@ -52,6 +52,7 @@ class Sum(Objective):
 
     parts: list[tuple[float, Objective]]
     name: str = ""
+    unit: str = ""
 
     def terms(self) -> list[tuple[float, Objective]]:
         return self.parts

@@ -18,6 +18,7 @@ from .errors import GridcoreError
 
 if TYPE_CHECKING:
     from .case import Case
+    from .dae import System
     from .run import Run
 
 Command = Callable[..., Any]
@@ -125,15 +126,20 @@ class Study:
     enforce_q_limits: bool
     method: str = "theta"
 
-    def simulate(self, out: Path, quiet: bool = False) -> Run:
-        """Build and simulate; of a run that fails, what was computed is kept in the folder `out`."""
+    def build(self, quiet: bool = False) -> System:
+        """The system, at its operating point."""
         from .dae import build
-        from .integrate.driver import simulate
         from .progress import Progress
 
         loaded = load(self.case, self.changes)
         with Progress("building", quiet=quiet), placed(loaded):
-            system = build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
+            return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
+
+    def simulate(self, system: System, out: Path, quiet: bool = False) -> Run:
+        """A run of it; of one that fails, what was computed is kept in the folder `out`."""
+        from .integrate.driver import simulate
+        from .progress import Progress
+
         options = {} if self.theta is None else {"theta": self.theta}
         try:
             with Progress("simulating", self.t_end, quiet) as progress:

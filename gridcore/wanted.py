@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,7 +71,13 @@ class Wanted:
         at = np.array(list(chosen.values()), dtype=int)
         self.is_parameter = at >= system.n
         self.parameters, self.states = at[self.is_parameter], at[~self.is_parameter]
-        self.units = [_unit(system, name) for name in self.names]
+        self._system, self._at = system, at
+        self.units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
+
+    def coordinates(self) -> dict[str, Any]:
+        """What labels the dimension ``parameter`` of a table: names, units, and values at t0."""
+        return {"parameter": self.names, "unit": ("parameter", self.units),
+                "at": ("parameter", self._system.Z0[self._at])}
 
     @classmethod
     def of(cls, system: System, wrt: str | Iterable[str], dispatch: str) -> Wanted:
@@ -80,22 +86,22 @@ class Wanted:
         return system.remembered("wanted", (patterns, dispatch), lambda: cls(system, patterns, dispatch))
 
 
-def _unit(system: System, name: str) -> str:
-    device, _, item = name.rpartition(".")
+def unit_of(system: System, device: str, name: str) -> str:
+    """Unit of what a device has under that name."""
     layout = system.layout
-    return "" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(item)
+    return "" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(name)
 
 
 def table(objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
           gradient: np.ndarray) -> xr.DataArray:
-    """The derivatives with names, units, and the values of the objectives."""
+    """The derivatives with names and units; the values of the objectives, and those of the parameters (``at``)."""
     import xarray as xr
 
     labels = [o.name or f"objective {k + 1}" for k, o in enumerate(objectives)]
     return xr.DataArray(
         gradient, dims=("objective", "parameter"), name="gradient",
-        coords={"objective": labels, "parameter": wanted.names, "value": ("objective", values),
-                "unit": ("parameter", wanted.units)})
+        coords={"objective": labels, "value": ("objective", values),
+                "objective_unit": ("objective", [o.unit for o in objectives]), **wanted.coordinates()})
 
 
 def replayable(tape: Tape) -> None:

@@ -28,9 +28,9 @@ PIPELINE = """
     network events switching
     linsolve powerflow initialise operating_point initial_sensitivity dae
     checkpoint trajectory signals export run store
-    integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida
-    products fingerprint objective replay wanted jumps reverse
-    rotors summary tables progress complexstep specimen doctor cli __main__ builtin
+    integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida integrate.retrace
+    products fingerprint objective replay wanted differencing jumps reverse objective_files
+    rotors summary tables progress complexstep specimen doctor options gradients cli __main__ builtin
 """.split()
 
 # Imports to the right, inside a function, that are there on purpose.

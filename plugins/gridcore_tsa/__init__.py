@@ -13,6 +13,13 @@ def register_analyses(register: Callable[[str, Any], None]) -> None:
     register("tsa", _tsa)
 
 
+@hookimpl
+def register_commands(register: Callable[[Any], None]) -> None:
+    from .command import tsa_command
+
+    register(tsa_command)
+
+
 def _tsa(*args: Any, **options: Any) -> Any:
     """Trajectory sensitivities of a run: see :func:`gridcore_tsa.sensitivities.tsa`."""
     from .sensitivities import tsa

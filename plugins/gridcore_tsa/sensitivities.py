@@ -11,7 +11,7 @@ from gridcore import plugins
 from gridcore.initial_sensitivity import InitialSensitivity
 from gridcore.objective import Terminal, trace
 from gridcore.replay import Replay, ResolveOperator, carried_parameters
-from gridcore.wanted import Wanted, replayable
+from gridcore.wanted import Wanted, replayable, unit_of
 
 from .sweep import ForwardSweep
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
-        jumps: str = "discrete", dispatch: str = "power flow") -> xr.DataArray:
+        jumps: str = "discrete", dispatch: str = "power flow", fixed_time: bool = False) -> xr.DataArray:
     """Derivatives of quantities along a run in parameters, at every point of it.
 
     Parameters
@@ -35,6 +35,10 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         All differential states where none are given.
     jumps, dispatch
         As in :func:`gridcore.adjoint`.
+    fixed_time : bool
+        A point that an event made moves with the event, and by default a derivative there is that of the numbers of
+        the run, the motion included. With this it is the derivative at a time that stands still: what a curve over
+        time should show.
 
     Returns
     -------
@@ -64,18 +68,21 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
     states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
     rule = plugins.jump_rules[jumps]
-    explicit = np.flatnonzero((traced.at == system.layout.t) & rule.moving)
+    explicit = np.flatnonzero((traced.at == system.layout.t) & (rule.moving and not fixed_time))
     sweep = ForwardSweep(replay, rule, dX, dP)
 
     def visit(k: int, X: np.ndarray) -> None:
         gradients = traced.gradients[k]
+        moved = sweep.T[run.tape.point_clock[k]]
+        if fixed_time and rule.moving and moved.any():
+            X = X - np.outer(moved, replay.slope(k))
         for part, tangent, at in ((states, X, traced.at), (parameters, sweep.P, replay.column_of[traced.at])):
             if len(part):
                 np.add.at(out[k], traced.row[part], gradients[part, None] * tangent[:, at[part]].T)
         if len(explicit):
-            np.add.at(out[k], traced.row[explicit], np.outer(gradients[explicit], sweep.T[run.tape.point_clock[k]]))
+            np.add.at(out[k], traced.row[explicit], np.outer(gradients[explicit], moved))
 
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
-        "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named], "parameter": wanted.names,
-        "unit": ("parameter", wanted.units)})
+        "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named],
+        "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates()})

@@ -1,0 +1,80 @@
+"""``gridcore tsa``: sensitivities over time, on disk and as a figure."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from gridcore import plugins
+from gridcore.options import Study, file_of, sensitivity_options, system_options, time_options
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@click.command("tsa")
+@system_options
+@time_options
+@sensitivity_options
+@click.option("--of", "quantities", multiple=True, required=True, metavar="PATTERN",
+              help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
+def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path, plot: bool,
+                **study: Any) -> None:
+    """Sensitivities of quantities along a run, by the forward sweep.
+
+    The largest of each is shown; all go to CASE_tsa.csv and CASE_tsa.nc in the folder --out, the figure to
+    CASE_tsa.png. Beside an event they are derivatives at a time that stands still.
+    """
+    from gridcore.export import whole_file, write_dataset
+    from gridcore.progress import Progress
+    from gridcore.signals import select
+    from gridcore.wanted import Wanted
+
+    from .sensitivities import tsa
+
+    asked = Study(**study)
+    system = asked.build()
+    found = select(system, quantities)
+    Wanted.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    run = asked.simulate(system, out)
+    with Progress("differentiating"):
+        table = tsa(run, wrt, found, jumps=jumps, dispatch=dispatch, fixed_time=True)
+    click.echo(_extremes(table))
+    data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
+    with whole_file(data[0]) as temporary:
+        _write_csv(table, temporary)
+    write_dataset(table.to_dataset(name="sensitivity"), data[1])
+    if plot:
+        with whole_file(data[2]) as temporary:
+            plugins.analyses["plot_sensitivities"](run, table, temporary)
+    click.echo()
+    for path in data if plot else data[:2]:
+        click.echo(str(path))
+
+
+def _extremes(table: xr.DataArray) -> str:
+    """The largest derivative of each quantity in each parameter, and when."""
+    from gridcore.tables import Table
+
+    at = np.abs(table.values).argmax(axis=0)
+    pairs = list(np.ndindex(at.shape))
+    units = [" / ".join([table["quantity_unit"].values[i] or "1", table["unit"].values[j] or "1"]) for i, j in pairs]
+    return Table({
+        "quantity": [table["quantity"].values[i] for i, _ in pairs],
+        "parameter": [table["parameter"].values[j] for _, j in pairs],
+        "largest derivative": [f"{table.values[at[i, j], i, j]: .6e}" for i, j in pairs],
+        "unit": units, "at": [f"{table['time'].values[at[p]]:.6g} s" for p in pairs]}).text()
+
+
+def _write_csv(table: xr.DataArray, path: Path) -> None:
+    """The time, then one column for each quantity and parameter, every digit kept."""
+    names = [f"{q}/{p}" for q in table["quantity"].values for p in table["parameter"].values]
+    rows = np.column_stack([table["time"].values, table.values.reshape(len(table), -1)])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["time", *names])
+        writer.writerows(rows.tolist())
