@@ -13,6 +13,7 @@ from .rotors import Rotors, rotors
 
 if TYPE_CHECKING:
     from .dae import System
+    from .integrate.driver import Spacing
     from .run import Run
 
 Line = tuple[str, str]
@@ -70,11 +71,17 @@ def describe_run(run: Run) -> Iterator[Line]:
     settings, counters = run.settings, run.counters
     theta = "" if run.tape.theta is None else f", theta = {run.tape.theta:g}"
     yield "integration", (f"{settings['method']}{theta}, {run.t[0]:g} to {run.t[-1]:g} s, "
-                          f"step {settings['step']:g} s")
+                          f"step {_spacing(settings['step'])}")
     yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
     point = run.system.operating_point
     timings = {**(point.timings if point else {}), **run.timings}
     yield "time", ", ".join(f"{name} {_duration(seconds)}" for name, seconds in timings.items())
+
+
+def _spacing(step: Spacing) -> str:
+    if not isinstance(step, Sequence):
+        return f"{step:g} s"
+    return ", ".join(f"{h:g} s from {begin:g} s" for begin, h in step)
 
 
 def _under(heading: str, texts: Sequence[str]) -> Iterator[Line]:

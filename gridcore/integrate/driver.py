@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time as clock_time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -97,12 +97,42 @@ class _Instant:
     watch: Watch
 
 
+Spacing = float | Sequence[Sequence[float]]
+
+
+def finest(step: Spacing) -> float:
+    """The smallest step of a grid (s)."""
+    return min(float(h) for _, h in step) if isinstance(step, Sequence) else float(step)
+
+
+def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
+    """The points of a grid behind `t0`: of one spacing, or of several, each from its time on.
+
+    Raises
+    ------
+    CaseError
+        If a step is not a number greater than 0, or the spacings do not begin at `t0` and follow each other.
+    """
+    parts = [(float(begin), float(h)) for begin, h in step] if isinstance(step, Sequence) else [(t0, float(step))]
+    begins = np.array([begin for begin, _ in parts])
+    for _, h in parts:
+        if not (np.isfinite(h) and h > 0):
+            raise CaseError(f"step = {h!r} must be a number greater than 0")
+    if not len(parts) or begins[0] != t0 or not (np.diff(begins) > 0).all():
+        raise CaseError(f"step = {step!r}: pairs (from time, step) must begin at t0 = {t0:g} and follow each other")
+    points = []
+    for (begin, h), end in zip(parts, [*begins[1:], t_end], strict=True):
+        end = min(end, t_end)
+        points.append(np.minimum(begin + h * np.arange(1, max(int(np.ceil((end - begin) / h - _MERGE)), 0) + 1), end))
+    return np.concatenate(points)
+
+
 class Driver:
     """One run of a system under a stepper."""
 
-    def __init__(self, system: System, stepper: Stepper, step: float, t0: float, t_end: float,
+    def __init__(self, system: System, stepper: Stepper, step: Spacing, t0: float, t_end: float,
                  kept: InMemory | Recomputed | None = None):
-        self.system, self.stepper, self.h, self.t_end = system, stepper, step, t_end
+        self.system, self.stepper, self.t_end = system, stepper, t_end
         self.Z = system.assembly.Z
         self.newton = Newton(system)
         self.watch = Watch(system.switching)
@@ -111,7 +141,7 @@ class Driver:
         # points of the grid behind; points before the tape, and settings, when it is a part replayed
         self.reached = self._points_before = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
-        self.slack = _MERGE * step
+        self.slack = _MERGE * finest(step)
         self._switches: list[tuple[float, str]] = []
         self.Z[:] = system.Z0
         system.islands.settle(self.Z)
@@ -125,9 +155,8 @@ class Driver:
             if at <= t_end:
                 timers.append((at, number, self.tape.clock("timer", trigger.time)))
         self.agenda = _Agenda(sorted(timers, key=lambda item: item[0]))
-        steps = int(np.ceil((t_end - t0) / step - _MERGE))
-        self.grid = np.minimum(t0 + step * np.arange(1, steps + 1), t_end)
-        self.tape.reserve(steps + 2 + 2 * len(timers))
+        self.grid = grid(step, t0, t_end)
+        self.tape.reserve(len(self.grid) + 2 + 2 * len(timers))
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end, or to an error."""
@@ -140,13 +169,13 @@ class Driver:
         if not len(self.tape.settings):
             self._begin()
         while self.reached < len(self.grid):
-            end, switched = float(self.grid[self.reached]), self.counters["switches"]
+            begin, end, switched = self.t, float(self.grid[self.reached]), self.counters["switches"]
             while self.t < end - self.slack:
                 if self.stepper.theta is not None and self.tape.points - self._segment_begun >= SEGMENT:
                     self._new_segment()
                 self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER:
-                    self._chattering(end - self.h)
+                    self._chattering(begin)
             self.reached += 1
             if progress is not None:
                 progress(self.t)
@@ -314,7 +343,7 @@ class Driver:
         raise EventError(f"chattering: {names}", t=self.t)
 
 
-def simulate(system: System, t_end: float, step: float = 0.01, method: str = "theta", *, t0: float = 0.0,
+def simulate(system: System, t_end: float, step: Spacing = 0.01, method: str = "theta", *, t0: float = 0.0,
              checkpoint: str | Path | float = "memory", progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
     """Simulate a system from its operating point.
@@ -324,8 +353,9 @@ def simulate(system: System, t_end: float, step: float = 0.01, method: str = "th
     system : System
     t_end : float
         End of the run (s).
-    step : float
-        Grid of the run (s): the step of a fixed-step method, the spacing of results of another.
+    step : float or sequence of (float, float)
+        Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
+        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
     method : str
         ``"theta"``, ``"ida"``, or what a plugin registered.
     t0 : float
@@ -350,10 +380,9 @@ def simulate(system: System, t_end: float, step: float = 0.01, method: str = "th
     """
     if not (np.isfinite(t_end) and t_end > t0):
         raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
-    if not (np.isfinite(step) and step > 0):
-        raise CaseError(f"step = {step!r} must be a number greater than 0")
+    grid(step, t0, t_end)  # refused before anything is made
     began = clock_time.perf_counter()
-    stepper = plugins.integrators[method](system, step, **options)
+    stepper = plugins.integrators[method](system, finest(step), **options)
     kept = states(checkpoint, system.n)
     if isinstance(kept, Recomputed) and stepper.theta is None:
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "

@@ -282,7 +282,9 @@ def test_no_solution_after_an_event_is_named_with_the_event():
 
 
 @pytest.mark.parametrize(("t_end", "step"), [(0.0, 0.1), (-1, 0.1), (math.nan, 0.1), (math.inf, 0.1),
-                                             (1.0, 0.0), (1.0, -0.1), (1.0, math.nan)])
+                                             (1.0, 0.0), (1.0, -0.1), (1.0, math.nan), (1.0, []),
+                                             (1.0, [(0.1, 0.1)]), (1.0, [(0, 0.1), (0.5, 0)]),
+                                             (1.0, [(0, 0.1), (0.5, 0.2), (0.5, 0.1)])])
 def test_impossible_spans_and_steps_are_refused(t_end, step):
     with pytest.raises(gc.errors.CaseError, match=r"t_end|step"):
         gc.simulate(system(Clockwork(id="C")), t_end, step)
@@ -310,6 +312,20 @@ def test_every_point_of_the_grid_is_met_and_the_last_step_is_shorter(method):
     for t in (*(0.1 * np.arange(11)), 1.05):
         assert np.abs(run.t - t).min() < 1e-15
     assert run.t[-1] == 1.05
+
+
+def test_the_spacing_of_the_grid_may_change_on_the_way(method):
+    run = gc.simulate(system(Driven(id="D", at=0.4321)), 1.05, [(0, 0.1), (0.35, 0.02), (0.4, 0.3)], method=method)
+    for t in (0, 0.1, 0.2, 0.3, 0.35, 0.37, 0.39, 0.4, 0.7, 1.0):
+        assert np.abs(run.t - t).min() < 1e-15
+    assert run.t[-1] == 1.05
+    if method == "theta":
+        assert len(run.t) == 11 + 2  # an event on the way: its time stands twice
+
+
+def test_a_spacing_that_begins_after_the_end_does_not_matter():
+    runs = [gc.simulate(system(Driven(id="D", at=0.4321)), 1.0, step) for step in (0.1, [(0, 0.1), (2, 0.01)])]
+    np.testing.assert_array_equal(runs[0].X, runs[1].X)
 
 
 def test_progress_is_reported_at_every_point_of_the_grid(method):
