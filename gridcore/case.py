@@ -302,8 +302,13 @@ def validate(case: Case) -> ValidCase:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and (
-        isinstance(value, float) or abs(value) < 2**1023)  # an integer may be beyond what a float holds
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # an integer may be beyond what a float holds
+        return False
+    return True
 
 
 def _fields(device: type[Device]) -> list[str]:

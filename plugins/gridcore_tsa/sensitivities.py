@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,7 +53,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     wanted = Wanted.of(system, wrt, dispatch)
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
-    traced = trace(run, [Terminal(lambda v, q=q: v[q]) for q in named])
+    traced = trace(run, [Terminal(itemgetter(q)) for q in named])
     setpoints = system.initialisation.setpoints
     n, end = system.n, system.n + system.layout.n_p
     read = [int(at) for at in traced.at if n <= at < end]
