@@ -1,4 +1,5 @@
-"""Figures of runs: the analysis ``plot`` and the verb ``gridcore plot``.
+"""Figures of runs and of their sensitivities: the analyses ``plot``, ``plot_sensitivities`` and ``plot_gradient``, and
+the verb ``gridcore plot``.
 
 matplotlib is imported when the first figure is drawn.
 """
@@ -15,8 +16,10 @@ from .command import plot_command
 
 @hookimpl
 def register_analyses(register: Callable[[str, Callable[..., Any]], None]) -> None:
-    """``gc.analyses.plot(run)``."""
+    """``gc.analyses.plot(run)``, ``.plot_sensitivities(run, table)`` and ``.plot_gradient(table)``."""
     register("plot", _plot)
+    register("plot_sensitivities", _plot_sensitivities)
+    register("plot_gradient", _plot_gradient)
 
 
 @hookimpl
@@ -30,3 +33,17 @@ def _plot(*args: Any, **options: Any) -> Any:
     from .figures import plot
 
     return plot(*args, **options)
+
+
+def _plot_sensitivities(*args: Any, **options: Any) -> Any:
+    """Draw sensitivities over time: see :func:`gridcore_plot.sensitivities.plot_sensitivities`."""
+    from .sensitivities import plot_sensitivities
+
+    return plot_sensitivities(*args, **options)
+
+
+def _plot_gradient(*args: Any, **options: Any) -> Any:
+    """Draw a gradient: see :func:`gridcore_plot.tornado.plot_gradient`."""
+    from .tornado import plot_gradient
+
+    return plot_gradient(*args, **options)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING
 
 from .curves import draw, label
 from .events import Instant, arrange, instants
-from .panels import panels
+from .panels import Panel, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,11 +43,16 @@ def plot(run: Run, path: str | Path | None = None) -> Figure:
     -------
     matplotlib.figure.Figure
     """
+    return drawn(path, lambda figure: compose(figure, run, panels(run), run.system.case.title or run.system.case.name))
+
+
+def drawn(path: str | Path | None, compose: Callable[[Figure], None]) -> Figure:
+    """A new figure in the style of all, with what `compose` draws on it; written to `path` where there is one."""
     import matplotlib
 
     with matplotlib.rc_context(_STYLE):
         figure = _new_figure(path)
-        _compose(figure, run)
+        compose(figure)
         if path is not None:
             figure.savefig(path, dpi=_DPI)
     return figure
@@ -65,8 +71,9 @@ def _new_figure(path: str | Path | None) -> Figure:
     return figure
 
 
-def _compose(figure: Figure, run: Run) -> None:
-    shown, marks = panels(run), instants(run)
+def compose(figure: Figure, run: Run, shown: Sequence[Panel], heading: str) -> None:
+    """Panels under each other over the time of a run, its events above them and through them."""
+    marks = instants(run)
     inner = WIDTH - LEFT - RIGHT
     span = float(run.t[-1] - run.t[0]) or 1.0
     lines = [(mark.t - run.t[0]) / span * inner for mark in marks]
@@ -76,7 +83,7 @@ def _compose(figure: Figure, run: Run) -> None:
     depth = max((row + len(mark.lines) for row, mark in zip(rows, marks, strict=True) if row is not None), default=0)
     unsaid = sum(row is None for row in rows)
     strip = ROW * (depth + (1 if unsaid else 0)) + 0.06
-    title = wrap(run.system.case.title or run.system.case.name, 86)
+    title = wrap(heading, 86)
     head = TITLE * (len(title) + 0.8)
     height = head + strip + len(shown) * (PANEL + GAP) + BOTTOM
     figure.set_size_inches(WIDTH, height)
