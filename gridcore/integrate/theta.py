@@ -47,9 +47,8 @@ class Theta:
         n = system.n
         self.X0, self.f0 = np.zeros(n), np.zeros(n)
         self._history: list[tuple[float, np.ndarray]] = []
-        self._h_factored = 0.0
+        self._h_factored = self._h_set = 0.0
         self._differential = np.zeros(n, dtype=bool)
-        self._mass = np.zeros(n)
         self._gamma: np.ndarray | None = None
         self._stale = True
 
@@ -86,9 +85,9 @@ class Theta:
 
     def _begin(self, watch: Watch) -> None:
         self._differential = self.system.differential(self.system.assembly.Z)
-        self._mass = self._differential.astype(float)
+        self.system.assembly.mass[:] = self._differential
         self._history.clear()
-        self._h_factored = 0.0
+        self._h_factored = self._h_set = 0.0
         self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
         self.newton.renew()
         self._stale = False
@@ -125,9 +124,12 @@ class Theta:
 
     def _set(self, h: float) -> None:
         assembly = self.system.assembly
-        assembly.mass[:] = self._mass
-        assembly.c[:] = np.where(self._differential, h * self.theta, -1.0)
-        assembly.base[:] = self._mass * (self.X0 + (h * (1 - self.theta)) * self.f0)
+        if h != self._h_set:
+            assembly.c[:] = np.where(self._differential, h * self.theta, -1.0)
+            self._h_set = h
+        base = np.multiply(self.f0, h * (1 - self.theta), out=assembly.base)
+        base += self.X0
+        base *= assembly.mass
 
     def solve(self, t: float, h: float) -> None:
         """Solve a step of length `h` from the X that stands in the assembly."""

@@ -9,6 +9,7 @@ import numpy as np
 from ..switching import Switching
 
 ROUND_OFF = 1e-12
+_NONE = np.zeros(0, dtype=int)
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Watch:
         self.active = np.zeros(len(self.direction), dtype=bool)
         self.side = np.zeros(len(self.direction), dtype=int)
         self.pending: dict[int, Pending] = {}
+        self._note()
 
     def __len__(self) -> int:
         return len(self.direction)
@@ -43,7 +45,17 @@ class Watch:
         out = Watch(self.switching)
         out.direction, out.active, out.side = self.direction.copy(), self.active.copy(), self.side.copy()
         out.pending = dict(self.pending)
+        out._note()
         return out
+
+    def _note(self) -> None:
+        """Sides or watched guards have changed: see :meth:`_quiet`."""
+        self._sides = np.where(self.active, self.side, 0).astype(float)
+        self._undecided = bool((self.active & (self.side == 0)).any())
+
+    def _quiet(self, gamma: np.ndarray) -> bool:
+        """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
+        return not self._undecided and not (gamma * self._sides < 0.0).any()
 
     def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
         """Modes may have changed: see which guards are watched now."""
@@ -58,9 +70,12 @@ class Watch:
         armed = np.where(self.direction == 0, np.sign(gamma), -self.direction)
         self.side = np.where(begin, armed, self.side).astype(int)
         self.active = active
+        self._note()
 
     def fired(self, gamma: np.ndarray) -> np.ndarray:
         """Guards whose value is now across, in order of their numbers."""
+        if self._quiet(gamma):
+            return _NONE
         sign = np.sign(gamma)
         across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
         return np.flatnonzero(across)
@@ -72,10 +87,13 @@ class Watch:
 
     def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
         """Remember the sides at an accepted point: only those that fired are across, whatever round-off says."""
+        if not len(fired) and self._quiet(gamma):
+            return
         near = self.active & (self.direction != 0) & (np.sign(gamma) == -self.direction)
         across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
         self.side = np.where(near, -self.direction, self.side)
         self.side[fired] = across
+        self._note()
 
     def bounces(self, guard: int, gamma: np.ndarray) -> bool:
         """Whether a guard that has just fired is still watched, at zero: its rate says which way it goes from here."""
@@ -86,6 +104,7 @@ class Watch:
         """A guard at zero moves at `rate`: away from where it points, it is on the near side again."""
         if rate * self.direction[guard] < 0:
             self.side[guard] = -self.direction[guard]
+            self._note()
 
     def arm(self, guard: int, time: float, clock: int) -> None:
         """Put the action of a guard off; from here on its cancellation is watched."""
@@ -95,6 +114,7 @@ class Watch:
             self.active[trigger.cancel] = True
             self.side[trigger.cancel] = -1
         self._restore_directions()
+        self._note()
 
     def disarm(self, guard: int) -> None:
         """The pending action of a guard was made or cancelled."""
@@ -103,6 +123,7 @@ class Watch:
         if trigger.cancel >= 0:
             self.active[trigger.cancel] = False
         self._restore_directions()
+        self._note()
 
     def cancelled_by(self, guard: int) -> int:
         """The guard whose pending action a firing guard row cancels, or -1."""
