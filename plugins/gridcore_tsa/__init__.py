@@ -11,6 +11,7 @@ from gridcore.hookspecs import hookimpl
 @hookimpl
 def register_analyses(register: Callable[[str, Any], None]) -> None:
     register("tsa", _tsa)
+    register("forward_gradient", _forward_gradient)
 
 
 @hookimpl
@@ -25,3 +26,10 @@ def _tsa(*args: Any, **options: Any) -> Any:
     from .sensitivities import tsa
 
     return tsa(*args, **options)
+
+
+def _forward_gradient(*args: Any, **options: Any) -> Any:
+    """Derivatives of objectives by the forward sweep: see :func:`gridcore_tsa.gradient.forward_gradient`."""
+    from .gradient import forward_gradient
+
+    return forward_gradient(*args, **options)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gridcore import plugins
+from gridcore.errors import CaseError
 from gridcore.initial_sensitivity import InitialSensitivity
+from gridcore.names import suggest
 from gridcore.objective import Terminal, trace
 from gridcore.replay import Replay, ResolveOperator, carried_parameters
 from gridcore.wanted import Wanted, replayable, unit_of
 
+from .strategies import STRATEGIES, Strategy
 from .sweep import ForwardSweep
 
 if TYPE_CHECKING:
@@ -23,7 +27,8 @@ if TYPE_CHECKING:
 
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
-        jumps: str = "discrete", dispatch: str = "power flow", fixed_time: bool = False) -> xr.DataArray:
+        jumps: str = "discrete", dispatch: str = "power flow", fixed_time: bool = False,
+        strategy: str | None = None, tolerance: float = 1e-12) -> xr.DataArray:
     """Derivatives of quantities along a run in parameters, at every point of it.
 
     Parameters
@@ -40,11 +45,22 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         A point that an event made moves with the event, and by default a derivative there is that of the numbers of
         the run, the motion included. With this it is the derivative at a time that stands still: what a curve over
         time should show.
+    strategy : str, optional
+        Make the steps of the run again, and their sensitivities together with them, by ``"simultaneous corrector"``,
+        ``"staggered direct"``, ``"staggered corrector"`` or ``"staggered hybrid"``; see :mod:`gridcore_tsa.strategies`.
+        What that took is in the attributes of the result.
+    tolerance : float
+        Relative, of the sensitivities that a strategy iterates.
 
     Returns
     -------
     xarray.DataArray
         Dimensions point, quantity and parameter, with the points' times.
+
+    Raises
+    ------
+    CaseError
+        If a name matches nothing, or there is no such strategy.
     """
     import xarray as xr
 
@@ -54,28 +70,18 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
     traced = trace(run, [Terminal(itemgetter(q)) for q in named])
-    setpoints = system.initialisation.setpoints
     n, end = system.n, system.n + system.layout.n_p
-    read = [int(at) for at in traced.at if n <= at < end]
-    carried = carried_parameters(system, run.tape, [*wanted.parameters, *read], [*setpoints, *wanted.operating_point])
-    replay = Replay(system, run.tape, carried)
-    dP = np.zeros((len(wanted.names), len(carried)))
-    dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
-    dX, dP = InitialSensitivity.of(system, carried, dispatch == "power flow").forward(dP)
-    if len(wanted.states):  # the algebraic variables follow an initial value
-        rows = np.flatnonzero(~wanted.is_parameter)
-        dX[rows, wanted.states] += 1.0
-        dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
+    sweep = begin(run, wanted, [int(at) for at in traced.at if n <= at < end], jumps, dispatch,
+                  _replay(strategy, tolerance))
+    replay, moving = sweep.replay, sweep.rule.moving and not fixed_time
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
     states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
-    rule = plugins.jump_rules[jumps]
-    explicit = np.flatnonzero((traced.at == system.layout.t) & (rule.moving and not fixed_time))
-    sweep = ForwardSweep(replay, rule, dX, dP)
+    explicit = np.flatnonzero((traced.at == system.layout.t) & moving)
 
     def visit(k: int, X: np.ndarray) -> None:
         gradients = traced.gradients[k]
         moved = sweep.T[run.tape.point_clock[k]]
-        if fixed_time and rule.moving and moved.any():
+        if fixed_time and sweep.rule.moving and moved.any():
             X = X - np.outer(moved, replay.slope(k))
         for part, tangent, at in ((states, X, traced.at), (parameters, sweep.P, replay.column_of[traced.at])):
             if len(part):
@@ -86,4 +92,37 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
         "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named],
-        "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates()})
+        "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates()},
+        attrs={"strategy": strategy, **replay.work.table()} if isinstance(replay, Strategy) else None)
+
+
+def _replay(strategy: str | None, tolerance: float) -> Callable[..., Replay]:
+    """What makes the replay of a tape."""
+    if strategy is None:
+        return Replay
+    if strategy not in STRATEGIES:
+        raise CaseError(f"no strategy '{strategy}'{suggest(strategy, STRATEGIES)}")
+    return partial(STRATEGIES[strategy], tolerance=tolerance)
+
+
+def begin(run: Run, wanted: Wanted, read: list[int], jumps: str, dispatch: str,
+          make: Callable[..., Replay] = Replay) -> ForwardSweep:
+    """A forward sweep at the initial point, one direction for each parameter or initial value that is wanted.
+
+    Parameters
+    ----------
+    read : list of int
+        Positions in Z of the other parameters whose tangents will be read on the way.
+    """
+    system = run.system
+    carried = carried_parameters(system, run.tape, [*wanted.parameters, *read],
+                                 [*system.initialisation.setpoints, *wanted.operating_point])
+    replay = make(system, run.tape, carried)
+    dP = np.zeros((len(wanted.names), len(carried)))
+    dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
+    dX, dP = InitialSensitivity.of(system, carried, dispatch == "power flow").forward(dP)
+    if len(wanted.states):  # the algebraic variables follow an initial value
+        rows = np.flatnonzero(~wanted.is_parameter)
+        dX[rows, wanted.states] += 1.0
+        dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
+    return ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)

@@ -1,0 +1,369 @@
+"""Sensitivities together with the simulation: the four strategies to solve for both.
+
+D. Chaniotis, M. A. Pai, I. A. Hiskens, Sensitivity analysis of differential-algebraic systems using the GMRES
+method: application to power systems, ISCAS 2001. Every step of a tape is made again, by a Newton iteration
+that keeps its factors for as long as they converge, and the sensitivity equations ``A dX+ = b``, whose matrix A is
+that of the converged step, are solved
+
+* *staggered direct*: with factors of A, which then serve the next step's iteration (Caracotsios, Stewart 1985);
+* *simultaneous corrector*: within the Newton iteration, by its factors (Maly, Petzold 1996);
+* *staggered corrector*: after it, by an iteration of their own with its factors (Feehery, Tolsma, Barton 1997);
+* *staggered hybrid*: after it, by GMRES preconditioned by its factors.
+
+The last three iterate to a tolerance. Steps that end on a located event, and what happens at an
+instant of switching, are solved by the exact operators of :mod:`gridcore.replay`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gridcore.integrate.newton import Newton
+from gridcore.integrate.theta import Theta
+from gridcore.integrate.watch import Watch
+from gridcore.products import Matrix
+from gridcore.replay import Coefficients, Point, Replay, ResolveOperator, StepOperator
+from gridcore.trajectory import Step
+
+from .gmres import gmres
+from .work import Work
+
+if TYPE_CHECKING:
+    from gridcore.dae import System
+    from gridcore.trajectory import Tape
+
+# The iteration of a step ends at corrections of this size, or larger ones that no longer shrink.
+_CONVERGED, _FLOOR = 1e-12, 1e-9
+# Iterations with old factors after which new ones pay.
+_PATIENCE = 8
+_ITERATIONS = 40
+
+
+class Corrector(Newton):
+    """A Newton iteration that keeps its factors from step to step for as long as they converge.
+
+    Attributes
+    ----------
+    beside : callable or None
+        Called before each correction, with the present X in the assembly; returns the size of the correction that
+        it made to whatever is iterated beside the state, relative to `tolerance`.
+    made : int
+        Iterations of the last solve.
+    """
+
+    def __init__(self, system: System):
+        super().__init__(system)
+        self.work = Work(system, self.lu)
+        self.beside: Callable[[], float] | None = None
+        self.made = 0
+
+    def adopt(self) -> None:
+        """The factors now are those of the step's matrix."""
+        self._fresh = True
+
+    def factor(self) -> None:
+        super().factor()
+        self.work.jacobian()
+        self.work.factor()
+
+    def solve(self) -> None:
+        assembly, work, before = self.assembly, self.work, 0.0
+        start = assembly.X.copy()
+        if not self._fresh:
+            self.factor()
+        assembly.residual()
+        work.residual()
+        for self.made in range(1, _ITERATIONS + 1):
+            beside = self.beside() if self.beside is not None else 0.0
+            self.lu.solve(assembly.R)
+            norm = assembly.newton(0.0)
+            work.counters["newton_iterations"] += 1
+            still = norm <= _CONVERGED or (norm <= _FLOOR and norm > 0.5 * before > 0)
+            if still and beside <= 1.0:
+                return
+            work.residual()
+            if not norm < 1e3:
+                break
+            if self.made % _PATIENCE == 0:
+                self.factor()
+            before = norm
+        assembly.X[:] = start
+        self.careful()
+
+    def careful(self) -> None:
+        before = self.iterations
+        super().careful()
+        made = self.iterations - before
+        self.work.counters["newton_iterations"] += made
+        self.work.residual(made)
+
+
+class Strategy(Replay):
+    """A replay that makes every step of the tape again, with its sensitivities.
+
+    Parameters
+    ----------
+    system : System
+    tape : Tape
+        Of a theta run.
+    carried : sequence of int
+        As of :class:`gridcore.replay.Replay`.
+    tolerance : float
+        Of what is iterated: last correction, or preconditioned residual, relative to the sensitivities.
+    """
+
+    def __init__(self, system: System, tape: Tape, carried: Sequence[int] | np.ndarray, tolerance: float):
+        super().__init__(system, tape, carried)
+        assert self.theta is not None
+        self.tolerance, self.newton = tolerance, Corrector(system)
+        self.work = self.newton.work
+        self.lu = self.newton.lu  # one set of factors, for the steps and for their sensitivities
+        longest = max((r.h for r in tape.records if isinstance(r, Step)), default=0.0)
+        self.stepper = Theta(system, longest, self.theta)
+        self.stepper.newton = self.newton
+        self.unwatched = _Unwatched(system.switching)
+        assembly = system.assembly
+        self.A = Matrix((system.n, system.n), assembly.indptr, assembly.indices, assembly.runtime)
+        self._read = np.flatnonzero(np.diff(self.Fp.indptr))
+        self._history: list[tuple[float, np.ndarray]] = []
+
+    def point(self, k: int) -> Point:
+        if k not in self._cache:
+            self.work.jacobian()
+        return super().point(k)
+
+    def factor(self, point: Point, coefficients: Coefficients) -> None:
+        super().factor(point, coefficients)
+        self.newton.forget()
+        self.work.factor()
+
+    def step(self, record: Step) -> Any:
+        """A step, which is made when its tangent is asked for."""
+        if record.h > 0:
+            self.work.counters["steps"] += 1
+        if record.guard >= 0 or record.h == 0:
+            self._history.clear()
+            self.make(record)
+            self.work.counters["direct_solves"] += 1
+            return super().step(record)
+        return _Together(self, record)
+
+    def resolve(self, k: int) -> ResolveOperator:
+        """The algebraic equations solved again, and the operator of that."""
+        at = self.buffer(k + 1)
+        self.load(_At(k + 1, at))
+        differential, X = self.differential(k + 1), self.system.assembly.X
+        X[~differential] = self.tape.states.row(k)[~differential]
+        self.newton.resolve(differential)
+        self.stepper.restart()
+        self._history.clear()
+        self.work.counters["direct_solves"] += 1
+        return super().resolve(k)
+
+    def make(self, record: Step) -> None:
+        """Make a step again, from the state on the tape."""
+        if record.h > 0:
+            self.load(_At(record.k, self.buffer(record.k)))
+            t = float(self.tape.t[record.k])
+            self.stepper.step(t, t + record.h, self.unwatched)
+
+    def together(self, record: Step, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
+        """Make a step and find the tangent at its end."""
+        tangents = (dX, dP, dT0, dT1)
+        if not (dX.any() or dT0.any() or dT1.any() or dP[:, self._read].any()):  # nothing has moved so far
+            self.make(record)
+            return np.zeros_like(dX)
+        found = self.solve(record, tangents)
+        self._history = [*self._history[-1:], (record.h, (found - dX) / record.h)]
+        return found
+
+    def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
+        """The same where something has moved: what a strategy is."""
+        raise NotImplementedError
+
+    def guess(self, record: Step, dX: np.ndarray) -> np.ndarray:
+        """Extrapolated through the last three points, as the state is."""
+        h, out = record.h, dX.copy()
+        if self._history:
+            h1, slope = self._history[-1]
+            out += h * slope
+            if len(self._history) > 1:
+                h2, before = self._history[-2]
+                out += (h * (h + h1) / (h1 + h2)) * (slope - before)
+        return out
+
+    def right(self, operator: StepOperator, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Right-hand sides of the sensitivity equations."""
+        count = len(tangents[0])
+        self.work.counters["right_hand_sides"] += count
+        self.work.multiply(len(self.J.indices) + 2 * len(self.Fp.indices), count)
+        return operator.right(*tangents)
+
+    def residual(self, matrix: np.ndarray, right: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``b - A x`` of all rows."""
+        out = right.copy()
+        self.A.add_product(matrix, rows, np.full(self.system.n, -1.0), out)
+        self.work.multiply(len(matrix), len(rows))
+        return out
+
+    def precondition(self, rows: np.ndarray) -> np.ndarray:
+        """Solve with the factors that there are."""
+        solved: np.ndarray = self.lu.solve(np.ascontiguousarray(rows))
+        return solved
+
+    def direct(self, operator: StepOperator, right: np.ndarray) -> np.ndarray:
+        """Solve with factors of the converged step's matrix; they serve the next step."""
+        self.factor(operator.p1, self.coefficients(operator.p1, operator.record.h))
+        self.newton.adopt()
+        self.work.counters["direct_solves"] += 1
+        return self.precondition(right)
+
+    def size(self, correction: np.ndarray, rows: np.ndarray) -> float:
+        """Of a correction against what it corrects, in units of the tolerance: the worst of all rows."""
+        largest = np.abs(rows).max(axis=1)
+        return float((np.abs(correction).max(axis=1) / np.where(largest > 0, largest, 1.0)).max()) / self.tolerance
+
+
+class StaggeredDirect(Strategy):
+    """New factors at every step."""
+
+    def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
+        self.make(record)
+        operator = _Linearised(self, record, self.point(record.k + 1))
+        return self.direct(operator, self.right(operator, tangents))
+
+
+class StaggeredCorrector(Strategy):
+    """An iteration with the factors of the Newton iteration; new ones where those have become slow."""
+
+    def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
+        self.make(record)
+        operator = _Linearised(self, record, self.point(record.k + 1))
+        right = self.right(operator, tangents)
+        if self.newton.made < _PATIENCE:
+            matrix = self.matrix(operator.p1, self.coefficients(operator.p1, record.h))
+            found, made, converged = self.iterate(matrix, right, self.guess(record, tangents[0]))
+            self.work.counters["iterations"] += made
+            if converged:
+                self.work.counters["iterative_solves"] += 1
+                return found
+        return self.direct(operator, right)
+
+    def iterate(self, matrix: np.ndarray, right: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, int, bool]:
+        """Solve with old factors: the solution, the iterations made, and whether they converged."""
+        found, before = guess, np.inf
+        for made in range(1, 2 * _PATIENCE + 1):
+            correction = self.precondition(self.residual(matrix, right, found))
+            found = found + correction
+            size = self.size(correction, found)
+            if size <= 1.0:
+                return found, made, True
+            if size > before:
+                break
+            before = size
+        return found, made, False
+
+
+class StaggeredHybrid(StaggeredCorrector):
+    """GMRES preconditioned with the factors of the Newton iteration."""
+
+    def iterate(self, matrix: np.ndarray, right: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, int, bool]:
+        nothing = np.zeros_like(right)
+        found, made, converged = gmres(lambda rows: -self.residual(matrix, nothing, rows), self.precondition,
+                                       right, guess, self.tolerance, 2 * _PATIENCE)
+        self.work.operations += (2 * made * (made + 3) + 2) * right.size
+        return found, made, converged
+
+
+class SimultaneousCorrector(Strategy):
+    """State and sensitivities corrected in the same iteration, each linearised at the state it has reached."""
+
+    def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
+        found, last = self.guess(record, tangents[0]), np.inf
+        start = self.point(record.k)
+        if tangents[2].any() or tangents[3].any():  # read it before the assembly is set to the step
+            _ = start.F, start.Ft
+
+        def beside() -> float:
+            nonlocal found, last
+            reached = _Reached(self, record.k + 1, start.differential)
+            operator = _Linearised(self, record, reached)
+            correction = self.precondition(self.residual(reached.matrix, self.right(operator, tangents), found))
+            found = found + correction
+            last = self.size(correction, found)
+            return last
+
+        self.newton.beside = beside
+        self.make(record)
+        self.newton.beside = None
+        if last > 1.0:  # the iteration was given up, and the state found otherwise
+            operator = _Linearised(self, record, self.point(record.k + 1))
+            return self.direct(operator, self.right(operator, tangents))
+        self.work.counters["iterative_solves"] += 1
+        self.work.counters["iterations"] += self.newton.made
+        return found
+
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    "simultaneous corrector": SimultaneousCorrector, "staggered direct": StaggeredDirect,
+    "staggered corrector": StaggeredCorrector, "staggered hybrid": StaggeredHybrid}
+
+
+class _Unwatched(Watch):
+    """Where steps end is known: no guard is looked at."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+class _At:
+    """A place to be loaded: what a replay asks of a point, without linearising there."""
+
+    def __init__(self, k: int, Z: np.ndarray):
+        self.k, self.Z = k, Z
+
+
+class _Together:
+    """A step whose tangent is found together with its state; what a jump rule uses of an operator."""
+
+    def __init__(self, strategy: Strategy, record: Step):
+        self.replay, self.record = strategy, record
+
+    def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
+        return self.replay.together(self.record, dX, dP, dT0, dT1)
+
+
+class _Linearised(StepOperator):
+    """The equations of a step to a given end, not factored."""
+
+    def __init__(self, replay: Strategy, record: Step, end: Any):
+        assert replay.theta is not None
+        self.replay, self.record, self.theta = replay, record, replay.theta
+        self.p0, self.p1 = replay.point(record.k), end
+        coefficients = replay.coefficients(end, record.h)
+        self.m, self.c, self.early = coefficients.m, coefficients.c, coefficients.early
+
+
+class _Reached:
+    """The system at the X that an iteration has reached; the assembly is set to the equations of the step."""
+
+    def __init__(self, strategy: Strategy, k: int, differential: np.ndarray):
+        self.k, self.differential, self._system = k, differential, strategy.system
+        self.matrix = strategy.system.assembly.matrix().copy()
+        self.Fp = strategy.parameter_map.evaluate_values(strategy.system.assembly.Z)
+        strategy.work.jacobian()
+
+    @cached_property
+    def F(self) -> np.ndarray:
+        """F, (n,)."""
+        return self._system.assembly.rhs().copy()
+
+    @cached_property
+    def Ft(self) -> np.ndarray:
+        """Partial derivative of F in time, (n,)."""
+        slope = self._system.time_slope()
+        return np.zeros(self._system.n) if slope is None else slope
