@@ -1,0 +1,90 @@
+"""A run of a variable-step method made again by theta on its own mesh, so that there is a tape to replay exactly."""
+
+from __future__ import annotations
+
+import time as clock_time
+from typing import Any
+
+import numpy as np
+
+from ..errors import EventError, GridcoreError
+from ..run import Run
+from ..trajectory import GRID, Step
+from .driver import Driver, finest, finest
+from .theta import Theta
+
+
+def retrace(run: Run, theta: float = 0.5) -> Run:
+    """The same system from the same initial point through the same events, by theta steps on the mesh of a run.
+
+    Events are located again, on the path of the theta method: what results is an exact tape, and
+    :func:`gridcore.adjoint` of it the exact derivative of its numbers. How far these are from those of
+    the run is in its ``settings``: ``replay_mismatch``, the largest difference of any variable at any
+    point of the mesh that both pass under the same modes, in the variable's unit, and
+    ``replay_mismatch_of``, which variable it is; and ``replay_mismatch_events``, of event times (s).
+
+    Parameters
+    ----------
+    run : Run
+        Of any method, most likely ``"ida"``.
+    theta : float
+        From 0.5 (trapezoidal) to 1 (backward Euler).
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    EventError
+        If the theta method meets other events on this mesh, or meets them in another order.
+    """
+    began = clock_time.perf_counter()
+    system, settings = run.system, run.settings
+    stepper = Theta(system, finest(settings["step"]), theta)
+    driver = Driver(system, stepper, settings["step"], float(run.t[0]), float(run.t[-1]))
+    driver.grid = _mesh(run)
+    try:
+        driver.run()
+    except GridcoreError as error:
+        error.args = (f"{error} (replaying a run of method '{settings['method']}' on its mesh)",)
+        raise
+    driver.tape.trim()
+    out = Run(system, driver.tape, {
+        "method": "theta", "theta": theta, "mesh_of": settings["method"],
+        **{name: settings[name] for name in ("step", "t0", "t_end")}},
+        dict(driver.counters + driver.newton.counters() + stepper.counters),
+        {"simulate": clock_time.perf_counter() - began})
+    _same_events(run, out)
+    out.settings.update(_mismatch(run, out))
+    return out
+
+
+def _mesh(run: Run) -> np.ndarray:
+    """Times of all points that no event made, without the first; the last is the end."""
+    ends = [record.k + 1 for record in run.tape.records
+            if isinstance(record, Step) and record.end == GRID and record.h > 0]
+    mesh = run.t[ends]
+    return mesh if len(mesh) and mesh[-1] == run.t[-1] else np.append(mesh, run.t[-1])
+
+
+def _same_events(run: Run, out: Run) -> None:
+    there, here = ([f"{e.device}.{e.item} ({e.kind})" for e in r.events] for r in (run, out))
+    for k in range(max(len(there), len(here))):
+        a, b = (names[k] if k < len(names) else "none" for names in (there, here))
+        if a != b:
+            raise EventError(f"replayed by theta, event {k + 1} of this run is {b} in place of {a}: "
+                             "its mesh is too coarse; run it with a smaller step or max_step",
+                             t=(run if k < len(there) else out).events[k].t)
+
+
+def _mismatch(run: Run, out: Run) -> dict[str, Any]:
+    point_of = {t: k for k, (t, clock) in enumerate(zip(run.t, run.tape.point_clock, strict=True)) if clock == GRID}
+    pairs = np.array([(point_of[t], k) for k, (t, clock) in enumerate(zip(out.t, out.tape.point_clock, strict=True))
+                      if clock == GRID and t in point_of])
+    same = run.point_settings[pairs[:, 0]] == out.point_settings[pairs[:, 1]]
+    difference = np.abs(run.X[pairs[same, 0]] - out.X[pairs[same, 1]]).max(axis=0, initial=0.0)
+    worst = int(difference.argmax())
+    events = [abs(a.t - b.t) for a, b in zip(run.events, out.events, strict=True)]
+    return {"replay_mismatch": float(difference[worst]), "replay_mismatch_of": ".".join(run.system.variables[worst]),
+            "replay_mismatch_events": float(max(events, default=0.0))}
