@@ -39,9 +39,11 @@ class Matrix:
             times, transposed = self.runtime.gc_times, self.runtime.gc_times_transposed
             times.restype, times.argtypes = None, [*arguments, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
             transposed.restype, transposed.argtypes = None, [*arguments, ctypes.c_long, ctypes.c_void_p]
-            self._by_column = (self.indptr.ctypes.data, self.indices.ctypes.data)
-            self._by_row = self._turned()
-            self._used = np.unique(self.indices).astype(np.int32)
+            self._by_row, self._used = self._turned(), np.unique(self.indices).astype(np.int32)
+            # asking an array for its address takes as long as a short product: those that stay are asked once
+            self._rows_at = tuple(part.ctypes.data for part in self._by_row)
+            self._columns_at = (self.indptr.ctypes.data, self.indices.ctypes.data)
+            self._rest = (self._work.ctypes.data, len(self._used), self._used.ctypes.data)
 
     def add_product(self, values: np.ndarray, rows: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
         """``out_i += scale * (A row_i)``: rows (count, columns), scale (rows of A,), out (count, rows of A)."""
@@ -51,9 +53,8 @@ class Matrix:
             out += scale * (self._matrix(values) @ rows.T).T
             return
         rows = np.ascontiguousarray(rows)
-        self.runtime.gc_times(len(rows), *self.shape, *(part.ctypes.data for part in self._by_row),
-                              values.ctypes.data, rows.ctypes.data, scale.ctypes.data, out.ctypes.data,
-                              self._work.ctypes.data, len(self._used), self._used.ctypes.data)
+        self.runtime.gc_times(len(rows), *self.shape, *self._rows_at, values.ctypes.data, rows.ctypes.data,
+                              scale.ctypes.data, out.ctypes.data, *self._rest)
 
     def add_transposed(self, values: np.ndarray, rows: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
         """``out_i += A^T (scale * row_i)``: rows (count, rows of A), out (count, columns)."""
@@ -63,9 +64,8 @@ class Matrix:
             out += (self._matrix(values).T @ (scale * rows).T).T
             return
         rows = np.ascontiguousarray(rows)
-        self.runtime.gc_times_transposed(len(rows), *self.shape, *self._by_column, values.ctypes.data,
-                                         rows.ctypes.data, scale.ctypes.data, out.ctypes.data,
-                                         self._work.ctypes.data, len(self._used), self._used.ctypes.data)
+        self.runtime.gc_times_transposed(len(rows), *self.shape, *self._columns_at, values.ctypes.data,
+                                         rows.ctypes.data, scale.ctypes.data, out.ctypes.data, *self._rest)
 
     def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pattern by rows: pointers, columns, and the place of each entry in the values."""
