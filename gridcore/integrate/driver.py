@@ -221,6 +221,9 @@ class Driver:
         self.watch.refresh(self.Z, gamma)
         self.tape.settings.append(self.Z[self.system.n:-1])
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
+        if self.t != 0 and self.system.time_slope() is not None:  # the operating point is one at time zero
+            self._switch(())
+            gamma = self._gamma()
         if self.agenda.next() <= self.t + self.slack:
             self._stand_still(self.agenda.items[0][2])
         self._events(self.watch.fired_by_jump(gamma), gamma)

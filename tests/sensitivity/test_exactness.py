@@ -517,3 +517,13 @@ def test_through_an_island_that_goes_dead() -> None:
     found = gc.adjoint(run(case), [gc.Terminal(lambda v, q=q: v[q]) for q in seen], wrt).values
     assert run(case)["BUS5", "Vm"][-1] < 1e-12
     np.testing.assert_allclose(found, np.stack([difference(name) for name in wrt], axis=1), rtol=1e-7, atol=1e-9)
+
+
+def test_a_run_that_begins_later_begins_where_the_equations_are_solved() -> None:
+    """``x = sin(t)``, and ``dx/dt = -1.5 x + 0.5 sin(t)`` by way of an algebraic variable."""
+    case = case_of(record("Sine", id="s"), record("LinearDAE", id="d"))
+    run = gc.simulate(gc.build(case), 2.0, 0.01, t0=1.0)
+    np.testing.assert_allclose(run["s", "x"][1:], np.sin(run.t[1:]), rtol=1e-13)  # the first point is before that
+    np.testing.assert_allclose((run["d", "x"] + 2 * run["d", "y"])[1:], np.sin(run.t[1:]), rtol=0, atol=1e-14)
+    slope = gc.adjoint(run, gc.Terminal(lambda v: v["d", "x"]), ["d.x0", "s.amplitude"]).values[0]
+    np.testing.assert_allclose(slope, [((1 - 0.0075) / (1 + 0.0075)) ** 100, 0.0], rtol=1e-12)
