@@ -123,6 +123,10 @@ class Factors:
         """Solve the transposed system ``A.T x = b`` (never conjugated) in place. See :meth:`solve`."""
         raise NotImplementedError
 
+    def operations(self) -> tuple[int, int]:
+        """Floating-point operations of one factorisation that gives the present factors, and of one solve with them."""
+        raise NotImplementedError
+
     def _check_values(self, values: npt.NDArray[Any]) -> None:
         if values.dtype != self.dtype or values.shape != self.indices.shape or not values.flags.c_contiguous:
             raise ValueError(f"values: {self.indices.size} contiguous numbers of type {self.dtype} are "
@@ -231,6 +235,12 @@ class KLU(Factors):
         return b
 
 
+    def operations(self) -> tuple[int, int]:
+        _klu.flops(self._symbolic, self._numeric, self._common)
+        numeric = self._numeric  # lnz and unz count the diagonal, in both factors
+        return int(self._common.flops), 2 * (numeric.lnz + numeric.unz + numeric.nzoff) - 3 * self.n
+
+
 class SuperLU(Factors):
     """LU by scipy's SuperLU, which always searches for pivots. See :class:`Factors`."""
 
@@ -270,6 +280,12 @@ class SuperLU(Factors):
         b[...] = self._numeric.solve(b.T, trans="T").T
         b *= self._rows
         return b
+
+
+    def operations(self) -> tuple[int, int]:
+        below = np.diff(self._numeric.L.tocsc().indptr) - 1
+        right = np.diff(self._numeric.U.tocsr().indptr) - 1
+        return int((below + 2 * below * right).sum()), int(2 * (below + right).sum()) + self.n
 
 
 def _undetermined(n: int, indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32],

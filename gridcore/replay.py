@@ -138,12 +138,16 @@ class Replay:
             self._last = (key, Coefficients(point.differential, h, self.theta or 0.0, self.system.assembly.indices))
         return self._last[1]
 
+    def matrix(self, point: Point, coefficients: Coefficients) -> np.ndarray:
+        """Entries of ``diag(m) - diag(c) J`` at a point."""
+        values: np.ndarray = point.J * coefficients.minus_c
+        values[self.system.assembly.diagonal] += coefficients.m
+        return values
+
     def factor(self, point: Point, coefficients: Coefficients) -> None:
         """Factors of ``diag(m) - diag(c) J`` at a point."""
-        values = point.J * coefficients.minus_c
-        values[self.system.assembly.diagonal] += coefficients.m
         try:
-            self.lu.refactor(values)
+            self.lu.refactor(self.matrix(point, coefficients))
         except SingularMatrix as error:
             raise ConvergenceError("the linearised equations are singular", t=point.Z[-1],
                                    place=self.system.layout.label(error.column)) from None
@@ -230,7 +234,11 @@ class StepOperator:
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         """Tangent dX+ from those of the state, the parameters and the two clocks."""
-        right = self.m * dX
+        return self.replay.lu.solve(self.right(dX, dP, dT0, dT1))
+
+    def right(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
+        """What ``A dX+`` is equal to."""
+        right: np.ndarray = self.m * dX
         replay = self.replay
         replay.J.add_product(self.p0.early, dX, self.early, right)
         replay.Fp.add_product(self.p0.Fp, dP, self.early, right)
@@ -239,7 +247,7 @@ class StepOperator:
             right -= np.outer(dT0, self.start)
         if dT1.any():
             right += np.outer(dT1, self.end)
-        return replay.lu.solve(right)
+        return right
 
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Adjoints of dX, dT and dT+ from that of dX+; that of dP is added to `aP`."""
