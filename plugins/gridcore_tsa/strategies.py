@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from gridcore.dae import System
     from gridcore.trajectory import Tape
 
-# The iteration of a step ends at corrections of this size, or larger ones that no longer shrink.
-_CONVERGED, _FLOOR = 1e-12, 1e-9
+# The iteration of a step ends at corrections of this size, when less than this is left to correct, or when larger
+# corrections no longer shrink.
+_CONVERGED, _REMAINS, _FLOOR = 1e-12, 1e-14, 1e-9
 # Iterations with old factors after which new ones pay.
 _PATIENCE = 8
 _ITERATIONS = 40
@@ -82,7 +83,9 @@ class Corrector(Newton):
             self.lu.solve(assembly.R)
             norm = assembly.newton(0.0)
             work.counters["newton_iterations"] += 1
-            still = norm <= _CONVERGED or (norm <= _FLOOR and norm > 0.5 * before > 0)
+            # what remains after this correction, if the next one is shorter by as much as this one was
+            still = (norm <= _CONVERGED or norm * norm <= _REMAINS * (before - norm)
+                     or (norm <= _FLOOR and norm > 0.5 * before > 0))
             if still and beside <= 1.0:
                 return
             work.residual()
@@ -123,7 +126,7 @@ class Strategy(Replay):
         self.work = self.newton.work
         self.lu = self.newton.lu  # one set of factors, for the steps and for their sensitivities
         longest = max((r.h for r in tape.records if isinstance(r, Step)), default=0.0)
-        self.stepper = Theta(system, longest, self.theta)
+        self.stepper = _Again(system, longest, self.theta)
         self.stepper.newton = self.newton
         self.unwatched = _Unwatched(system.switching)
         assembly = system.assembly
@@ -311,6 +314,15 @@ class SimultaneousCorrector(Strategy):
 STRATEGIES: dict[str, type[Strategy]] = {
     "simultaneous corrector": SimultaneousCorrector, "staggered direct": StaggeredDirect,
     "staggered corrector": StaggeredCorrector, "staggered hybrid": StaggeredHybrid}
+
+
+class _Again(Theta):
+    """A stepper between whose steps others use the assembly."""
+
+    def _set(self, h: float) -> None:
+        self.system.assembly.mass[:] = self._differential
+        self._h_set = 0.0
+        super()._set(h)
 
 
 class _Unwatched(Watch):
