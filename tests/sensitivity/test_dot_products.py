@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_exactness as scenes
+import scenes
 from devices_for_tests import SMALL, registered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ V, W = 3, 2  # tangents and adjoints at once
 
 @pytest.fixture(autouse=True)
 def _devices() -> Iterator[None]:
-    with registered(*SMALL, scenes.Hopper, scenes.Meeting, scenes.Kink):
+    with registered(*SMALL, *scenes.DEVICES):
         yield
 
 

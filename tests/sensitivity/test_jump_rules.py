@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_exactness as scenes
+import scenes
 from devices_for_tests import SMALL, registered
 
 import gridcore as gc
@@ -37,7 +37,7 @@ class Lob(Device):
 
 @pytest.fixture(autouse=True)
 def _devices() -> Iterator[None]:
-    with registered(*SMALL, scenes.Hopper, scenes.Meeting, scenes.Kink, Lob):
+    with registered(*SMALL, *scenes.DEVICES, Lob):
         yield
 
 
