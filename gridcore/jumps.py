@@ -61,7 +61,7 @@ class Continuous(Discrete):
         dX = operator.forward(dX, dP, still, still)
         if operator.record.guard < 0:
             return dX, dT1
-        in_x, in_p, across = self._crossing(operator.replay, operator.record)
+        in_x, in_p, across = self.crossing(operator.replay, operator.record)
         return dX, -(dX @ in_x + dP @ in_p) / across
 
     def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
@@ -69,7 +69,7 @@ class Continuous(Discrete):
         still = np.zeros_like(aT1)
         if operator.record.guard < 0:
             return operator.transpose(aX, aP)[0], still, aT1
-        in_x, in_p, across = self._crossing(operator.replay, operator.record)
+        in_x, in_p, across = self.crossing(operator.replay, operator.record)
         s = aT1 / across
         aP -= np.outer(s, in_p)
         again = StepOperator(operator.replay, operator.record)  # the slope has taken the place of its factors
@@ -79,7 +79,8 @@ class Continuous(Discrete):
         return replay.slope(k)
 
     @staticmethod
-    def _crossing(replay: Replay, record: Step) -> tuple[np.ndarray, np.ndarray, float]:
+    def crossing(replay: Replay, record: Step) -> tuple[np.ndarray, np.ndarray, float]:
+        """At a step's end, of its guard: gamma_X, gamma_p, and the crossing speed ``gamma_t + gamma_X X'``."""
         in_x, in_t, in_p = replay.guard(record.guard, record.k + 1)
         slope = replay.slope(record.k + 1)
         across = in_t + in_x @ slope

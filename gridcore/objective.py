@@ -199,14 +199,21 @@ class Traced:
 
 def trace(run: Run, terms: Sequence[Any]) -> Traced:
     """All functions as one, with its sparse Jacobian, at every point of the run."""
-    system, functions = run.system, [term.function for term in terms]
-    prints = tuple(fingerprint(function) for function in functions)
-    if None in prints:
-        function, at, row, column = _traced(system, functions)
-    else:
-        function, at, row, column = system.remembered("objectives", prints, lambda: _traced(system, functions))
+    function, at, row, column = functions(run.system, terms)
     values, gradients = function.map(len(run.t))(run.read(at).T)
     return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
+
+
+def functions(system: System, terms: Sequence[Any]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
+    """One function of entries of Z for the functions of all terms: (function, at, rows, columns).
+
+    It gives their values and the entries of their gradient; `at` is where in Z its arguments stand.
+    """
+    wanted = [term.function for term in terms]
+    prints = tuple(fingerprint(function) for function in wanted)
+    if None in prints:
+        return _traced(system, wanted)
+    return system.remembered("objectives", prints, lambda: _traced(system, wanted))
 
 
 def _traced(system: System, functions: Sequence[Function]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:

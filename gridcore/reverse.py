@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import plugins
+from .errors import CaseError
 from .initial_sensitivity import InitialSensitivity
+from .integrate.retrace import retrace
 from .objective import Objective, Weights, evaluate
 from .replay import Replay, ResolveOperator, carried_parameters
 from .trajectory import Arm, Cancel, Record, Resolve, Step, Switch
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from .run import Run
+
+METHODS = ("discrete", "continuous")
 
 
 class ReverseSweep:
@@ -107,27 +111,33 @@ class ReverseSweep:
 
 
 def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
-            jumps: str = "discrete", dispatch: str = "power flow") -> xr.DataArray:
-    """Derivatives of objectives of a run, by the discrete adjoint.
+            jumps: str | None = None, dispatch: str = "power flow", method: str = "discrete") -> xr.DataArray:
+    """Derivatives of objectives of a run, by the adjoint.
 
     Parameters
     ----------
     run : Run
-        Of a theta method.
+        Of a theta method, or what :func:`gridcore.retrace` made of another; for ``"continuous"``, of any.
     objectives : Objective or sequence of Objective
     wrt : str or iterable of str
         Addresses ``device.param``, with shell patterns: parameters, set-points held constant
         excepted; event times, delays and thresholds; and states, whose initial value is meant.
     jumps : str
-        Jump rule: ``"discrete"`` (exact), ``"continuous"``, or a registered one.
+        Jump rule: ``"discrete"`` (exact), ``"continuous"``, or a registered one; by default that of the method.
     dispatch : {"power flow", "direct"}
         Whether P0, Q0 and V0 act through the power flow, or power and voltage at t0 are parameters
         of their own.
+    method : {"discrete", "continuous"}
+        The derivative of the numbers that the run has; or the adjoint equations of the continuous system,
+        integrated backwards by IDA along the stored solution: approximate.
 
     Returns
     -------
     xarray.DataArray
-        Dimensions objective and parameter; with the objectives' values, and units.
+        Dimensions objective and parameter; with the objectives' values, and units. Attributes: ``method``;
+        of a retraced run, its ``replay_mismatch``; of the continuous method, ``approximate`` and its
+        ``discrepancy`` from the discrete gradient, which is the coordinate ``discrete``: the largest
+        difference of any derivative, as a part of the largest derivative of the same objective.
 
     Raises
     ------
@@ -137,15 +147,22 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
         If an event grazes.
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
-    replayable(run.tape)
+    if method not in METHODS:
+        raise CaseError(f"method = {method!r} must be {' or '.join(map(repr, METHODS))}")
+    if method == "discrete":
+        replayable(run.tape)
     wanted = Wanted.of(run.system, wrt, dispatch)
-    rule = plugins.jump_rules[jumps]
+    rule = plugins.jump_rules[jumps or method]
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints
     carried = carried_parameters(run.system, run.tape, [*wanted.parameters, *weights.parameters(run.system)],
                                  [*setpoints, *wanted.operating_point])
     replay = Replay(run.system, run.tape, carried)
     sweep = ReverseSweep(replay, weights, rule)
+    if method == "continuous":
+        from .continuous import ContinuousSweep
+
+        sweep = ContinuousSweep(replay, run, objectives, weights, rule)
     sweep.run()
     initial = InitialSensitivity.of(run.system, carried, dispatch == "power flow")
     gradient = np.empty((len(objectives), len(wanted.names)))
@@ -154,4 +171,19 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     if len(wanted.states):  # the algebraic variables follow an initial value
         held, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X, np.zeros_like(sweep.P))
         gradient[:, ~wanted.is_parameter] = held[:, wanted.states]
-    return table(objectives, weights.values, wanted, gradient)
+    out = table(objectives, weights.values, wanted, gradient)
+    out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
+    return out if method == "discrete" else _against_discrete(out, run, objectives, wrt, dispatch)
+
+
+def _against_discrete(out: xr.DataArray, run: Run, objectives: Sequence[Objective], wrt: str | Iterable[str],
+                      dispatch: str) -> xr.DataArray:
+    """A gradient by the continuous adjoint, labelled, and how far it is from the discrete one."""
+    exact = run if run.tape.theta is not None else retrace(run)
+    discrete = adjoint(exact, objectives, wrt, dispatch=dispatch)
+    largest = np.abs(discrete.values).max(axis=1, initial=0.0, keepdims=True)
+    difference = np.abs(out.values - discrete.values)
+    part = np.divide(difference, largest, out=np.where(difference > 0, np.inf, 0.0), where=largest > 0)
+    out.attrs.update(discrete.attrs, method="continuous", approximate="yes",
+                     discrepancy=float(part.max(initial=0.0)))
+    return out.assign_coords(discrete=(out.dims, discrete.values))

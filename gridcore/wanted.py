@@ -112,4 +112,5 @@ def replayable(tape: Tape) -> None:
     CaseError
     """
     if tape.theta is None:
-        raise CaseError("this run was not made by a theta method: there are no steps to replay exactly")
+        raise CaseError("this run was not made by a theta method: there are no steps to replay exactly; "
+                        "gc.retrace(run) makes it again by theta steps, and gc.adjoint has method='continuous'")

@@ -29,13 +29,14 @@ PIPELINE = """
     linsolve powerflow initialise operating_point initial_sensitivity dae
     checkpoint trajectory signals export run store
     integrate.newton integrate.watch integrate.locate integrate.driver integrate.theta integrate.ida integrate.retrace
-    products fingerprint objective replay wanted differencing jumps reverse objective_files
+    products fingerprint objective replay wanted differencing jumps reverse continuous objective_files
     rotors summary tables progress complexstep specimen doctor options gradients cli __main__ builtin
 """.split()
 
 # Imports to the right, inside a function, that are there on purpose.
 DEFERRED = {("device", "case"): "calling a device class makes a Record of a case",
-            ("run", "store"): "a run saves itself"}
+            ("run", "store"): "a run saves itself",
+            ("reverse", "continuous"): "IDA is loaded when the continuous adjoint is asked for"}
 
 # A plugin's functions that gridcore documents: the contract of a device, and the hooks.
 CONTRACT = {"rates", "residuals", "currents", "scheduled", "start", "check"}

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 _HALVINGS = 200
 
 
-def _solver_class() -> Any:
+def solver_class() -> Any:
+    """IDA of scikits.odes.
+
+    Raises
+    ------
+    MissingDependency
+        If it is not installed: says what to do.
+    """
     try:
         from scikits_odes_sundials.ida import IDA
     except ImportError as error:
@@ -74,7 +81,7 @@ class Ida:
         self._raised: BaseException | None = None
         self._t_raised = self._tn = 0.0
         self._stale, self._begun = True, False
-        self._solver = _solver_class()(
+        self._solver = solver_class()(
             self._residual, jacfn=self._jacobian, rtol=rtol, atol=atol, max_step_size=max_step,
             first_step_size=first_step, one_step_compute=True, old_api=False, err_handler=_silent)
 

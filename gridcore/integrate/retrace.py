@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import EventError, GridcoreError
 from ..run import Run
 from ..trajectory import GRID, Step
-from .driver import Driver, finest, finest
+from .driver import Driver, finest
 from .theta import Theta
 
 
