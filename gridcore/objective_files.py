@@ -115,8 +115,9 @@ class _Table:
             if field not in known:
                 what = "a sampled objective" if kind == "sampled" else f"the shape '{shape}'"
                 raise self.error(f"{what} has no such field{suggest(field, known)}", field)
+        of = self.text("of")
         try:
-            found = select(system, [self.text("of")])
+            found = select(system, [of])
         except CaseError as error:
             raise self.error(str(error), "of") from None
         base, layout = Base(mva=system.case.base_mva, frequency=system.case.frequency), system.layout
