@@ -26,7 +26,7 @@ def gmres(product: Map, precondition: Map, right: np.ndarray, guess: np.ndarray,
         Of rows (K, n): ``A x_i``, and what solves a nearby system; the latter may work in place.
     right, guess : (K, n) arrays
     tolerance : float
-        Of the preconditioned residual, relative to the solution; both in the Euclidean norm.
+        Of the preconditioned residual, in the Euclidean norm, relative to the solution's largest entry.
     limit : int
         Iterations at most.
 
@@ -38,7 +38,7 @@ def gmres(product: Map, precondition: Map, right: np.ndarray, guess: np.ndarray,
     """
     residual = precondition(right - product(guess))
     beta = np.linalg.norm(residual, axis=1)
-    allowed = tolerance * np.maximum(np.linalg.norm(guess, axis=1), beta)
+    allowed = tolerance * np.maximum(np.abs(guess).max(axis=1), np.abs(residual).max(axis=1))
     count = len(right)
     basis = [_normalised(residual, beta)]
     R = np.zeros((count, limit, limit))

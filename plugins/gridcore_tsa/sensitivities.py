@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
         jumps: str = "discrete", dispatch: str = "power flow", fixed_time: bool = False,
-        strategy: str | None = None, tolerance: float = 1e-12) -> xr.DataArray:
+        strategy: str | None = None, tolerance: float = 1e-13) -> xr.DataArray:
     """Derivatives of quantities along a run in parameters, at every point of it.
 
     Parameters

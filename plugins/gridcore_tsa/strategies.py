@@ -16,94 +16,22 @@ instant of switching, are solved by the exact operators of :mod:`gridcore.replay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.integrate.newton import Newton
-from gridcore.integrate.theta import Theta
-from gridcore.integrate.watch import Watch
 from gridcore.products import Matrix
 from gridcore.replay import Coefficients, Point, Replay, ResolveOperator, StepOperator
 from gridcore.trajectory import Step
 
+from .corrector import Again, Corrector, Unwatched
 from .gmres import gmres
-from .work import Work
 
 if TYPE_CHECKING:
     from gridcore.dae import System
     from gridcore.trajectory import Tape
-
-# The iteration of a step ends at corrections of this size, when less than this is left to correct, or when larger
-# corrections no longer shrink.
-_CONVERGED, _REMAINS, _FLOOR = 1e-12, 1e-14, 1e-9
-# Iterations with old factors after which new ones pay.
-_PATIENCE = 8
-_ITERATIONS = 40
-
-
-class Corrector(Newton):
-    """A Newton iteration that keeps its factors from step to step for as long as they converge.
-
-    Attributes
-    ----------
-    beside : callable or None
-        Called before each correction, with the present X in the assembly; returns the size of the correction that
-        it made to whatever is iterated beside the state, relative to `tolerance`.
-    made : int
-        Iterations of the last solve.
-    """
-
-    def __init__(self, system: System):
-        super().__init__(system)
-        self.work = Work(system, self.lu)
-        self.beside: Callable[[], float] | None = None
-        self.made = 0
-
-    def adopt(self) -> None:
-        """The factors now are those of the step's matrix."""
-        self._fresh = True
-
-    def factor(self) -> None:
-        super().factor()
-        self.work.jacobian()
-        self.work.factor()
-
-    def solve(self) -> None:
-        assembly, work, before = self.assembly, self.work, 0.0
-        start = assembly.X.copy()
-        if not self._fresh:
-            self.factor()
-        assembly.residual()
-        work.residual()
-        for self.made in range(1, _ITERATIONS + 1):
-            beside = self.beside() if self.beside is not None else 0.0
-            self.lu.solve(assembly.R)
-            norm = assembly.newton(0.0)
-            work.counters["newton_iterations"] += 1
-            # what remains after this correction, if the next one is shorter by as much as this one was
-            still = (norm <= _CONVERGED or norm * norm <= _REMAINS * (before - norm)
-                     or (norm <= _FLOOR and norm > 0.5 * before > 0))
-            if still and beside <= 1.0:
-                return
-            work.residual()
-            if not norm < 1e3:
-                break
-            if self.made % _PATIENCE == 0:
-                self.factor()
-            before = norm
-        assembly.X[:] = start
-        self.careful()
-
-    def careful(self) -> None:
-        before = self.iterations
-        super().careful()
-        made = self.iterations - before
-        self.work.counters["newton_iterations"] += made
-        self.work.residual(made)
-
 
 class Strategy(Replay):
     """A replay that makes every step of the tape again, with its sensitivities.
@@ -116,19 +44,20 @@ class Strategy(Replay):
     carried : sequence of int
         As of :class:`gridcore.replay.Replay`.
     tolerance : float
-        Of what is iterated: last correction, or preconditioned residual, relative to the sensitivities.
+        Of what is iterated: the last correction of the state, relative to one plus its size; and the last
+        correction, or the preconditioned residual, of the sensitivities, relative to the largest of the parameter.
     """
 
     def __init__(self, system: System, tape: Tape, carried: Sequence[int] | np.ndarray, tolerance: float):
         super().__init__(system, tape, carried)
         assert self.theta is not None
-        self.tolerance, self.newton = tolerance, Corrector(system)
+        self.tolerance, self.newton = tolerance, Corrector(system, tolerance)
         self.work = self.newton.work
         self.lu = self.newton.lu  # one set of factors, for the steps and for their sensitivities
         longest = max((r.h for r in tape.records if isinstance(r, Step)), default=0.0)
-        self.stepper = _Again(system, longest, self.theta)
+        self.stepper = Again(system, longest, self.theta)
         self.stepper.newton = self.newton
-        self.unwatched = _Unwatched(system.switching)
+        self.unwatched = Unwatched(system.switching)
         assembly = system.assembly
         self.A = Matrix((system.n, system.n), assembly.indptr, assembly.indices, assembly.runtime)
         self._read = np.flatnonzero(np.diff(self.Fp.indptr))
@@ -247,10 +176,12 @@ class StaggeredCorrector(Strategy):
         self.make(record)
         operator = _Linearised(self, record, self.point(record.k + 1))
         right = self.right(operator, tangents)
-        if self.newton.made < _PATIENCE:
+        if self.newton.made < self.newton.patience:
             matrix = self.matrix(operator.p1, self.coefficients(operator.p1, record.h))
+            before = self.lu.solves
             found, made, converged = self.iterate(matrix, right, self.guess(record, tangents[0]))
             self.work.counters["iterations"] += made
+            self.work.counters["inner_solves"] += self.lu.solves - before
             if converged:
                 self.work.counters["iterative_solves"] += 1
                 return found
@@ -259,7 +190,7 @@ class StaggeredCorrector(Strategy):
     def iterate(self, matrix: np.ndarray, right: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, int, bool]:
         """Solve with old factors: the solution, the iterations made, and whether they converged."""
         found, before = guess, np.inf
-        for made in range(1, 2 * _PATIENCE + 1):
+        for made in range(1, self.newton.patience + 1):
             correction = self.precondition(self.residual(matrix, right, found))
             found = found + correction
             size = self.size(correction, found)
@@ -277,7 +208,7 @@ class StaggeredHybrid(StaggeredCorrector):
     def iterate(self, matrix: np.ndarray, right: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, int, bool]:
         nothing = np.zeros_like(right)
         found, made, converged = gmres(lambda rows: -self.residual(matrix, nothing, rows), self.precondition,
-                                       right, guess, self.tolerance, 2 * _PATIENCE)
+                                       right, guess, self.tolerance, self.newton.patience)
         self.work.operations += (2 * made * (made + 3) + 2) * right.size
         return found, made, converged
 
@@ -316,24 +247,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "staggered corrector": StaggeredCorrector, "staggered hybrid": StaggeredHybrid}
 
 
-class _Again(Theta):
-    """A stepper between whose steps others use the assembly."""
-
-    def _set(self, h: float) -> None:
-        self.system.assembly.mass[:] = self._differential
-        self._h_set = 0.0
-        super()._set(h)
-
-
-class _Unwatched(Watch):
-    """Where steps end is known: no guard is looked at."""
-
-    def __len__(self) -> int:
-        return 0
-
-
-class _At:
-    """A place to be loaded: what a replay asks of a point, without linearising there."""
+class _At(Point):
+    """A point to be loaded, not linearised."""
 
     def __init__(self, k: int, Z: np.ndarray):
         self.k, self.Z = k, Z

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gridcore.linsolve import Factors
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",
-            "iterative_solves", "iterations")
+            "iterative_solves", "iterations", "inner_solves")
 
 
 class Work:
@@ -24,7 +24,8 @@ class Work:
         ``steps``; ``jacobians`` evaluated; ``factorisations``; ``solves``: forward and backward
         substitutions, each of one right-hand side; ``right_hand_sides`` formed, of the step's equations or
         of the sensitivities of one parameter; ``direct_solves`` and ``iterative_solves`` of the sensitivities
-        at a step, and the ``iterations`` of the latter; ``newton_iterations``.
+        at a step or a switch, and of the latter the ``iterations`` and, of a staggered strategy, how many of the
+        ``solves`` were theirs (``inner_solves``); ``newton_iterations``.
     operations : float
         Additions, multiplications and elementary functions, each counted as one.
     """

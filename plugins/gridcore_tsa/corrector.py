@@ -1,0 +1,101 @@
+"""The simulation's side of a solution strategy: theta steps made again, by a Newton iteration that keeps its factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gridcore.integrate.newton import Newton
+from gridcore.integrate.theta import Theta
+from gridcore.integrate.watch import Watch
+
+from .work import Work
+
+if TYPE_CHECKING:
+    from gridcore.dae import System
+
+# The iteration of a step also ends when less than this part of the tolerance is left to correct, or when corrections
+# below this no longer shrink.
+_REMAINS, _FLOOR = 1e-2, 1e-9
+_ITERATIONS = 60
+
+
+class Corrector(Newton):
+    """A Newton iteration that keeps its factors from step to step for as long as they converge.
+
+    Attributes
+    ----------
+    beside : callable or None
+        Called before each correction, with the present X in the assembly; returns the size of the correction that
+        it made to whatever is iterated beside the state, relative to `tolerance`.
+    made : int
+        Iterations of the last solve.
+    patience : int
+        Iterations after which factors are renewed: those that gain less than a digit each are too old.
+    """
+
+    def __init__(self, system: System, tolerance: float):
+        super().__init__(system)
+        self.tolerance, self.work = tolerance, Work(system, self.lu)
+        self.patience = math.ceil(-math.log10(tolerance))
+        self.beside: Callable[[], float] | None = None
+        self.made = 0
+
+    def adopt(self) -> None:
+        """The factors now are those of the step's matrix."""
+        self._fresh = True
+
+    def factor(self) -> None:
+        super().factor()
+        self.work.jacobian()
+        self.work.factor()
+
+    def solve(self) -> None:
+        assembly, work, before = self.assembly, self.work, 0.0
+        start = assembly.X.copy()
+        if not self._fresh:
+            self.factor()
+        assembly.residual()
+        work.residual()
+        for self.made in range(1, _ITERATIONS + 1):
+            beside = self.beside() if self.beside is not None else 0.0
+            self.lu.solve(assembly.R)
+            norm = assembly.newton(0.0)
+            work.counters["newton_iterations"] += 1
+            # what remains after this correction, if the next one is shorter by as much as this one was
+            still = (norm <= self.tolerance or norm * norm <= _REMAINS * self.tolerance * (before - norm)
+                     or (norm <= _FLOOR and norm > 0.5 * before > 0))
+            if still and beside <= 1.0:
+                return
+            work.residual()
+            if not norm < 1e3:
+                break
+            if self.made % self.patience == 0:
+                self.factor()
+            before = norm
+        assembly.X[:] = start
+        self.careful()
+
+    def careful(self) -> None:
+        before = self.iterations
+        super().careful()
+        made = self.iterations - before
+        self.work.counters["newton_iterations"] += made
+        self.work.residual(made)
+
+
+class Again(Theta):
+    """A stepper between whose steps others use the assembly."""
+
+    def _set(self, h: float) -> None:
+        self.system.assembly.mass[:] = self._differential
+        self._h_set = 0.0
+        super()._set(h)
+
+
+class Unwatched(Watch):
+    """Where steps end is known: no guard is looked at."""
+
+    def __len__(self) -> int:
+        return 0
