@@ -10,7 +10,6 @@ import numpy as np
 
 from . import plugins
 from .errors import GridcoreError
-from .export import write_dataset
 from .options import Study, file_of, sensitivity_options, system_options, time_options
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
     CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
     """
-    from .export import whole_file
+    from .export import whole_file, write_dataset
     from .objective_files import load_objectives
     from .progress import Progress
     from .reverse import adjoint

@@ -137,7 +137,7 @@ class _Table:
     def shaped(self, kind: str, shape: str, quantity: _Quantity) -> Objective:
         """A terminal or an integral objective."""
         sigma, key = self.number("sigma", default=1.0), (quantity.device, quantity.name)
-        power = 1
+        power: float = 1
         if shape == "value":
             density = _value(key, sigma)
         elif shape == "square":
