@@ -1,4 +1,4 @@
-"""The simulation's side of a solution strategy: theta steps made again, by a Newton iteration that keeps its factors."""
+"""The simulation's side of a solution strategy: theta steps made again, by a Newton that keeps its factors."""
 
 from __future__ import annotations
 

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from gridcore.dae import System
     from gridcore.trajectory import Tape
 
+# Before anything happens most sensitivities are zero but for the round-off of equations whose terms are of order one:
+# below this, corrections count by themselves, not by what they correct.
+_SMALL = 1e-3
+
+
 class Strategy(Replay):
     """A replay that makes every step of the tape again, with its sensitivities.
 
@@ -156,8 +161,8 @@ class Strategy(Replay):
 
     def size(self, correction: np.ndarray, rows: np.ndarray) -> float:
         """Of a correction against what it corrects, in units of the tolerance: the worst of all rows."""
-        largest = np.abs(rows).max(axis=1)
-        return float((np.abs(correction).max(axis=1) / np.where(largest > 0, largest, 1.0)).max()) / self.tolerance
+        largest = np.maximum(np.abs(rows).max(axis=1), _SMALL)
+        return float((np.abs(correction).max(axis=1) / largest).max()) / self.tolerance
 
 
 class StaggeredDirect(Strategy):
