@@ -176,7 +176,9 @@ class BackwardIda:
         self._solution: Any = None
         self._density: Any = None
         self._solver = solver_class()(self._residual, jacfn=self._jacobian, rtol=rtol, atol=atol, old_api=False,
-                                      one_step_compute=True, max_steps=100_000)
+                                      one_step_compute=True, max_steps=100_000,
+                                      # an integrand that is zero for most of the time must not be stepped over
+                                      max_step_size=max(r.h for r in replay.tape.records if isinstance(r, Step)))
 
     def back(self, solution: Solution, density: Density, adjoint: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The adjoint of X at the first point from that at the last, (n,); the parameters' is added to `aP`."""
