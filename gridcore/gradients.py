@@ -51,7 +51,9 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
             if "sample" in str(error):  # times of a file that the run does not reach
                 error.args = (f"{file}: {error}",)
             raise
-    click.echo(_values(gradient).text())
+    click.echo(_values(gradient, top).text())
+    if len(gradient) > top:
+        click.echo(f"and {len(gradient) - top} more")
     click.echo()
     click.echo(_largest(gradient, top).text())
     data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
@@ -90,23 +92,24 @@ def long_table(gradient: xr.DataArray) -> Table:
         "derivative_times_parameter": products(gradient).ravel().tolist()})
 
 
-def _values(gradient: xr.DataArray) -> Table:
+def _values(gradient: xr.DataArray, top: int) -> Table:
+    """The objectives; of many the largest, in their order."""
     from .tables import Table
 
-    return Table({"objective": gradient["objective"].values.tolist(),
-                  "value": [f"{value: .6g}" for value in gradient["value"].values],
-                  "": gradient["objective_unit"].values.tolist()})
+    shown = gradient[np.sort(np.argsort(-np.abs(gradient["value"].values), kind="stable")[:top])]
+    return Table({"objective": shown["objective"].values.tolist(),
+                  "value": [f"{value: .6g}" for value in shown["value"].values],
+                  "": shown["objective_unit"].values.tolist()})
 
 
 def _largest(gradient: xr.DataArray, top: int) -> Table:
     """The derivatives that matter most; those that are zero are left out."""
-    from .tables import Table
+    from .tables import Table, per
 
     size, slope = np.abs(products(gradient)).ravel(), np.abs(gradient.values).ravel()
     order = [k for k in np.lexsort((-slope, -size)) if slope[k] > 0][:top]
     i, j = np.unravel_index(order, gradient.shape) if order else (np.array([], dtype=int),) * 2
-    units = [" / ".join([gradient["objective_unit"].values[a] or "1", gradient["unit"].values[b] or "1"])
-             for a, b in zip(i, j)]
+    units = [per(gradient["objective_unit"].values[a], gradient["unit"].values[b]) for a, b in zip(i, j)]
     return Table({
         "objective": gradient["objective"].values[i].tolist(), "parameter": gradient["parameter"].values[j].tolist(),
         "at": [f"{at: .6g} {unit}" for at, unit in zip(gradient["at"].values[j], gradient["unit"].values[j])],

@@ -66,3 +66,8 @@ def write_csv(table: Table, path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow([heading or "remark" for heading in table.columns])
         writer.writerows(zip(*table.columns.values(), strict=True))
+
+
+def per(of: str, to: str) -> str:
+    """The unit of a derivative, ``"pu / s"``; nothing where neither has one."""
+    return f"{of or 1} / {to or 1}" if of or to else ""

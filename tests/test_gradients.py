@@ -104,7 +104,7 @@ def test_a_gradient_that_is_zero_is_shown_and_drawn(call):
 
 @pytest.mark.parametrize(("args", "wrt", "said"), [
     (["--objective", FREQUENCY], ["GEN*.P1"], "no parameter or state matches 'GEN*.P1'; did you mean GEN"),
-    (["--objective", FREQUENCY], ["GEN1.P0"], "'GEN1.P0' is found by the power flow: it is no parameter"),
+    (["--objective", FREQUENCY], ["GEN1.P0"], "'GEN1.P0' is found by the power flow: there is no derivative in it"),
     (["--objective", "none.toml"], WRT, "none.toml: there is no such file"),
     (["--objective", "bad.toml"], WRT, "bad.toml: objective 1: field 'of': no quantity matches 'GEN2.omga'"),
     (["--objective", "late.toml"], WRT, "late.toml: sample time 9 s is outside the run (0 to 0.05 s)"),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gridcore.tables import per
+
 from .figures import compose, drawn
 from .panels import Panel
 
@@ -46,12 +48,13 @@ def sensitivity_panels(table: xr.DataArray) -> list[Panel]:
     for j, parameter in enumerate(table["parameter"].values):
         for name, columns in members.items():
             values = table.values[:, columns, j]
-            of, to = table["quantity_unit"].values[columns[0]] or "1", table["unit"].values[j] or "1"
+            unit = per(table["quantity_unit"].values[columns[0]], table["unit"].values[j])
             devices = [str(table["quantity"].values[k]).rpartition(".")[0] for k in columns]
             largest = float(np.abs(np.nan_to_num(values)).max(initial=0.0))
             exponent = math.floor(math.log10(largest)) if largest > 0 else 0
             scaled = not -2 < exponent < 4  # numbers that would not fit beside the axis
-            heading = f"d {name} / d {parameter}\n({f'1e{exponent} ' if scaled else ''}{of} / {to})"
+            told = " ".join(filter(None, [f"1e{exponent}" if scaled else "", unit]))
+            heading = f"d {name} / d {parameter}" + (f"\n({told})" if told else "")
             panel = Panel(heading, devices, values / 10.0**exponent if scaled else values)
             found.append((largest * (abs(table["at"].values[j]) or 1.0), panel))
     shown = sorted(range(len(found)), key=lambda k: -found[k][0])[:PANELS_SHOWN]

@@ -58,11 +58,11 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
 
 def _extremes(table: xr.DataArray) -> str:
     """The largest derivative of each quantity in each parameter, and when."""
-    from gridcore.tables import Table
+    from gridcore.tables import Table, per
 
     at = np.abs(table.values).argmax(axis=0)
     pairs = list(np.ndindex(at.shape))
-    units = [" / ".join([table["quantity_unit"].values[i] or "1", table["unit"].values[j] or "1"]) for i, j in pairs]
+    units = [per(table["quantity_unit"].values[i], table["unit"].values[j]) for i, j in pairs]
     return Table({
         "quantity": [table["quantity"].values[i] for i, _ in pairs],
         "parameter": [table["parameter"].values[j] for _, j in pairs],
