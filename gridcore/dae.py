@@ -256,6 +256,13 @@ class System:
                     limited.append(np.stack([at, self.layout.index(group.members, cls, f"{name}_limit")], axis=1))
         return mask, np.concatenate(limited) if limited else np.zeros((0, 2), dtype=int)
 
+    @functools.cached_property
+    def zero_time_constants(self) -> list[int]:
+        """Positions in Z of the time constants that are zero: which rows are algebraic cannot be derived in them."""
+        at = [self.layout.index(group.members, group.shape.cls, state.T) for group in self.layout.groups
+              for state in group.shape.cls.declares.states.values() if state.T is not None]
+        return [int(i) for part in at for i in part[self.Z0[part] == 0]]
+
     def _assemble(self) -> None:
         """Kernels, pattern and buffers; compiled side by side where there is a compiler."""
         layout = self.layout

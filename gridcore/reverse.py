@@ -14,7 +14,7 @@ from .integrate.retrace import retrace
 from .objective import Objective, Weights, evaluate
 from .replay import Replay, ResolveOperator, carried_parameters
 from .trajectory import Arm, Cancel, Record, Resolve, Step, Switch
-from .wanted import Wanted, replayable, table
+from .wanted import Wanted, replayable, table, warn_of_coincidence
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -152,6 +152,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     if method == "discrete":
         replayable(run.tape)
     wanted = Wanted.of(run.system, wrt, dispatch)
+    warn_of_coincidence(run, wanted)
     rule = plugins.jump_rules[jumps or method]
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,14 @@ import numpy as np
 from .errors import CaseError
 from .layout import BASE
 from .names import suggest
+from .trajectory import Switch
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from .dae import System
     from .objective import Objective
+    from .run import Run
     from .trajectory import Tape
 
 DISPATCH = ("power flow", "direct")
@@ -53,9 +56,10 @@ class Wanted:
             self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
         known = system.layout.parameter_names
         names = {**known, **{f"{d}.{v}": k for k, (d, v) in enumerate(system.variables) if system.base_differential[k]}}
-        fixed = {int(at): "initialisation" for at in system.initialisation.setpoints}
+        fixed = {int(at): "found by initialisation" for at in system.initialisation.setpoints}
+        fixed.update(dict.fromkeys(system.zero_time_constants, "a time constant of zero, its state is algebraic"))
         if dispatch == "power flow":
-            fixed.update(dict.fromkeys(self.operating_point, "the power flow"))
+            fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
             if found is not None:  # of a source, V0 counts where it holds the voltage, and sets Q0
                 self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
         chosen: dict[str, int] = {}
@@ -64,7 +68,7 @@ class Wanted:
             matches = [name for name in matching if names[name] not in fixed]
             if not matches:
                 why = [fixed[names[name]] for name in matching]
-                raise CaseError(f"'{pattern}' is found by {why[0]}: it is no parameter" if why
+                raise CaseError(f"'{pattern}' is {why[0]}: there is no derivative in it" if why
                                 else f"no parameter or state matches '{pattern}'{suggest(pattern, names)}")
             chosen.update((name, names[name]) for name in matches)
         self.names = list(chosen)
@@ -102,6 +106,26 @@ def table(objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
         gradient, dims=("objective", "parameter"), name="gradient",
         coords={"objective": labels, "value": ("objective", values),
                 "objective_unit": ("objective", [o.unit for o in objectives]), **wanted.coordinates()})
+
+
+class CoincidenceWarning(UserWarning):
+    """A derivative in the time of an event is zero because the event moves with another."""
+
+
+def warn_of_coincidence(run: Run, wanted: Wanted) -> None:
+    """Say which of the event times that are asked for move with another, which is first at the same instant."""
+    system, tape = run.system, run.tape
+    asked = dict(zip(wanted.parameters, (n for n, p in zip(wanted.names, wanted.is_parameter, strict=True) if p),
+                     strict=True))
+    for record in tape.records:
+        clock = tape.clocks[tape.point_clock[record.k]]
+        if not isinstance(record, Switch) or clock.kind != "timer":
+            continue
+        for kind, number in record.triggers:
+            at = system.switching.timers[number].time if kind == "timer" else clock.of
+            if at != clock.of and at in asked:
+                warnings.warn(f"{asked[at]} falls on the instant of {system.layout.label(clock.of)} and moves with it: "
+                              "the derivative of both is given there", CoincidenceWarning, stacklevel=3)
 
 
 def replayable(tape: Tape) -> None:

@@ -6,6 +6,7 @@ The assembly holds the equations ``R = base + c F(Z) - mass X`` and their matrix
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -80,25 +81,26 @@ class Newton:
         if not old:
             self.factor()
         assembly.residual()
+        enough = _REMAINS
         for iteration in range(_ITERATIONS):
             self.lu.solve(assembly.R)
-            norm = assembly.newton(TOLERANCE)
+            norm = assembly.newton(enough)
             self.iterations += 1
             if iteration == 0:
                 self._first = norm
             elif iteration == 1 and old:
                 self._rate = norm / before
+            if norm <= enough:
+                return
             if before and norm > _FAST * before:
                 slow += 1
-                if norm <= _FLOOR and slow > 2:
-                    return
+                if norm <= TOLERANCE or (norm <= _FLOOR and slow > 2):
+                    return  # what no longer shrinks is round-off
                 if not norm < 1e3 or iteration > 8:
                     break
                 self.factor()
-            # what remains after this correction, if the next one is shorter by as much as this one was
-            if norm <= TOLERANCE or norm * norm <= _REMAINS * (before - norm):
-                return
-            before = norm
+            # a correction this short leaves less than _REMAINS, if the next is shorter by as much as it was
+            before, enough = norm, math.sqrt(_REMAINS * norm)
         assembly.X[:] = start
         self.careful()
 

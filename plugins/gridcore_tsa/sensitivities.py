@@ -15,7 +15,7 @@ from gridcore.initial_sensitivity import InitialSensitivity
 from gridcore.names import suggest
 from gridcore.objective import Terminal, trace
 from gridcore.replay import Replay, ResolveOperator, carried_parameters
-from gridcore.wanted import Wanted, replayable, unit_of
+from gridcore.wanted import Wanted, replayable, unit_of, warn_of_coincidence
 
 from .strategies import STRATEGIES, Strategy
 from .sweep import ForwardSweep
@@ -67,6 +67,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     replayable(run.tape)
     system = run.system
     wanted = Wanted.of(system, wrt, dispatch)
+    warn_of_coincidence(run, wanted)
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
     traced = trace(run, [Terminal(itemgetter(q)) for q in named])
