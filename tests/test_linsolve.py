@@ -230,3 +230,17 @@ def test_superlu_takes_over_where_nbklu_cannot_be_imported():
             "print(linsolve.LU.__name__)")
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "SuperLU"
+
+
+@both
+def test_operations_of_a_dense_matrix_are_those_of_gaussian_elimination(Solver):
+    """sum over k of k divisions and 2 k^2 for the rest; 2 n^2 - n for two triangular solves, one with a unit diagonal."""
+    n = 9
+    A = sp.csc_array(np.random.default_rng(3).standard_normal((n, n)) + 9 * np.eye(n))
+    below = np.arange(n)
+    assert factored(Solver, A).operations() == ((below + 2 * below**2).sum(), 2 * n * n - n)
+
+
+@both
+def test_operations_of_a_diagonal_matrix_are_one_division_a_row(Solver):
+    assert factored(Solver, sp.csc_array(np.diag(np.arange(1.0, 6.0)))).operations() == (0, 5)

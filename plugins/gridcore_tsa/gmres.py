@@ -17,7 +17,7 @@ Map = Callable[[np.ndarray], np.ndarray]
 
 
 def gmres(product: Map, precondition: Map, right: np.ndarray, guess: np.ndarray, tolerance: float,
-          limit: int) -> tuple[np.ndarray, int, bool]:
+          limit: int, small: float = 0.0) -> tuple[np.ndarray, int, bool]:
     """Solve ``A x_i = b_i`` for all rows i.
 
     Parameters
@@ -29,6 +29,8 @@ def gmres(product: Map, precondition: Map, right: np.ndarray, guess: np.ndarray,
         Of the preconditioned residual, in the Euclidean norm, relative to the solution's largest entry.
     limit : int
         Iterations at most.
+    small : float
+        A solution with a smaller largest entry counts as one of this size.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def gmres(product: Map, precondition: Map, right: np.ndarray, guess: np.ndarray,
     """
     residual = precondition(right - product(guess))
     beta = np.linalg.norm(residual, axis=1)
-    allowed = tolerance * np.maximum(np.abs(guess).max(axis=1), np.abs(residual).max(axis=1))
+    allowed = tolerance * np.maximum(np.maximum(np.abs(guess).max(axis=1), np.abs(residual).max(axis=1)), small)
     count = len(right)
     basis = [_normalised(residual, beta)]
     R = np.zeros((count, limit, limit))

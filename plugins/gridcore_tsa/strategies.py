@@ -213,7 +213,7 @@ class StaggeredHybrid(StaggeredCorrector):
     def iterate(self, matrix: np.ndarray, right: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, int, bool]:
         nothing = np.zeros_like(right)
         found, made, converged = gmres(lambda rows: -self.residual(matrix, nothing, rows), self.precondition,
-                                       right, guess, self.tolerance, self.newton.patience)
+                                       right, guess, self.tolerance, self.newton.patience, _SMALL)
         self.work.operations += (2 * made * (made + 3) + 2) * right.size
         return found, made, converged
 
