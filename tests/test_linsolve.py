@@ -234,7 +234,7 @@ def test_superlu_takes_over_where_nbklu_cannot_be_imported():
 
 @both
 def test_operations_of_a_dense_matrix_are_those_of_gaussian_elimination(Solver):
-    """sum over k of k divisions and 2 k^2 for the rest; 2 n^2 - n for two triangular solves, one with a unit diagonal."""
+    """Sum of k + 2 k^2 for what is below and right of each pivot; 2 n^2 - n for both solves, one with a unit diagonal."""
     n = 9
     A = sp.csc_array(np.random.default_rng(3).standard_normal((n, n)) + 9 * np.eye(n))
     below = np.arange(n)
