@@ -97,6 +97,12 @@ class _Quantity:
         return text.replace("{device}", self.device).replace("{quantity}", self.name)
 
 
+def _quantity(system: System, device: str, name: str) -> _Quantity:
+    instance = system.layout.instances[system.layout.find(device)]
+    base = Base(system.case.base_mva, instance.values.get("kv"), system.case.frequency)
+    return _Quantity(device, name, instance.device.declares.unit(name), base)
+
+
 class _Table:
     """One table of the file; reads its fields, and says where a field is wrong."""
 
@@ -120,9 +126,7 @@ class _Table:
             found = select(system, [of])
         except CaseError as error:
             raise self.error(str(error), "of") from None
-        base, layout = Base(mva=system.case.base_mva, frequency=system.case.frequency), system.layout
-        quantities = [_Quantity(device, name, layout.instances[layout.find(device)].device.declares.unit(name), base)
-                      for device, name in found]
+        quantities = [_quantity(system, device, name) for device, name in found]
         out = [self.sampled(q) if kind == "sampled" else self.shaped(kind, shape, q) for q in quantities]
         self.label(out, quantities, f"{kind} {shape}".replace("sampled ", "sampled deviation"))
         return out

@@ -44,6 +44,8 @@ MEANING = {
              gc.Integral(lambda v: 1e4 * np.maximum(0, np.maximum(v[V] - HIGH, LOW - v[V])) ** 2)),
     "upper limit, cubed": (dict(kind="integral", of="GEN3.omega", shape="band violation", high=1.005, power=3),
                            gc.Integral(lambda v: np.maximum(0, v["GEN3", "omega"] - 1.005) ** 3)),
+    "a voltage in kV": (dict(of="BUS9.Vm", shape="square", reference="300 kV"),
+                        gc.Terminal(lambda v: (v["BUS9", "Vm"] - 300 / 345) ** 2)),
     "lower limit": (dict(kind="integral", of="BUS9.Vm", shape="band violation", low="0.9 pu", power=1.5),
                     gc.Integral(lambda v: np.maximum(0, 0.9 - v["BUS9", "Vm"]) ** 1.5)),
 }
