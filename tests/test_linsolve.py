@@ -234,7 +234,7 @@ def test_superlu_takes_over_where_nbklu_cannot_be_imported():
 
 @both
 def test_operations_of_a_dense_matrix_are_those_of_gaussian_elimination(Solver):
-    """Sum of k + 2 k^2 for what is below and right of each pivot; 2 n^2 - n for both solves, one with a unit diagonal."""
+    """Of k + 2 k^2 the sum, k what is below a pivot; 2 n^2 - n for both solves, one with a unit diagonal."""
     n = 9
     A = sp.csc_array(np.random.default_rng(3).standard_normal((n, n)) + 9 * np.eye(n))
     below = np.arange(n)
