@@ -1,0 +1,42 @@
+"""Reference A2, Zhang et al. (2017): maximisation of mechanical power, Table III and figure 4."""
+
+from __future__ import annotations
+
+import pytest
+from scripts import script
+
+a2 = script("reference_a2")
+
+
+@pytest.mark.parametrize(("Pm", "gradient"), [(row[0], row[1]) for row in a2.TABLE_III])
+def test_table_III_to_the_printed_digits(Pm, gradient):
+    """Its Pm have ten digits, and the gradient moves by 3e-6 with the last of them."""
+    problem = a2.Maximise()
+    slack = 0.0 if Pm == a2.START else 2700 * 5e-10
+    for found in (problem(Pm)[1], problem.forward(Pm)):
+        assert abs(found - gradient) <= slack + 0.5 * 10 ** -len(repr(gradient).partition(".")[2])
+
+
+def test_gradient_at_the_start_to_ten_decimals():
+    assert a2.Maximise()(1.06)[1] == pytest.approx(140.0487957597, rel=0, abs=2e-10)
+
+
+def test_adjoint_is_forward():
+    problem = a2.Maximise()
+    for Pm, _, _ in a2.TABLE_III:
+        assert problem.forward(Pm) == pytest.approx(problem(Pm)[1], rel=1e-13)
+
+
+def test_the_optimum_is_the_papers_and_the_gradient_falls_to_the_last_digits_of_Pm():
+    problem = a2.Maximise()
+    norms = a2.optimise(problem)
+    best = min(problem.seen, key=lambda s: abs(s[2]))
+    assert f"{best[0]:.4f}" == "1.0079"
+    assert norms[-1] <= 3e-14 * norms[0]
+    assert len(norms) - 1 <= 20
+
+
+@pytest.mark.parametrize("step", [1e-8, 1e-6])
+def test_finite_differences_stall(step):
+    norms = a2.optimise_by_differences(a2.Maximise(), step)
+    assert 1e-8 < norms[-1] < 1e-4
