@@ -1,11 +1,7 @@
-"""Regenerates reference-a3.md's tables and figures: ``python docs/reference_a3.py`` (about a minute).
-
-Tables stand in the page between ``<!-- name -->`` and ``<!-- end -->``; everything else in it is written by hand.
-"""
+"""Regenerates reference-a3.md's tables and figures: ``python docs/reference_a3.py`` (ten seconds)."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +9,13 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from pages import HERE, fill, markdown
 
 import gridcore as gc
 from gridcore.objective_files import load_objectives
 from gridcore_plot.figures import compose, drawn
 from gridcore_plot.panels import Panel
 
-HERE = Path(__file__).parent
 CASES = {"wscc9_paper": "9-bus", "ieee118": "118-bus"}
 WRT = ["GEN*.P0", "GEN*.Q0", "BUS*.Vm0", "BUS*.Va0"]
 TIMES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -59,12 +55,6 @@ def sensitivity_to_governor_references() -> np.ndarray:
         case.add_event(gc.ParameterStep(id=f"more{k}", parameter=f"GOV{k}.Pref", t=0.0, by=0.0))
     study = Study("wscc9_paper", case)
     return study.adjoint(study.simulate(), ["more*.by"]).values
-
-
-def markdown(heading: list[str], rows: list[list[str]]) -> str:
-    """A table; all columns but the first to the right."""
-    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def sizes(studies: dict[str, Study]) -> str:
@@ -170,14 +160,7 @@ def main() -> None:
     nine, large = studies.values()
     tables = {"sizes": sizes(studies), "functions": functions(nine), "largest": largest(large),
               "table V": table_v(nine), "table VI": table_vi(studies), "table VII": table_vii(studies)}
-    page = HERE / "reference-a3.md"
-    text = page.read_text()
-    for name, table in tables.items():
-        text, count = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=table: f"{m[1]}{t}\n{m[2]}", text,
-                              flags=re.DOTALL)
-        if count != 1:
-            raise SystemExit(f"{page}: no place for '{name}'")
-    page.write_text(text)
+    fill("reference-a3.md", tables)
     figures = HERE / "figures"
     figures.mkdir(exist_ok=True)
     for name, study in zip(("wscc9", "ieee118"), studies.values()):

@@ -1,20 +1,16 @@
 """Reference A3, Zhang et al. (2017): frequency violations of the 9-bus and the 118-bus system."""
 
-import importlib.util
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scripts import DOCS, script
 
 import gridcore as gc
 from gridcore.objective import evaluate
 
-DOCS = Path(__file__).parents[2] / "docs"
-SPEC = importlib.util.spec_from_file_location("reference_a3", DOCS / "reference_a3.py")
-a3 = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(a3)
+a3 = script("reference_a3")
 SAMPLE = {"wscc9_paper": ["GEN1.P0", "GEN3.P0", "GEN2.Q0", "BUS2.Vm0", "BUS6.Vm0", "BUS3.Va0"],
           "ieee118": ["GEN10.P0", "BUS12.Va0", "BUS8.Vm0"]}
 
