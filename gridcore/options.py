@@ -19,6 +19,7 @@ from .errors import GridcoreError
 if TYPE_CHECKING:
     from .case import Case
     from .dae import System
+    from .integrate.driver import Spacing
     from .run import Run
 
 Command = Callable[..., Any]
@@ -35,12 +36,24 @@ def system_options(command: Command) -> Command:
         click.argument("case", metavar="CASE"))
 
 
+def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
+    """One step, or steps that change: ``0.001,0.4:0.01``."""
+    first, *later = value.split(",")
+    try:
+        if not later:
+            return float(first)
+        return [(0.0, float(first)), *((float(begin), float(step)) for begin, step in (p.split(":") for p in later))]
+    except ValueError:
+        raise click.BadParameter(f"'{value}' is neither a number of seconds nor STEP,FROM:STEP") from None
+
+
 def time_options(command: Command) -> Command:
     """Options of every verb that runs the theta method on a case."""
     return _all(
         command,
         click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler)."),
-        click.option("--step", default=0.01, show_default=True, help="Grid of the run (s)."),
+        click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]",
+                     help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on."),
         click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
 
 
@@ -110,8 +123,10 @@ class Study:
     case : str
         Name or path.
     changes : sequence of str
-    t_end, step : float
+    t_end : float
         Seconds.
+    step : float or list of (float, float)
+        Seconds; pairs are (from time, step).
     theta : float or None
     deenergise, enforce_q_limits : bool
     method : str
@@ -120,7 +135,7 @@ class Study:
     case: str
     changes: Sequence[str]
     t_end: float
-    step: float
+    step: Spacing
     theta: float | None
     deenergise: bool
     enforce_q_limits: bool

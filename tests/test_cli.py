@@ -108,6 +108,9 @@ def test_a_matpower_file_that_computes_is_not_executed(call, tmp_path):
     (["run", "small.toml", "--t-end", "soon"], "Invalid value for '--t-end': 'soon' is not a valid float."),
     (["run", "small.toml", "--t-end", "-1"], "t_end = -1.0 must be a number after t0"),
     (["run", "small.toml", "--step", "0"], "step = 0.0 must be"),
+    (["run", "small.toml", "--step", "1 ms"], "Invalid value for '--step': '1 ms' is neither a number of seconds nor"),
+    (["run", "small.toml", "--step", "0.1,0.2"], "Invalid value for '--step': '0.1,0.2' is neither"),
+    (["run", "small.toml", "--step", "0.1,0.2:-1"], "step = -1.0 must be"),
     (["run", "small.toml", "--method", "thetha"], "unknown integrator 'thetha'; did you mean theta?"),
     (["run", "small.toml", "--theta", "2"], "theta = 2.0 must be from 0.5"),
     (["run", "small.toml", "--set", "GEN1.H"], "Invalid value for --set: 'GEN1.H' is not DEVICE.FIELD=VALUE"),
@@ -150,6 +153,14 @@ def test_run_changes_what_is_asked_for(call, tmp_path):
     assert [e.t for e in run.events] == [0.1, 0.15, 0.15]
     assert run.tape.theta == 1.0
     assert run.settings["step"] == 0.02
+
+
+def test_steps_may_change_on_the_way_and_the_run_keeps_that(call, tmp_path):
+    result = call("run", "wscc9", "--t-end", 0.5, "--step", "0.001,0.2:0.01")
+    assert "step 0.001 s from 0 s, 0.01 s from 0.2 s" in result.stdout
+    run = gc.load_run(tmp_path / "wscc9.nc")
+    assert run.counters["steps"] == 230
+    assert np.array_equal(run.X, gc.simulate(gc.build("wscc9"), 0.5, [(0, 0.001), (0.2, 0.01)]).X)
 
 
 def test_a_name_leads_to_no_other_folder(call, tmp_path):

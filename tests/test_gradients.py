@@ -180,3 +180,20 @@ def test_forward_gradients_are_those_of_the_adjoint(expected):
     found = gc.analyses.forward_gradient(run, functions, WRT)
     assert_allclose(found, expected, rtol=1e-12, atol=1e-16)
     assert_allclose(found["value"], expected["value"], rtol=0)
+
+
+def test_tsa_by_a_strategy_finds_the_same_and_shows_what_that_took(call, tmp_path):
+    result = call("tsa", *SHORT, "--of", "GEN2.omega", "--strategy", "staggered hybrid", wrt=["GEN2.H"])
+    counts = result.stdout.splitlines()[-3]
+    assert all(name in counts for name in ("newton iterations", "factorisations", "mflop"))
+    run = gc.simulate(gc.build("wscc9_paper"), 0.4)
+    assert f"{run.counters['steps']} steps" in counts
+    with xr.open_dataset(tmp_path / "wscc9_paper_tsa.nc", engine="h5netcdf") as stored:
+        found = stored["sensitivity"].values
+    true = gc.analyses.tsa(run, ["GEN2.H"], [("GEN2", "omega")], fixed_time=True).values
+    assert_allclose(found, true, rtol=0, atol=1e-10 * np.abs(true).max())
+
+
+def test_tsa_refuses_an_unknown_strategy_before_the_run(call):
+    said = refused(call("tsa", *SHORT, "--of", "GEN2.omega", "--strategy", "hybrid", wrt=["GEN2.H"]))
+    assert said.startswith("no strategy 'hybrid'; ")

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 @sensitivity_options
 @click.option("--of", "quantities", multiple=True, required=True, metavar="PATTERN",
               help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
+@click.option("--strategy", metavar="NAME", help="Find them together with the steps, and show what that took: "
+              "'simultaneous corrector', or 'staggered direct', '... corrector', '... hybrid'.")
 def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path, plot: bool,
-                **study: Any) -> None:
+                strategy: str | None, **study: Any) -> None:
     """Sensitivities of quantities along a run, by the forward sweep.
 
     The largest of each is shown; all go to CASE_tsa.csv and CASE_tsa.nc in the folder --out, the figure to
@@ -34,15 +36,17 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     from gridcore.signals import select
     from gridcore.wanted import Wanted
 
-    from .sensitivities import tsa
+    from .sensitivities import replaying, tsa
+    from .work import COUNTERS
 
     asked = Study(**study)
     system = asked.build()
     found = select(system, quantities)
     Wanted.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    replaying(strategy)
     run = asked.simulate(system, out)
     with Progress("differentiating"):
-        table = tsa(run, wrt, found, jumps=jumps, dispatch=dispatch, fixed_time=True)
+        table = tsa(run, wrt, found, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)
     click.echo(_extremes(table))
     data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
     with whole_file(data[0]) as temporary:
@@ -52,6 +56,8 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
         with whole_file(data[2]) as temporary:
             plugins.analyses["plot_sensitivities"](run, table, temporary)
     click.echo()
+    if strategy:
+        click.echo(", ".join(f"{table.attrs[name]:.6g} {name.replace('_', ' ')}" for name in (*COUNTERS, "mflop")))
     for path in data if plot else data[:2]:
         click.echo(str(path))
 

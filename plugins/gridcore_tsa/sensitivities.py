@@ -73,7 +73,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     traced = trace(run, [Terminal(itemgetter(q)) for q in named])
     n, end = system.n, system.n + system.layout.n_p
     sweep = begin(run, wanted, [int(at) for at in traced.at if n <= at < end], jumps, dispatch,
-                  _replay(strategy, tolerance))
+                  replaying(strategy, tolerance))
     replay, moving = sweep.replay, sweep.rule.moving and not fixed_time
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
     states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
@@ -97,8 +97,8 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         attrs={"strategy": strategy, **replay.work.table()} if isinstance(replay, Strategy) else None)
 
 
-def _replay(strategy: str | None, tolerance: float) -> Callable[..., Replay]:
-    """What makes the replay of a tape."""
+def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., Replay]:
+    """What makes the replay of a tape; an unknown strategy is refused."""
     if strategy is None:
         return Replay
     if strategy not in STRATEGIES:
