@@ -135,7 +135,7 @@ class Solution:
         ks = range(low, high + 1)
         self.first, self.last = replay.point(low), replay.point(high)
         self.t = replay.tape.t[low: high + 1].copy()
-        self.X = np.array([replay.tape.states.row(k) for k in ks])
+        self.X = np.array([replay.tape.states.row(k).copy() for k in ks])
         self.slopes = np.array([replay.slope(k) for k in ks])
         self.Z = replay.buffer(low)
         self.differential = replay.differential(high)
