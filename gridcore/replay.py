@@ -7,6 +7,7 @@ at its converged points, factored there: a stale factor may precondition a solve
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 GRAZING = 1e-9
 # and against its mean speed over the step, of which next to nothing is left where a guard turns back at zero.
 TOUCHING = 1e-6
+
+
+class GrazingWarning(UserWarning):
+    """An event grazes its guard: derivatives across it mean little."""
 
 
 class Point:
@@ -82,7 +87,14 @@ class Replay:
         Of a theta run, or of another to be replayed with `theta`.
     carried : sequence of int
         Positions in Z of the parameters whose derivatives are carried along.
+
+    Attributes
+    ----------
+    allow_grazing : bool
+        Warn of a grazing event, whose derivatives are huge or infinite, in place of an error.
     """
+
+    allow_grazing = False
 
     def __init__(self, system: System, tape: Tape, carried: Sequence[int] | np.ndarray, theta: float | None = None):
         self.system, self.tape = system, tape
@@ -165,12 +177,15 @@ class Replay:
         return SwitchOperator(self, record)
 
     def refuse_grazing(self, record: Step, across: float, terms: float) -> None:
-        """Raise an error where the speed `across` of a crossing, a sum of `terms` in size, vanishes."""
+        """Raise an error where the speed `across` of a crossing, a sum of `terms` in size, vanishes; or warn."""
         before = self.system.switching.values(self.buffer(record.k))[record.guard]
         mean = abs(before) / record.h if record.h > 0 else 0.0
         if not abs(across) > max(GRAZING * terms, TOUCHING * mean):
-            raise EventError(f"{self.system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
-                             t=float(self.tape.t[record.k + 1]))
+            error = EventError(f"{self.system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
+                               t=float(self.tape.t[record.k + 1]))
+            if not self.allow_grazing:
+                raise error
+            warnings.warn(str(error), GrazingWarning, stacklevel=2)
 
     def slope(self, k: int) -> np.ndarray:
         """The slope dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""

@@ -111,7 +111,8 @@ class ReverseSweep:
 
 
 def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
-            jumps: str | None = None, dispatch: str = "power flow", method: str = "discrete") -> xr.DataArray:
+            jumps: str | None = None, dispatch: str = "power flow", method: str = "discrete",
+            allow_grazing: bool = False) -> xr.DataArray:
     """Derivatives of objectives of a run, by the adjoint.
 
     Parameters
@@ -130,6 +131,8 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     method : {"discrete", "continuous"}
         The derivative of the numbers that the run has; or the adjoint equations of the continuous system,
         integrated backwards by IDA along the stored solution: approximate.
+    allow_grazing : bool
+        Warn of a grazing event in place of an error; the derivatives across it mean little.
 
     Returns
     -------
@@ -144,7 +147,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     CaseError
         If a name matches nothing, or the run cannot be replayed.
     EventError
-        If an event grazes.
+        If an event grazes, unless that is allowed.
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
     if method not in METHODS:
@@ -159,6 +162,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     carried = carried_parameters(run.system, run.tape, [*wanted.parameters, *weights.parameters(run.system)],
                                  [*setpoints, *wanted.operating_point])
     replay = Replay(run.system, run.tape, carried)
+    replay.allow_grazing = allow_grazing
     sweep = ReverseSweep(replay, weights, rule)
     if method == "continuous":
         from .continuous import ContinuousSweep

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
         jumps: str = "discrete", dispatch: str = "power flow", fixed_time: bool = False,
-        strategy: str | None = None, tolerance: float = 1e-13) -> xr.DataArray:
+        strategy: str | None = None, tolerance: float = 1e-13, allow_grazing: bool = False) -> xr.DataArray:
     """Derivatives of quantities along a run in parameters, at every point of it.
 
     Parameters
@@ -39,7 +39,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         Parameters and initial values, by address and pattern, as in :func:`gridcore.adjoint`.
     quantities : iterable of (device, name), optional
         All differential states where none are given.
-    jumps, dispatch
+    jumps, dispatch, allow_grazing
         As in :func:`gridcore.adjoint`.
     fixed_time : bool
         A point that an event made moves with the event, and by default a derivative there is that of the numbers of
@@ -74,6 +74,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     n, end = system.n, system.n + system.layout.n_p
     sweep = begin(run, wanted, [int(at) for at in traced.at if n <= at < end], jumps, dispatch,
                   replaying(strategy, tolerance))
+    sweep.replay.allow_grazing = allow_grazing
     replay, moving = sweep.replay, sweep.rule.moving and not fixed_time
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
     states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)

@@ -16,6 +16,7 @@ from gridcore import plugins
 from gridcore.device import Device, Mode, Param, State, guard
 from gridcore.errors import EventError
 from gridcore.jumps import Discrete
+from gridcore.replay import GrazingWarning
 
 
 class Lob(Device):
@@ -157,6 +158,10 @@ def test_a_grazing_guard_is_an_error_that_names_it_and_the_time(below: float, ju
     assert len(run.events) == 1
     with pytest.raises(EventError, match=r"lob\.touches grazes.* at t = (1|0\.99999\d*) s"):
         gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"], jumps=jumps)
+    with pytest.warns(GrazingWarning, match=r"lob\.touches grazes"):
+        gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"], jumps=jumps, allow_grazing=True)
+    with pytest.warns(GrazingWarning, match=r"lob\.touches grazes"):
+        gc.analyses.tsa(run, ["lob.top"], jumps=jumps, allow_grazing=True)
 
 
 @pytest.mark.parametrize("below", [1e-9, 1e-4, 0.1])
