@@ -90,10 +90,6 @@ class System:
         """The equations of the initial state."""
         return Initialisation(self)
 
-    def slice_p(self) -> slice:
-        """Where the parameters are in Z."""
-        return slice(self.layout.n, self.layout.n + self.layout.n_p)
-
     def differential(self, Z: np.ndarray) -> np.ndarray:
         """(n,) bool: the rows that are differential under the modes in Z."""
         mask = self.base_differential.copy()

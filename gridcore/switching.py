@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -186,7 +185,3 @@ class Switching:
                     Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
         if touched:
             self.islands.settle(Z)
-
-    def describe(self, trigger: Trigger) -> dict[str, Any]:
-        """The trigger as plain data, for results on disk."""
-        return {"device": trigger.device, "item": trigger.item, "what": trigger.what}

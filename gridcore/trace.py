@@ -15,7 +15,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .device import Guard
 from .errors import DeviceError
 from .views import GLOBALS, Path, Scope, Shape, kind_of
 
@@ -156,10 +155,6 @@ class Trace:
         if not path and name in GLOBALS:
             return "t" if name == "time" else "p"
         return kind_of(self.shape.at(path), name)
-
-    def cancels(self, guard: Guard) -> bool:
-        """Whether a pending action of `guard` can be cancelled."""
-        return guard.delay is not None and guard.cancel is not False
 
 
 @contextlib.contextmanager
