@@ -314,12 +314,16 @@ class Device:
         Whether it has a part in the power flow as slack or PV (then it declares the field
         ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and
         initialisation finds its set-points so that it injects the power flow's ``P0 + j Q0``.
+    dyr : tuple of (str or None)
+        Of a model of the PSS/E library: names of its parameters and fields in the order of its record in a
+        dynamic data (DYR) file, after bus, model and id. None is a value that the model does not use.
     """
 
     attaches: ClassVar[str | tuple[str, ...]] = ()
     naming: ClassVar[str] = ""
     source: ClassVar[bool] = False
     regulates: ClassVar[bool] = False
+    dyr: ClassVar[tuple[str | None, ...]] = ()
     declares: ClassVar[Declarations] = Declarations()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -429,6 +433,8 @@ def _check_references(cls: type[Device], declared: Declarations) -> None:
             port, dot, _ = target.rpartition(".")
             need(bool(dot) or target in own,
                  f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
+    for ref in cls.dyr:
+        need(ref is None or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
     for name, driver in (*declared.params.items(), *declared.variables().items()):
         if driver.drives is not None:
             port, dot, _ = driver.drives.partition(".")
