@@ -7,9 +7,10 @@ time constant of zero).
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -25,6 +26,7 @@ from .jacobian import Entries, SparseMap, entries, function_of
 from .kernel import Batch, c_source, compile_libraries
 from .layout import Group, Layout
 from .linsolve import LU
+from .names import suggest
 from .network import Islands, graph
 from .switching import Switching
 from .trace import Trace
@@ -96,6 +98,66 @@ class System:
         if len(self.limited):
             mask[self.limited[:, 0]] &= Z[self.limited[:, 1]] == 0
         return mask
+
+    def with_values(self, values: Mapping[str, float | str]) -> System:
+        """The same system with other values of parameters that the case gives: ``{"GEN2.H": 6.5}``.
+
+        It is what :func:`build` makes of the changed case, to the last bit, but nothing is traced or compiled, and
+        where only times of events change the operating point is not found again. Both systems use the same
+        kernels and buffers: simulate one at a time. Runs of either stay as they are.
+
+        Parameters
+        ----------
+        values : mapping of str to float or str
+            By address; a text may carry a unit, ``"250 ms"``.
+
+        Raises
+        ------
+        CaseError
+            If there is no such parameter (the nearest names are offered), or it may not have that value.
+        PowerFlowError, InitialisationError
+        """
+        from .operating_point import find_operating_point
+
+        other, case = copy.copy(self), self.case.copy()
+        for address, value in values.items():
+            self._check_given(address)
+            case.set(address, value)
+        valid = validate(case)
+        other.case, other.layout = case, copy.copy(self.layout)
+        other.layout.instances = list(valid.records)
+        for name in ("graph", "initialisation", "zero_time_constants"):
+            other.__dict__.pop(name, None)
+        if "initialisation" in self.__dict__:
+            other.initialisation = copy.copy(self.initialisation)
+            other.initialisation.system = other
+        at = [self.layout.address(address) for address in values]
+        if self._times.issuperset(at):
+            other.Z0 = self.Z0.copy()
+            other.Z0[at] = [valid.records[self.layout.find(device)].values[name]
+                            for device, _, name in (address.rpartition(".") for address in values)]
+            return other
+        other.Z0 = other._defaults(valid.base_mva, valid.frequency)
+        other.base_differential, other.limited = other._structure()
+        other.islands.settle(other.Z0, at_rest=True)
+        if self.operating_point is not None:
+            find_operating_point(other, self.operating_point.enforce_q_limits)
+        return other
+
+    def _check_given(self, address: str) -> None:
+        """Refuse what is not a parameter of a device of the case."""
+        device, _, name = address.rpartition(".")
+        instance = self.layout.instances[self.layout.find(device)]
+        if name not in instance.values:
+            raise CaseError(f"{device} ({instance.model}) has no parameter '{name}' that a case gives"
+                            f"{suggest(name, instance.values)}")
+
+    @property
+    def _times(self) -> set[int]:
+        """Positions in Z of times and delays of events that no equation reads: no part of the operating point."""
+        read = {int(i) for group, trace in zip(self.layout.groups, self.traces, strict=True)
+                for path, name in trace.symbols for i in self.layout.gather(group, path, name)}
+        return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
 
     def load(self, Z: np.ndarray) -> None:
         """Put a buffer into the assembly, and recompute what depends on parameters and modes."""

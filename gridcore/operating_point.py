@@ -47,6 +47,8 @@ class OperatingPoint:
         Seconds by stage.
     dispatch : Dispatch or None
         The power flow problem, for its derivative.
+    enforce_q_limits : bool
+        Whether the power flow kept reactive limits.
     """
 
     power_flow: powerflow.PowerFlow | None
@@ -56,6 +58,7 @@ class OperatingPoint:
     violations: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     dispatch: Dispatch | None = None
+    enforce_q_limits: bool = False
 
 
 @dataclass
@@ -236,7 +239,8 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
     at_rest = ~initialisation.moving()
     point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
                            float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system),
-                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch)
+                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
+                           enforce_q_limits)
     system.operating_point = point
     return point
 

@@ -265,10 +265,7 @@ def _read_system(group: Any, path: Path) -> System:
 def _operating_point(system: System) -> dict[str, Any] | None:
     """What finds the operating point of the system again."""
     point = system.operating_point
-    if point is None:
-        return None
-    limited = point.power_flow is not None and bool(point.power_flow.limited.any())
-    return {"enforce_q_limits": limited, "timings": point.timings}
+    return None if point is None else {"enforce_q_limits": point.enforce_q_limits, "timings": point.timings}
 
 
 def _declarations(system: System) -> dict[str, list[list[str]]]:
