@@ -12,8 +12,8 @@ import math
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from string import Formatter
 from typing import Any
@@ -84,6 +84,8 @@ class Case:
     about : dict
         Free text by heading: source, licence, remarks.
     records : list of Record
+    notes : list of str
+        What the reader of a file left out or decided, one sentence each; kept as text in ``about["notes"]``.
     """
 
     name: str
@@ -92,6 +94,12 @@ class Case:
     frequency: float = 60.0
     about: dict[str, str] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list, compare=False)
+
+    def note(self, text: str) -> None:
+        """Add to the notes."""
+        self.notes.append(text)
+        self.about["notes"] = "\n".join(filter(None, (self.about.get("notes"), text)))
 
     def add(self, record: Record) -> Record:
         """Append a record, and return it."""
@@ -299,6 +307,24 @@ def validate(case: Case) -> ValidCase:
     if len(found) > 1:
         first.args = (f"{first} (and {len(found) - 1} more)",)
     raise first
+
+
+def validate_again(case: Case, before: Sequence[Instance], changed: Collection[int]) -> list[Instance]:
+    """The instances of a validated case after values of some records, by number, were changed.
+
+    Only these are checked, and those that give a value as text: what it amounts to may depend on the rating or the
+    voltage of another. A number stands for itself.
+
+    Raises
+    ------
+    CaseError
+        As from :func:`validate`.
+    """
+    by_id = {instance.id: record for instance, record in zip(before, case.records, strict=True)}
+    return [_Checker(case, by_id, record).instance(instance.id)
+            if number in changed or any(isinstance(record.fields.get(key), str) for key in instance.values)
+            else replace(instance, record=record)
+            for number, (instance, record) in enumerate(zip(before, case.records, strict=True))]
 
 
 def _is_number(value: Any) -> bool:

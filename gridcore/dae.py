@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .assembly import RUNTIME, Assembly
-from .case import Case, validate
+from .case import Case, validate, validate_again
 from .errors import CaseError
 from .files import load_case
 from .initialise import Initialisation
@@ -120,12 +120,11 @@ class System:
         from .operating_point import find_operating_point
 
         other, case = copy.copy(self), self.case.copy()
-        for address, value in values.items():
-            self._check_given(address)
-            case.set(address, value)
-        valid = validate(case)
+        given = [self._given(address) for address in values]
+        for (number, name), value in zip(given, values.values(), strict=True):
+            case.records[number].fields[name] = value
         other.case, other.layout = case, copy.copy(self.layout)
-        other.layout.instances = list(valid.records)
+        other.layout.instances = validate_again(case, self.layout.instances, {number for number, _ in given})
         for name in ("graph", "initialisation", "zero_time_constants"):
             other.__dict__.pop(name, None)
         if "initialisation" in self.__dict__:
@@ -134,23 +133,24 @@ class System:
         at = [self.layout.address(address) for address in values]
         if self._times.issuperset(at):
             other.Z0 = self.Z0.copy()
-            other.Z0[at] = [valid.records[self.layout.find(device)].values[name]
-                            for device, _, name in (address.rpartition(".") for address in values)]
+            other.Z0[at] = [other.layout.instances[number].values[name] for number, name in given]
             return other
-        other.Z0 = other._defaults(valid.base_mva, valid.frequency)
+        other.Z0 = other._defaults(float(case.base_mva), float(case.frequency))
         other.base_differential, other.limited = other._structure()
         other.islands.settle(other.Z0, at_rest=True)
         if self.operating_point is not None:
             find_operating_point(other, self.operating_point.enforce_q_limits)
         return other
 
-    def _check_given(self, address: str) -> None:
-        """Refuse what is not a parameter of a device of the case."""
+    def _given(self, address: str) -> tuple[int, str]:
+        """Number of the device and name of its parameter, which the case must give."""
         device, _, name = address.rpartition(".")
-        instance = self.layout.instances[self.layout.find(device)]
+        number = self.layout.find(device)
+        instance = self.layout.instances[number]
         if name not in instance.values:
             raise CaseError(f"{device} ({instance.model}) has no parameter '{name}' that a case gives"
                             f"{suggest(name, instance.values)}")
+        return number, name
 
     @property
     def _times(self) -> set[int]:

@@ -86,3 +86,11 @@ def test_what_is_no_parameter_or_no_value_of_it_is_refused(values, said):
         SYSTEM.with_values(values)
     assert said in str(error.value)
     assert SYSTEM.Z0.tobytes() == before
+
+
+def test_a_text_follows_the_voltage_of_what_it_hangs_on():
+    case = gc.load_case("wscc9")
+    case.set("LINE7-8.x", "38 ohm")
+    changed = gc.build(case).with_values({"BUS7.kv": 200.0})
+    case.set("BUS7.kv", 200.0)
+    assert changed.Z0.tobytes() == gc.build(case).Z0.tobytes() != SYSTEM.Z0.tobytes()
