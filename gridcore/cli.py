@@ -18,7 +18,7 @@ import click
 from . import plugins
 from .errors import GridcoreError
 from .names import suggest
-from .options import Study, file_of, load, placed, system_options, time_options
+from .options import Study, file_of, file_options, load, placed, system_options, time_options
 
 DEBUG = "GRIDCORE_DEBUG"
 
@@ -168,23 +168,22 @@ def doctor(device: str) -> None:
 
 
 @click.command("convert")
+@file_options
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO", type=click.Path(path_type=Path))
 def convert(source: str, target: Path) -> None:
     """Convert a case file to another format.
 
-    The suffixes say which: 'gridcore convert case9.m case9.toml'.
+    The suffixes say which: 'gridcore convert case9.m case9.toml'. What was left out or decided is shown.
     """
     from .case import validate
     from .export import whole_file
-    from .files import load_case, save_case
+    from .files import save_case
 
-    case = load_case(source)
+    case = load(source)
     validate(case)
     with whole_file(target) as temporary:
         save_case(case, temporary)
-    for note in filter(None, case.about.get("notes", "").split("; ")):
-        click.echo(f"note: {note}")
     click.echo(f"{target}: {len(case)} records")
 
 

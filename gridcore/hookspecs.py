@@ -36,7 +36,15 @@ def register_analyses(register: Callable[[str, Callable[..., Any]], None]) -> No
 @hookspec
 def register_readers(register: Callable[..., None]) -> None:
     """``register(suffix, read, write=None)``: ``read(path) -> Case`` and ``write(case, path)`` for files
-    named ``*suffix``.
+    named ``*suffix``. Keyword-only parameters of ``read`` are options of ``gc.load_case``.
+    """
+
+
+@hookspec
+def register_companions(register: Callable[..., None]) -> None:
+    """``register(suffix, extend, beside=())``: ``extend(case, path)`` adds what a file named ``*suffix`` says to a
+    case that is read already, ``gc.load_case(path, companion)``. Beside a file of one of the formats `beside`, one
+    with the same stem is taken by itself. Keyword-only parameters of ``extend`` are options of ``gc.load_case``.
     """
 
 

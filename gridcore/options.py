@@ -28,12 +28,46 @@ Command = Callable[..., Any]
 def system_options(command: Command) -> Command:
     """Options of every verb that builds a system from a case."""
     return _all(
-        command,
+        file_options(command),
         click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
         click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
         click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
                      help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
         click.argument("case", metavar="CASE"))
+
+
+def file_options(command: Command) -> Command:
+    """Options of every verb that reads a case file; :func:`load` reads as they say."""
+    return _all(
+        command,
+        _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current or power, I/Z: P and Q apart; "
+                 "else as the file says."),
+        _reading("--drop", multiple=True, metavar="MODEL", help="Leave out what the file has of a model. "
+                 "May be repeated."),
+        _reading("--substitute", multiple=True, metavar="MODEL=OTHER", callback=_pairs,
+                 help="Read the records of a model as those of another. May be repeated."),
+        _reading("--alone", is_flag=True, help="Do not read x.dyr beside x.raw."),
+        _reading("--with", "companions", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
+                 help="A file that adds to the case, as a DYR does. May be repeated."))
+
+
+_READING = "gridcore.reading"
+
+
+def _reading(*names: str, callback: Callable[[str, Any], Any] = lambda _, value: value, **extra: Any) -> Any:
+    """An option for :func:`load`, kept in the context and out of the arguments of the verb."""
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value:
+            context.meta.setdefault(_READING, {})[parameter.name] = callback(str(parameter.name), value)
+
+    return click.option(*names, expose_value=False, callback=keep, **extra)
+
+
+def _pairs(name: str, texts: Sequence[str]) -> dict[str, str]:
+    for text in texts:
+        if not re.fullmatch(r"[^=]+=[^=]+", text):
+            raise click.BadParameter(f"'{text}' is not MODEL=OTHER", param_hint=f"--{name}")
+    return {model.strip(): other.strip() for model, _, other in (text.partition("=") for text in texts)}
 
 
 def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
@@ -77,11 +111,15 @@ def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
     return command
 
 
-def load(name: str, changes: Sequence[str]) -> Case:
-    """A case with the changes of ``--set``."""
+def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
+    """A case, read as the options of the verb say, with the changes of ``--set``; shows the notes of the reader."""
     from .files import load_case
 
-    case = load_case(name)
+    context = click.get_current_context(silent=True)
+    reading = dict(context.meta.get(_READING, {})) if context else {}
+    case = load_case(name, *reading.pop("companions", ()), **reading)
+    for note in () if quiet else case.notes:
+        click.echo(f"note: {note}", err=True)
     for change in changes:
         address, equals, value = change.partition("=")
         if not equals or "." not in address:
@@ -146,7 +184,7 @@ class Study:
         from .dae import build
         from .progress import Progress
 
-        loaded = load(self.case, self.changes)
+        loaded = load(self.case, self.changes, quiet)
         with Progress("building", quiet=quiet), placed(loaded):
             return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
 

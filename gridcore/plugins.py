@@ -117,6 +117,7 @@ class Registry:
 devices = Registry("device", "register_devices")
 integrators = Registry("integrator", "register_integrators")
 readers = Registry("file format", "register_readers")
+companions = Registry("companion format", "register_companions")
 jump_rules = Registry("jump rule", "register_jump_rules")
 commands = Registry("command", "register_commands")
 
@@ -137,4 +138,4 @@ class Analyses(Registry):
 
 
 analyses = Analyses("analysis", "register_analyses")
-REGISTRIES = (devices, integrators, analyses, readers, jump_rules, commands)
+REGISTRIES = (devices, integrators, analyses, readers, companions, jump_rules, commands)

@@ -146,6 +146,30 @@ def test_register_readers_reads_and_writes_files_of_a_suffix(install, tmp_path):
     assert gc.load_case(tmp_path / "case.name").name == "alpha"
 
 
+def test_register_companions_adds_what_a_second_file_says(install, tmp_path):
+    install("ratings", """
+        def extend(case, path, *, scale=1.0):
+            case.base_mva = scale * float(path.read_text())
+
+        @hookimpl
+        def register_companions(register):
+            register(".mva", extend, beside=(".toml",))
+    """)
+    (tmp_path / "a.toml").write_text('Bus = [{id = 1}]')
+    (tmp_path / "b.mva").write_text("50")
+    assert gc.load_case(tmp_path / "a.toml").base_mva == 100
+    assert gc.load_case(tmp_path / "a.toml", tmp_path / "b.mva").base_mva == 50
+    (tmp_path / "b.mva").rename(tmp_path / "a.MVA")
+    assert gc.load_case(tmp_path / "a.toml", scale=3.0).base_mva == 150
+    assert gc.load_case(tmp_path / "a.toml", alone=True).base_mva == 100
+    with pytest.raises(gc.errors.CaseError, match="without an option 'scales'; did you mean scale"):
+        gc.load_case(tmp_path / "a.toml", scales=3.0)
+    with pytest.raises(gc.errors.CaseError, match="adds to a case and is none by itself"):
+        gc.load_case(tmp_path / "a.MVA")
+    with pytest.raises(gc.errors.CaseError, match=r"a\.toml: no format that adds to a case; there are: .*\.mva"):
+        gc.load_case(tmp_path / "a.toml", tmp_path / "a.toml")
+
+
 def test_register_jump_rules_adds_a_rule_by_name(install):
     install("no-jumps", """
         @hookimpl

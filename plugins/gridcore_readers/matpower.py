@@ -35,7 +35,7 @@ def read(path: Path) -> Case:
     """Read a case: elements in service, at buses that are not isolated.
 
     Loads become ``ZIP``, generators ``StaticGenerator``; whatever is left out or decided is told in
-    ``case.about["notes"]``.
+    ``case.notes``.
     """
     tables, base_mva = _tables(path)
     case = Case(path.stem, base_mva=base_mva, about={"source": f"MATPOWER case file {path.name}"})
@@ -57,7 +57,8 @@ def read(path: Path) -> Case:
     generators = _in_service(tables["gen"], "GEN_STATUS", ("GEN_BUS",), isolated, "generators", notes)
     for record in _generators(generators, tables["bus"], base_mva, file, notes):
         case.add(record)
-    case.about["notes"] = "; ".join(notes)
+    for note in notes:
+        case.note(note)
     return case
 
 
