@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .injectors import Source as Source
     from .integrate.driver import simulate as simulate
     from .integrate.retrace import retrace as retrace
+    from .objective import At as At
     from .objective import Integral as Integral
     from .objective import Sampled as Sampled
     from .objective import Terminal as Terminal
@@ -61,7 +62,7 @@ _CONTENTS = {
     "integrate.driver": ("simulate",),
     "integrate.retrace": ("retrace",),
     "run": ("Run", "load_run"),
-    "objective": ("Integral", "Sampled", "Terminal"),
+    "objective": ("Integral", "Sampled", "Terminal", "At"),
     "reverse": ("adjoint",),
     "differencing": ("differences",),
     "plugins": ("analyses",),

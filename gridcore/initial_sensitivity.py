@@ -39,7 +39,7 @@ class InitialSensitivity:
     def __init__(self, system: System, carried: np.ndarray, through_power_flow: bool):
         self.system, self.carried = system, carried
         self.initialisation = init = system.initialisation
-        Z, n = system.Z0, system.n
+        Z, n = system.rest, system.n
         self.lu = LU(len(init.unknowns), init.map.indptr, init.map.indices)
         self.lu.factor(init.matrix(Z).copy())
         column_of = system.columns(carried)
@@ -54,7 +54,7 @@ class InitialSensitivity:
     @classmethod
     def of(cls, system: System, carried: np.ndarray, through_power_flow: bool) -> InitialSensitivity:
         """The same, kept for the next sweep from the same initial point."""
-        key = (carried.tobytes(), through_power_flow, system.Z0.tobytes())
+        key = (carried.tobytes(), through_power_flow, system.rest.tobytes())
         return system.remembered("initial", key, lambda: cls(system, carried, through_power_flow))
 
     def forward(self, dP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +86,7 @@ class _FlowSensitivity:
         assert point is not None
         assert point.power_flow is not None
         self.flow = flow = point.power_flow
-        Z, alive = system.Z0, dispatch.alive
+        Z, alive = system.rest, dispatch.alive
         self.vm, self.va = (column_of[dispatch.at[name][alive]] for name in ("Vm0", "Va0"))
         place = np.full(len(dispatch.numbers), -1)
         place[alive] = np.arange(len(alive))

@@ -96,6 +96,25 @@ class Sampled(Objective):
     unit: str = ""
 
 
+@dataclass
+class At(Objective):
+    """``sum_i weights_i function(t_i)``, by linear interpolation between points of the run.
+
+    Parameters
+    ----------
+    times : (samples,) array (s)
+    function : callable
+    weights : (samples,) array or number, optional
+        One by default.
+    """
+
+    times: Sequence[float] | np.ndarray
+    function: Function
+    weights: Any = 1.0
+    name: str = ""
+    unit: str = ""
+
+
 class _Named:
     """What an objective's function gets: ``v["GEN2", "omega"]``, as symbols that stand for entries of Z."""
 
@@ -175,7 +194,7 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
         elif isinstance(term, Integral):
             values[i] += factor * steps.quadrature(r, partial(add_to_clock, i, factor), moving)
             weight = factor * steps.weight
-        elif isinstance(term, Sampled):
+        elif isinstance(term, Sampled | At):
             values[i] += factor * _samples(run, term, r, weight, partial(add_to_clock, i, factor) if moving else None)
             weight *= factor
         else:
@@ -259,30 +278,78 @@ class _Steps:
         return float(self.weight @ r)
 
 
-def _samples(run: Run, term: Sampled, r: np.ndarray, weight: np.ndarray,
+@dataclass
+class Sampling:
+    """Where given times fall on a run, for linear interpolation between its points.
+
+    At an instant at which something switched it is the value before.
+
+    Attributes
+    ----------
+    k : (samples,) int array
+        The point before each time; it lies between this one and the next.
+    part : (samples,) array
+        How far on the way to the next, 0 to 1.
+    h : (samples,) array
+        The time between the two (s).
+    start, end : (samples,) int arrays
+        Their clocks.
+    """
+
+    k: np.ndarray
+    part: np.ndarray
+    h: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, run: Run, times: Sequence[float] | np.ndarray) -> Sampling:
+        """Times on a run.
+
+        Raises
+        ------
+        CaseError
+            If one is no number, or outside the run.
+        """
+        times = np.asarray(times, dtype=float)
+        outside = times[~((times >= run.t[0]) & (times <= run.t[-1]))]
+        if len(outside):
+            raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
+        steps = [record for record in run.tape.records if isinstance(record, Step) and record.h > 0]
+        ends = run.t[[s.k + 1 for s in steps]]
+        chosen = np.minimum(np.searchsorted(ends, times), len(steps) - 1)
+        k, start, end = (np.array([getattr(s, name) for s in steps], dtype=int)[chosen]
+                         for name in ("k", "start", "end"))
+        h = np.array([s.h for s in steps])[chosen]
+        return cls(k, (times - run.t[k]) / h, h, start, end)
+
+    def values(self, r: np.ndarray) -> np.ndarray:
+        """Values at the times, from those at all points of the run: (points, ...) to (samples, ...)."""
+        part = self.part.reshape(-1, *[1] * (r.ndim - 1))
+        return (1 - part) * r[self.k] + part * r[self.k + 1]
+
+
+def _samples(run: Run, term: Sampled | At, r: np.ndarray, weight: np.ndarray,
              clock: Callable[[int, float], None] | None) -> float:
-    times = np.asarray(term.times, dtype=float)
-    data, factors = (np.broadcast_to(np.asarray(v, dtype=float), times.shape) for v in (term.data, term.weights))
-    if not np.isfinite(data).all():
-        raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
-                        "not finite")
-    outside = times[(times < run.t[0]) | (times > run.t[-1])]
-    if len(outside):
-        raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
-    steps = [record for record in run.tape.records if isinstance(record, Step) and record.h > 0]
-    ends = np.array([run.t[s.k + 1] for s in steps])
-    total = 0.0
-    for time, value, factor in zip(times, data, factors, strict=True):
-        step = steps[min(int(np.searchsorted(ends, time)), len(steps) - 1)]
-        s = (time - run.t[step.k]) / step.h
-        error = (1 - s) * r[step.k] + s * r[step.k + 1] - value
-        total += factor * error**2
-        slope = 2 * factor * error
-        weight[step.k] += slope * (1 - s)
-        weight[step.k + 1] += slope * s
-        along = slope * (r[step.k + 1] - r[step.k]) / step.h
-        if clock and step.start:
-            clock(step.start, along * (s - 1))
-        if clock and step.end:
-            clock(step.end, -along * s)
+    """A sum over samples; its derivatives at the points go to `weight`, those in the times of points to `clock`."""
+    at = Sampling.of(run, term.times)
+    values, factors = at.values(r), np.broadcast_to(np.asarray(term.weights, dtype=float), at.k.shape)
+    if isinstance(term, At):
+        total, slope = float(factors @ values), factors
+    else:
+        data = np.broadcast_to(np.asarray(term.data, dtype=float), at.k.shape)
+        if not np.isfinite(data).all():
+            raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
+                            "not finite")
+        error = values - data
+        total, slope = float(factors @ error**2), 2 * factors * error
+    np.add.at(weight, at.k, slope * (1 - at.part))
+    np.add.at(weight, at.k + 1, slope * at.part)
+    along = slope * (r[at.k + 1] - r[at.k]) / at.h
+    if clock is not None:
+        for i in np.flatnonzero(at.start | at.end):
+            if at.start[i]:
+                clock(int(at.start[i]), along[i] * (at.part[i] - 1))
+            if at.end[i]:
+                clock(int(at.end[i]), -along[i] * at.part[i])
     return total

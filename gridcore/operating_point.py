@@ -242,6 +242,7 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
                            {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
                            enforce_q_limits)
     system.operating_point = point
+    system.rest, system.held = system.Z0, np.zeros(0, dtype=int)
     return point
 
 

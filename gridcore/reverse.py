@@ -171,11 +171,15 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     sweep.run()
     initial = InitialSensitivity.of(run.system, carried, dispatch == "power flow")
     gradient = np.empty((len(objectives), len(wanted.names)))
-    gradient[:, wanted.is_parameter] = initial.transpose(sweep.X, sweep.P)[
-        :, replay.column_of[wanted.parameters]]
-    if len(wanted.states):  # the algebraic variables follow an initial value
-        held, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X, np.zeros_like(sweep.P))
-        gradient[:, ~wanted.is_parameter] = held[:, wanted.states]
+    aX, aP, held = sweep.X, sweep.P, run.system.held
+    if len(wanted.states) or len(held):  # the algebraic variables follow an initial value
+        parameters = sweep.P.copy()
+        states, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X, parameters)
+        gradient[:, ~wanted.is_parameter] = states[:, wanted.states]
+        if len(held):  # and initialisation has no part in one that is given
+            aX, aP = states, parameters
+            aX[:, held] = 0.0
+    gradient[:, wanted.is_parameter] = initial.transpose(aX, aP)[:, replay.column_of[wanted.parameters]]
     out = table(objectives, weights.values, wanted, gradient)
     out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
     return out if method == "discrete" else _against_discrete(out, run, objectives, wrt, dispatch)

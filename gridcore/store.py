@@ -135,6 +135,7 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         "operating_point": json.dumps(_operating_point(system)),
         "declarations": json.dumps(_declarations(system)),
         "theta": json.dumps(tape.theta),
+        "held": json.dumps(system.held.tolist()),
         **{key: json.dumps(value, default=_plain)
            for key, value in (("run", run.settings), ("counters", run.counters), ("timings", run.timings))}})
     _write(group, "Z0", ("entry",), system.Z0)
@@ -258,7 +259,10 @@ def _read_system(group: Any, path: Path) -> System:
     if point is not None:
         found = find_operating_point(system, point["enforce_q_limits"])
         found.timings = point["timings"]
-    system.Z0[:] = group.variables["Z0"][...]
+    system.Z0 = group.variables["Z0"][...]
+    system.held = np.array(json.loads(group.attrs.get("held", "[]")), dtype=int)
+    if not len(system.held):
+        system.rest = system.Z0
     return system
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import fnmatch
 import warnings
 from collections.abc import Iterable, Sequence
@@ -87,7 +88,9 @@ class Wanted:
     def of(cls, system: System, wrt: str | Iterable[str], dispatch: str) -> Wanted:
         """The same for the patterns as a user gives them; found once for each system."""
         patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        return system.remembered("wanted", (patterns, dispatch), lambda: cls(system, patterns, dispatch))
+        found = copy.copy(system.remembered("wanted", (patterns, dispatch), lambda: cls(system, patterns, dispatch)))
+        found._system = system  # what is remembered may be of the same system with other values
+        return found
 
 
 def unit_of(system: System, device: str, name: str) -> str:

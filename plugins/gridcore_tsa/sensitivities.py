@@ -123,8 +123,9 @@ def begin(run: Run, wanted: Wanted, read: list[int], jumps: str, dispatch: str,
     dP = np.zeros((len(wanted.names), len(carried)))
     dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
     dX, dP = InitialSensitivity.of(system, carried, dispatch == "power flow").forward(dP)
-    if len(wanted.states):  # the algebraic variables follow an initial value
-        rows = np.flatnonzero(~wanted.is_parameter)
-        dX[rows, wanted.states] += 1.0
+    if len(wanted.states) or len(system.held):  # the algebraic variables follow an initial value
+        dX[:, system.held] = 0.0
+        dX[np.flatnonzero(~wanted.is_parameter), wanted.states] += 1.0
+        rows = np.flatnonzero(~wanted.is_parameter | (len(system.held) > 0))
         dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
     return ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)
