@@ -24,6 +24,10 @@ from .loads.exponential_recovery import ExponentialRecovery
 from .loads.zip import ZIP
 from .machines.classical import Classical
 from .machines.flux_decay import FluxDecay
+from .machines.gencls import GENCLS
+from .machines.genroe import GENROE
+from .machines.genrou import GENROU
+from .machines.gensal import GENSAL
 from .machines.infinite_bus import InfiniteBus
 from .machines.static import StaticGenerator
 from .machines.swing_equation import SwingEquation
@@ -35,6 +39,7 @@ from .protection.undervoltage import UnderVoltageLoadShedding
 
 DEVICES: tuple[type, ...] = (
     StaticGenerator, InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
+    GENCLS, GENROU, GENROE, GENSAL,
     IEEEType1, IEEET1, StaticExciter, TGOV1,
     ZIP, Exponential, ExponentialRecovery,
     Line, SeriesAdmittance, Transformer, Shunt,

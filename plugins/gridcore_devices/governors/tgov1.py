@@ -24,6 +24,7 @@ class TGOV1(Device):
 
     attaches = "machine"
     naming = "GOV_{machine}"
+    dyr = ("R", "T1", "VMAX", "VMIN", "T2", "T3", "Dt")
     R = Param("pu", gt=0, doc="permanent droop")
     T1 = Param("s", gt=0, doc="time constant of the valve")
     T2 = Param("s", ge=0, doc="lead time constant of the turbine")

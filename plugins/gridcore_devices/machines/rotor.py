@@ -28,7 +28,7 @@ class SynchronousMachine(Source):
     Dt = Input("pu", 0.0, doc="turbine damping")
 
 
-def swing(s: Any, Pe: Any) -> tuple[Any, Any]:
-    """D delta/dt and d omega/dt under the air-gap power `Pe`."""
+def swing(s: Any, Pe: Any, H: Any = None) -> tuple[Any, Any]:
+    """D delta/dt and d omega/dt under the air-gap power `Pe`, with the machine's own inertia or `H`."""
     slip = s.omega - 1.0
-    return s.omega_b * slip, (s.Pm - Pe - (s.D + s.Dt) * slip) / (2.0 * s.H)
+    return s.omega_b * slip, (s.Pm - Pe - (s.D + s.Dt) * slip) / (2.0 * (s.H if H is None else H))
