@@ -120,10 +120,10 @@ def test_steady_state_under_load_is_that_of_the_saturated_reactances(cls):
     def equations(x):
         delta, Efd = x
         turn = np.exp(-1j * (delta - np.pi / 2))
-        behind, I = (V + (d["Rs"] + 1j * d["Xdpp"]) * current) * turn, current * turn
+        behind, Idq = (V + (d["Rs"] + 1j * d["Xdpp"]) * current) * turn, current * turn
         part_q = factor * (d["Xq"] - d["Xl"]) / (d["Xd"] - d["Xl"])
-        return ((1 + part_q) * behind.real - (d["Xq"] - d["Xdpp"]) * I.imag,
-                (1 + factor) * behind.imag + (d["Xd"] - d["Xdpp"]) * I.real - Efd)
+        return ((1 + part_q) * behind.real - (d["Xq"] - d["Xdpp"]) * Idq.imag,
+                (1 + factor) * behind.imag + (d["Xd"] - d["Xdpp"]) * Idq.real - Efd)
 
     delta, Efd = fsolve(equations, (0.9, 2.0), xtol=1e-13)
     machine = at_rest(cls, V, S, **d, **SATURATED)
@@ -145,7 +145,7 @@ class Circuits:
     """The windings of one axis as circuits: Kundur (1994), figures 3.18 and 4.1, by field and damper inductances.
 
     Rotor fluxes are the states; the stator's flux behind the leakage reactance and the field current follow from
-    ``psi_ad = Xad (i_f + i_1 - I)`` and ``psi_k = psi_ad + X_k i_k``.
+    ``psi_ad = Xad (i_f + i_1 - Idq)`` and ``psi_k = psi_ad + X_k i_k``.
     """
 
     def __init__(self, X, Xp, Xpp, Xl, T0p, T0pp):
@@ -159,12 +159,12 @@ class Circuits:
         self.R = np.array([(self.mutual + self.first) / T0p, (self.second + Xp - Xl) / T0pp])  # times omega_b
         self.X = np.array([self.first, self.second])
 
-    def airgap(self, psi, I):
-        return (np.sum(psi / self.X) - I) / (1 / self.mutual + np.sum(1 / self.X))
+    def airgap(self, psi, Idq):
+        return (np.sum(psi / self.X) - Idq) / (1 / self.mutual + np.sum(1 / self.X))
 
-    def solve(self, psi, I, voltage=0.0):
-        """d psi/dt, and the currents of the windings; `voltage` is Efd, pu of the air-gap line."""
-        currents = (psi - self.airgap(psi, I)) / self.X
+    def solve(self, psi, Idq, voltage=0.0):
+        """Slope of psi, and the currents of the windings; `voltage` is Efd, pu of the air-gap line."""
+        currents = (psi - self.airgap(psi, Idq)) / self.X
         applied = np.array([self.R[0] / self.mutual * voltage, 0.0])
         return applied - self.R * currents, currents
 
@@ -176,26 +176,26 @@ def circuit_machine(d, V_of_t, Efd_of_t, Pm, delta, E):
     Z = np.array([[d["Rs"], -d["Xl"]], [d["Xl"], d["Rs"]]])
 
     def stator(x, V):
-        """Id, Iq: V + (Rs + j Xl) I is the air-gap voltage, linear in I."""
+        """Id, Iq: V + (Rs + j Xl) I is the air-gap voltage, linear in Idq."""
         turned = V * np.exp(-1j * (x[0] - np.pi / 2))
 
-        def mismatch(I):
-            air = -on_q.airgap(x[4:6], I[1]), on_d.airgap(x[2:4], I[0])
-            return np.array([turned.real, turned.imag]) + Z @ I - air
+        def mismatch(Idq):
+            air = -on_q.airgap(x[4:6], Idq[1]), on_d.airgap(x[2:4], Idq[0])
+            return np.array([turned.real, turned.imag]) + Z @ Idq - air
 
         offset = mismatch(np.zeros(2))
         slope = np.array([mismatch(unit) - offset for unit in np.eye(2)]).T
         return np.linalg.solve(slope, -offset)
 
     def slope(t, x):
-        I = stator(x, V_of_t(t))
-        torque = on_d.airgap(x[2:4], I[0]) * I[1] - on_q.airgap(x[4:6], I[1]) * I[0]
+        Idq = stator(x, V_of_t(t))
+        torque = on_d.airgap(x[2:4], Idq[0]) * Idq[1] - on_q.airgap(x[4:6], Idq[1]) * Idq[0]
         return np.array([120 * np.pi * (x[1] - 1), (Pm - torque) / (2 * d["H"]),
-                         *on_d.solve(x[2:4], I[0], Efd_of_t(t))[0], *on_q.solve(x[4:6], I[1])[0]])
+                         *on_d.solve(x[2:4], Idq[0], Efd_of_t(t))[0], *on_q.solve(x[4:6], Idq[1])[0]])
 
     def outputs(t, x):
-        I = stator(x, V_of_t(t))
-        return *I, on_d.mutual * on_d.solve(x[2:4], I[0])[1][0]
+        Idq = stator(x, V_of_t(t))
+        return *Idq, on_d.mutual * on_d.solve(x[2:4], Idq[0])[1][0]
 
     def rest(x):
         return slope(0.0, np.concatenate([[delta, 1.0], x]))[2:]
@@ -268,8 +268,8 @@ def block_diagram(d, V, Efd, Pm, S):
         delta, omega, Eq, kd, Ed, kq = x  # kq and Ed count as the drawing does: positive for positive Iq
         flux_d = gd1 * Eq + (d["Xdp"] - d["Xdpp"]) / (d["Xdp"] - d["Xl"]) * kd
         flux_q = gq1 * Ed + (d["Xqp"] - d["Xdpp"]) / (d["Xqp"] - d["Xl"]) * kq
-        I = (flux_q + 1j * flux_d - V * np.exp(-1j * (delta - np.pi / 2))) / (d["Rs"] + 1j * d["Xdpp"])
-        Id, Iq = I.real, I.imag
+        Idq = (flux_q + 1j * flux_d - V * np.exp(-1j * (delta - np.pi / 2))) / (d["Rs"] + 1j * d["Xdpp"])
+        Id, Iq = Idq.real, Idq.imag
         in_d, in_q = kd + (d["Xdp"] - d["Xl"]) * Id - Eq, kq - (d["Xqp"] - d["Xl"]) * Iq - Ed
         s = S(abs(flux_q + 1j * flux_d))
         Ifd = Eq + (d["Xd"] - d["Xdp"]) * (Id - gd2 * in_d) + s * flux_d
