@@ -15,14 +15,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .kernel import Batch
+from .kernel import Batch, Batches
 
 RUNTIME = Path(__file__).with_name("runtime.c")
-
-
-class _CBatch(ctypes.Structure):
-    _fields_ = [("run", ctypes.c_void_p), ("count", ctypes.c_long),
-                *((name, ctypes.c_void_p) for name in ("gather", "scatter", "rows"))]
 
 
 class _CPlan(ctypes.Structure):
@@ -61,7 +56,7 @@ class Assembly:
     def __init__(self, n: int, Z: np.ndarray, rhs: Sequence[Batch], jac: Sequence[Batch],
                  linear_rhs: Sequence[Batch], linear_jac: Sequence[Batch], indptr: np.ndarray, indices: np.ndarray):
         self.n, self.Z, self.X = n, Z, Z[:n]
-        self._rhs, self._jac = list(rhs), list(jac)
+        self._rhs, self._jac = Batches(rhs), Batches(jac)
         self._linear_rhs, self._linear_jac = list(linear_rhs), list(linear_jac)
         self.indptr, self.indices = indptr, indices
         nnz = len(indices)
@@ -110,8 +105,7 @@ class Assembly:
             self._native.gc_rhs(self._plan)
         else:
             self.F[:] = 0.0
-            for batch in self._rhs:
-                batch.add(self.Z, self.F)
+            self._rhs.add(self.Z, self.F)
             product = sp.csr_matrix((self._linear_values, self._linear_cols, self._linear_ptr),
                                     shape=(len(self._linear_rows), self.n)) @ self.X
             self.F[self._linear_rows] += product + self._linear_constant
@@ -136,6 +130,16 @@ class Assembly:
                 batch.add(self.Z, self.A, self._scale)
         return self.A[:-1]
 
+    def jacobian(self) -> np.ndarray:
+        """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
+        out = np.empty(len(self.indices) + 1)
+        if self._native:
+            self._native.gc_jacobian(self._plan, out.ctypes.data)
+        else:
+            out[:] = self._linear_matrix
+            self._jac.add(self.Z, out)
+        return out[:-1]
+
     def newton(self, tol: float) -> float:
         """``X += R``; returns max |R_i| / (1 + |X_i|), and leaves the next residual unless below `tol`."""
         if self._native:
@@ -150,17 +154,19 @@ class Assembly:
         """Use the compiled loops; every batch must have been bound before."""
         runtime.gc_newton.restype = ctypes.c_double
         runtime.gc_newton.argtypes = [ctypes.c_void_p, ctypes.c_double]
+        runtime.gc_jacobian.restype, runtime.gc_jacobian.argtypes = None, [ctypes.c_void_p] * 2
         for name in ("gc_rhs", "gc_residual", "gc_matrix"):
             function = getattr(runtime, name)
             function.restype, function.argtypes = None, [ctypes.c_void_p]
-        self._tables = (_table(self._rhs), _table(self._jac))
+        for batches in (self._rhs, self._jac):
+            batches.bind(runtime)
 
         def at(array: np.ndarray) -> int:
             return array.ctypes.data
 
         self._struct = _CPlan(
             self.n, len(self.indices), len(self._rhs), len(self._jac), len(self._linear_rows),
-            ctypes.addressof(self._tables[0]), ctypes.addressof(self._tables[1]),
+            self._rhs.address, self._jac.address,
             at(self._linear_rows), at(self._linear_ptr), at(self._linear_cols), at(self._linear_values),
             at(self._linear_constant), at(self.indices), at(self.diagonal), at(self._linear_matrix),
             at(self.Z), at(self.F), at(self.R), at(self.A), at(self.mass), at(self.c), at(self.base),
@@ -168,11 +174,3 @@ class Assembly:
         self._plan = ctypes.c_void_p(ctypes.addressof(self._struct))
         self._native = self.runtime = runtime
 
-
-def _table(batches: Sequence[Batch]) -> Any:
-    table = (_CBatch * max(len(batches), 1))()
-    for entry, batch in zip(table, batches, strict=False):
-        entry.run = ctypes.cast(batch.native, ctypes.c_void_p)  # type: ignore[arg-type]
-        entry.count, entry.gather, entry.scatter = batch.count, batch.gather.ctypes.data, batch.scatter.ctypes.data
-        entry.rows = None if batch.rows is None else batch.rows.ctypes.data
-    return table

@@ -222,17 +222,15 @@ class BackwardIda:
             assembly = self.replay.system.assembly
             Z = self._solution.at(float(self._solution.t[-1]) - s)
             assembly.Z[:] = Z
-            assembly.mass[:], assembly.c[:] = 0.0, -1.0
             r = np.zeros(len(self._y))
             self._density.add(Z, r, self._none)
-            self._kept, self._last = (assembly.matrix().copy(), r), s
+            self._kept, self._last = (assembly.jacobian(), r), s
         return self._kept
 
     def _quadrature(self, s: float, weight: float, aP: np.ndarray) -> None:
         replay = self.replay
         Z = self._solution.at(float(self._solution.t[-1]) - s)
-        values = replay.parameter_map.evaluate_values(Z)
-        replay.Fp.add_transposed(values, self._y[None], np.full(len(self._y), weight), aP[None])
+        replay.times_C.transposed(replay.parameter_map.values(Z), weight * self._y[None], aP[None])
         self._density.add(Z, np.zeros(len(self._y)), aP, weight)
 
     def _call(self, s: float) -> float:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from .assembly import RUNTIME, Assembly
 from .case import Case, validate, validate_again
-from .errors import CaseError
+from .errors import CaseError, DeviceError
 from .files import load_case
 from .initialise import Initialisation
 from .jacobian import Entries, SparseMap, entries, function_of
@@ -56,6 +56,10 @@ class System:
         The buffer ``[X; p; modes; t]`` at t0: at the operating point, once that is found.
     operating_point : OperatingPoint or None
         What power flow and initialisation found.
+    rest : (size,) array
+        Z at the operating point: Z0, but for states that do not start there.
+    held : (states,) int array
+        Positions in Z of those states: see :func:`gridcore.initial_values.starting_at`.
     """
 
     def __init__(self, case: Case, deenergise: bool = False):
@@ -70,6 +74,7 @@ class System:
         self.islands.settle(self.Z0, at_rest=True)
         self._assemble()
         self.operating_point: OperatingPoint | None = None
+        self.rest, self.held = self.Z0, np.zeros(0, dtype=int)
         self._kept: dict[tuple[str, Any], Any] = {}
 
     @property
@@ -159,6 +164,11 @@ class System:
                 for path, name in trace.symbols for i in self.layout.gather(group, path, name)}
         return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
 
+    def at_moving_limit(self, Z: np.ndarray) -> np.ndarray:
+        """(k, 2) positions of the states that are at a limit that moves, and of their modes."""
+        moving = self.limited[self.limited[:, 2] == 1, :2]
+        return moving[Z[moving[:, 1]] != 0]
+
     def load(self, Z: np.ndarray) -> None:
         """Put a buffer into the assembly, and recompute what depends on parameters and modes."""
         self.assembly.Z[:] = Z
@@ -172,8 +182,7 @@ class System:
         """F_X at Z, (n, n)."""
         self.load(Z)
         a = self.assembly
-        a.mass[:], a.c[:] = 0.0, -1.0
-        return sp.csc_matrix((a.matrix().copy(), a.indices, a.indptr), shape=(self.n, self.n))
+        return sp.csc_matrix((a.jacobian(), a.indices, a.indptr), shape=(self.n, self.n))
 
     def rhs(self, Z: np.ndarray) -> np.ndarray:
         """F at Z, (n,)."""
@@ -189,17 +198,19 @@ class System:
     def remembered(self, what: str, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gives, kept for the next sweep that asks for the same."""
         key = (what, key.tobytes() if isinstance(key, np.ndarray) else key)
-        if key not in self._kept:
-            while len(self._kept) >= _KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = make()
-        return self._kept[key]
+        found = self._kept.pop(key) if key in self._kept else make()
+        while len(self._kept) >= _KEPT:  # what was asked for longest ago
+            self._kept.pop(next(iter(self._kept)))
+        self._kept[key] = found
+        return found
 
     @staticmethod
     def _compiled(made: SparseMap) -> SparseMap:
-        libraries = compile_libraries([c_source([batch.function]) for batch in made.batches])
-        for batch, library in zip(made.batches, libraries or [], strict=False):
-            batch.bind(library)
+        libraries = compile_libraries([RUNTIME.read_text(), *(c_source([batch.function]) for batch in made.batches)])
+        if libraries is not None:
+            for batch, library in zip(made.batches, libraries[1:], strict=True):
+                batch.bind(library)
+            made.batches.bind(libraries[0])
         return made
 
     @functools.cached_property
@@ -293,6 +304,9 @@ class System:
                 Z[self.layout.index(group.members, cls, name)] = start
             for name, mode in declared.modes.items():
                 Z[self.layout.index(group.members, cls, name)] = mode.initial
+        for i in (i for i, instance in enumerate(self.layout.instances) if not instance.in_service):
+            for j in (i, *self.layout.dependants(i)):
+                Z[self.layout.address(f"{self.layout.instances[j].id}.status")] = 0.0
         for driver, replaced in self.layout.replaced():  # a ramp begins at the parameter that it replaces
             Z[driver] = Z[replaced]
         Z[self.layout.globals["omega_b"]] = 2 * math.pi * frequency
@@ -300,26 +314,36 @@ class System:
         return Z
 
     def _structure(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows that are differential by themselves; and (variable, mode) of every limited state."""
+        """Rows that are differential by themselves; and (variable, mode, whether it moves) of every limited state."""
         mask = np.zeros(self.n, dtype=bool)
         limited = []
-        for group in self.layout.groups:
+        for group, trace in zip(self.layout.groups, self.traces, strict=True):
             cls = group.shape.cls
             for name, state in cls.declares.states.items():
                 at = self.layout.index(group.members, cls, name)
                 mask[at] = True
                 if state.T is not None:
-                    mask[at] = self.Z0[self.layout.index(group.members, cls, state.T)] > 0
+                    mask[at] = self._time_constants(group, trace, state.T)[0] > 0
                 if state.limits is not None:
-                    limited.append(np.stack([at, self.layout.index(group.members, cls, f"{name}_limit")], axis=1))
-        return mask, np.concatenate(limited) if limited else np.zeros((0, 2), dtype=int)
+                    moves = mask[at] & any(bound in cls.declares.quantities for bound in state.limits)
+                    mode = self.layout.index(group.members, cls, f"{name}_limit")
+                    limited.append(np.stack([at, mode, moves], axis=1))
+        return mask, np.concatenate(limited) if limited else np.zeros((0, 3), dtype=int)
+
+    def _time_constants(self, group: Group, trace: Trace, T: str) -> tuple[np.ndarray, np.ndarray]:
+        """Values of a time constant, (count,), and the positions in Z of the parameters that make it up."""
+        function, gather = function_of("T", self.layout, group, trace, trace.quantity(T))
+        if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(trace.quantity(T))):
+            raise DeviceError(f"{group.shape.cls.__name__}: T={T!r} depends on more than parameters")
+        return Batch(function, gather, np.zeros((len(group), 1))).values(self.Z0)[:, 0], gather
 
     @functools.cached_property
     def zero_time_constants(self) -> list[int]:
         """Positions in Z of the time constants that are zero: which rows are algebraic cannot be derived in them."""
-        at = [self.layout.index(group.members, group.shape.cls, state.T) for group in self.layout.groups
-              for state in group.shape.cls.declares.states.values() if state.T is not None]
-        return [int(i) for part in at for i in part[self.Z0[part] == 0]]
+        found = [self._time_constants(group, trace, state.T)
+                 for group, trace in zip(self.layout.groups, self.traces, strict=True)
+                 for state in group.shape.cls.declares.states.values() if state.T is not None]
+        return [int(i) for values, at in found for i in at[values == 0].ravel()]
 
     def _assemble(self) -> None:
         """Kernels, pattern and buffers; compiled side by side where there is a compiler."""
@@ -363,6 +387,7 @@ class System:
             for batch in s:
                 batch.bind(library[sources[id(s)]])
         self.assembly.bind(libraries[0])
+        self.switching.batches.bind(libraries[0])
 
 
 def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,

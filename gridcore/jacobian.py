@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
-from .kernel import Batch, vector_function
+from .kernel import Batch, Batches, vector_function
 from .layout import Group, Layout
 from .trace import Trace
 
@@ -36,8 +36,7 @@ def function_of(name: str, layout: Layout, group: Group, trace: Trace,
                 outputs: ca.SX | Sequence[ca.SX]) -> tuple[ca.Function, np.ndarray]:
     """The outputs as a function of the symbols that they read, and where those are in Z, (count, n_symbols)."""
     values = outputs if isinstance(outputs, ca.SX) else ca.vertcat(*outputs)
-    read = {symbol.element_hash() for symbol in ca.symvar(values)}
-    symbols = {key: symbol for key, symbol in trace.symbols.items() if symbol.element_hash() in read}
+    symbols = {key: trace.symbols[key] for key in trace.symbols_of(values)}
     columns = [layout.gather(group, *key) for key in symbols]
     gather = np.stack(columns, axis=1) if columns else np.zeros((len(group), 0), dtype=np.int32)
     return vector_function(name, list(symbols.values()), values), gather
@@ -78,7 +77,7 @@ class SparseMap:
     ----------
     indptr, indices : int32 arrays
         The CSC pattern.
-    batches : list of Batch
+    batches : Batches
         One for each group, scattering into the values; ``rows`` are filled in for row scaling.
     """
 
@@ -94,21 +93,20 @@ class SparseMap:
         self.indices = (unique % shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
         self.columns = (unique // shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
         self.indptr = np.searchsorted(self.columns, np.arange(shape[1] + 1)).astype(np.int32)
-        self.values = np.zeros(len(unique) + 1)
-        self.batches: list[Batch] = []
+        batches = []
         for part, kept, key in zip(there, keep, keys, strict=False):
             scatter = np.full(part.rows.shape, len(unique), dtype=np.int32)
             scatter[kept] = np.searchsorted(unique, key)
-            self.batches.append(Batch(part.function, part.gather, scatter, np.where(kept, part.rows, 0)))
+            batches.append(Batch(part.function, part.gather, scatter, np.where(kept, part.rows, 0)))
+        self.batches = Batches(batches)
         self.constant = [p.constant for p in there]
 
-    def evaluate_values(self, Z: np.ndarray) -> np.ndarray:
-        """The entries at Z in the pattern: a buffer that the next call overwrites."""
-        self.values[:] = 0.0
-        for batch in self.batches:
-            batch.add(Z, self.values)
-        return self.values[:-1]
+    def values(self, Z: np.ndarray) -> np.ndarray:
+        """The entries at Z in the pattern."""
+        values = np.zeros(len(self.indices) + 1)  # the last is for what is dropped
+        self.batches.add(Z, values)
+        return values[:-1]
 
     def evaluate(self, Z: np.ndarray) -> sp.csc_matrix:
-        """The matrix at Z; its data is a buffer that the next call overwrites."""
-        return sp.csc_matrix((self.evaluate_values(Z), self.indices, self.indptr), shape=self.shape)
+        """The matrix at Z."""
+        return sp.csc_matrix((self.values(Z), self.indices, self.indptr), shape=self.shape)

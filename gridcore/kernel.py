@@ -18,7 +18,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -211,6 +211,49 @@ class Batch:
         np.take(Z, self.gather, out=inputs)
         trigger()  # type: ignore[operator]
         return outputs
+
+
+class _CBatch(ctypes.Structure):
+    _fields_ = [("run", ctypes.c_void_p), ("count", ctypes.c_long),
+                *((name, ctypes.c_void_p) for name in ("gather", "scatter", "rows"))]
+
+
+class Batches:
+    """Batches that add into one buffer, all of them in one call of the compiled loops (``runtime.c``).
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+    """
+
+    def __init__(self, batches: Sequence[Batch]):
+        self.batches = list(batches)
+        self._run: ctypes._NamedFuncPointer | None = None
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return iter(self.batches)
+
+    def bind(self, runtime: ctypes.CDLL) -> None:
+        """Use the compiled loops; every batch must have been bound before."""
+        self._table = (_CBatch * max(len(self.batches), 1))()
+        for entry, batch in zip(self._table, self.batches, strict=False):
+            entry.run = ctypes.cast(batch.native, ctypes.c_void_p)  # type: ignore[arg-type]
+            entry.count, entry.gather, entry.scatter = batch.count, batch.gather.ctypes.data, batch.scatter.ctypes.data
+            entry.rows = None if batch.rows is None else batch.rows.ctypes.data
+        run = runtime.gc_add
+        run.restype, run.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 3]
+        self._run, self.address = run, ctypes.addressof(self._table)
+
+    def add(self, Z: np.ndarray, out: np.ndarray) -> None:
+        """Add the outputs of all of them into `out`."""
+        if self._run is not None:
+            self._run(len(self.batches), self.address, Z.ctypes.data, out.ctypes.data)
+            return
+        for batch in self.batches:
+            batch.add(Z, out)
 
 
 def vector_function(name: str, symbols: Sequence[ca.SX], outputs: ca.SX | Sequence[ca.SX]) -> ca.Function:

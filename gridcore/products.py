@@ -33,39 +33,38 @@ class Matrix:
 
     def __post_init__(self) -> None:
         self._work = np.empty(_WIDTH * max(*self.shape, 1))
-        self.empty = not len(self.indices)
         if self.runtime is not None:
-            arguments = [*[ctypes.c_long] * 3, *[ctypes.c_void_p] * 7]
-            times, transposed = self.runtime.gc_times, self.runtime.gc_times_transposed
-            times.restype, times.argtypes = None, [*arguments, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
-            transposed.restype, transposed.argtypes = None, [*arguments, ctypes.c_long, ctypes.c_void_p]
+            for product in (self.runtime.gc_times, self.runtime.gc_times_transposed):
+                rest = [ctypes.c_int, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
+                matrix = [ctypes.c_void_p] * (4 if product is self.runtime.gc_times else 3)
+                product.restype, product.argtypes = None, [*[ctypes.c_long] * 3, *matrix, *[ctypes.c_void_p] * 2, *rest]
             self._by_row, self._used = self._turned(), np.unique(self.indices).astype(np.int32)
             # asking an array for its address takes as long as a short product: those that stay are asked once
             self._rows_at = tuple(part.ctypes.data for part in self._by_row)
             self._columns_at = (self.indptr.ctypes.data, self.indices.ctypes.data)
             self._rest = (self._work.ctypes.data, len(self._used), self._used.ctypes.data)
 
-    def add_product(self, values: np.ndarray, rows: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
-        """``out_i += scale * (A row_i)``: rows (count, columns), scale (rows of A,), out (count, rows of A)."""
-        if self.empty:
-            return
+    def product(self, values: np.ndarray, rows: np.ndarray, to: np.ndarray | None = None) -> np.ndarray:
+        """``A row_i`` for each of (count, columns) rows: (count, rows of A), added to `to` where that is given."""
         if self.runtime is None:
-            out += scale * (self._matrix(values) @ rows.T).T
-            return
-        rows = np.ascontiguousarray(rows)
-        self.runtime.gc_times(len(rows), *self.shape, *self._rows_at, values.ctypes.data, rows.ctypes.data,
-                              scale.ctypes.data, out.ctypes.data, *self._rest)
+            out = (self._matrix(values) @ rows.T).T
+            return out if to is None else np.add(to, out, out=to)
+        return self._call(self.runtime.gc_times, self._rows_at, values, rows, self.shape[0], to)
 
-    def add_transposed(self, values: np.ndarray, rows: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
-        """``out_i += A^T (scale * row_i)``: rows (count, rows of A), out (count, columns)."""
-        if self.empty:
-            return
+    def transposed(self, values: np.ndarray, rows: np.ndarray, to: np.ndarray | None = None) -> np.ndarray:
+        """``A^T row_i`` for each of (count, rows of A) rows: (count, columns), added to `to` where that is given."""
         if self.runtime is None:
-            out += (self._matrix(values).T @ (scale * rows).T).T
-            return
+            out = (self._matrix(values).T @ rows.T).T
+            return out if to is None else np.add(to, out, out=to)
+        return self._call(self.runtime.gc_times_transposed, self._columns_at, values, rows, self.shape[1], to)
+
+    def _call(self, product: Any, pattern: tuple[int, ...], values: np.ndarray, rows: np.ndarray, width: int,
+              to: np.ndarray | None) -> np.ndarray:
         rows = np.ascontiguousarray(rows)
-        self.runtime.gc_times_transposed(len(rows), *self.shape, *self._columns_at, values.ctypes.data,
-                                         rows.ctypes.data, scale.ctypes.data, out.ctypes.data, *self._rest)
+        out = np.empty((len(rows), width)) if to is None else to
+        product(len(rows), *self.shape, *pattern, values.ctypes.data, rows.ctypes.data, out.ctypes.data,
+                to is not None, *self._rest)
+        return out
 
     def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pattern by rows: pointers, columns, and the place of each entry in the values."""

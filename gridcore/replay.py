@@ -7,6 +7,7 @@ at its converged points, factored there: a stale factor may precondition a solve
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -53,15 +54,8 @@ class Point:
         self.Z = replay.buffer(k)
         self.differential = replay.differential(k)
         replay.load(self)
-        assembly = replay.system.assembly
-        assembly.mass[:], assembly.c[:] = 0.0, -1.0
-        self.J = assembly.matrix().copy()
-        self.Fp = replay.parameter_map.evaluate_values(self.Z).copy()
-
-    @cached_property
-    def early(self) -> np.ndarray:
-        """Entries of F_X in the rows that can be differential."""
-        return self.J[self.replay.kept]
+        self.J = replay.system.assembly.jacobian()
+        self.Fp = replay.parameter_map.values(self.Z)
 
     @cached_property
     def F(self) -> np.ndarray:
@@ -104,11 +98,15 @@ class Replay:
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
         runtime, assembly = system.assembly.runtime, system.assembly
+        self.A = Shifted(assembly.indices, assembly.diagonal, None, runtime)
         # of F_X, a step's start needs only the rows that can be differential
-        self.kept = np.flatnonzero(system.base_differential[assembly.indices])
-        starts = np.searchsorted(self.kept, assembly.indptr).astype(np.int32)
-        self.J = Matrix((system.n, system.n), starts, assembly.indices[self.kept], runtime)
-        self.Fp = Matrix(self.parameter_map.shape, self.parameter_map.indptr, self.parameter_map.indices, runtime)
+        kept = np.flatnonzero(system.base_differential[assembly.indices]).astype(np.int32)
+        starts = np.searchsorted(kept, assembly.indptr).astype(np.int32)
+        rows = assembly.indices[kept]
+        diagonal = np.searchsorted(kept, assembly.diagonal[system.base_differential]).astype(np.int32)
+        self.B = Shifted(rows, diagonal, kept, runtime)
+        self.times_B = Matrix((system.n, system.n), starts, rows, runtime)
+        self.times_C = Matrix(self.parameter_map.shape, self.parameter_map.indptr, self.parameter_map.indices, runtime)
         self._settings = tape.point_settings()
         self._masks: dict[int, np.ndarray] = {}
         self._loaded = -1
@@ -147,14 +145,12 @@ class Replay:
         """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last are kept."""
         key = (h, int(self._settings[point.k]))
         if key != self._last[0]:
-            self._last = (key, Coefficients(point.differential, h, self.theta or 0.0, self.system.assembly.indices))
+            self._last = (key, Coefficients(self, point.differential, h))
         return self._last[1]
 
     def matrix(self, point: Point, coefficients: Coefficients) -> np.ndarray:
-        """Entries of ``diag(m) - diag(c) J`` at a point."""
-        values: np.ndarray = point.J * coefficients.minus_c
-        values[self.system.assembly.diagonal] += coefficients.m
-        return values
+        """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
+        return self.A.values(point.J, coefficients.minus_c, coefficients.m)
 
     def factor(self, point: Point, coefficients: Coefficients) -> None:
         """Factors of ``diag(m) - diag(c) J`` at a point."""
@@ -207,14 +203,52 @@ class Replay:
 
 class Coefficients:
     """What a step is made of: ``m`` differential rows, ``c = h theta`` there and -1 elsewhere, ``early``
-    ``= h (1 - theta) m``; and ``-c`` of the row of every entry of the matrix.
+    ``= h (1 - theta) m``; and these numbers for the row of every entry of the matrices A, B and C.
     """
 
-    def __init__(self, differential: np.ndarray, h: float, theta: float, rows: np.ndarray):
+    def __init__(self, replay: Replay, differential: np.ndarray, h: float):
+        theta = replay.theta or 0.0
         self.m = differential.astype(float)
         self.c = np.where(differential, h * theta, -1.0)
         self.early = (h * (1 - theta)) * self.m
-        self.minus_c = -self.c[rows]
+        self.m_B = self.m[replay.system.base_differential]
+        self.minus_c, self.early_B = -self.c[replay.A.rows], self.early[replay.B.rows]
+        rows = replay.times_C.indices
+        self.early_C, self.c_C = self.early[rows], self.c[rows]
+
+
+class Shifted:
+    """Values of ``diag(m) + diag(scale) J`` for entries of J, in one buffer.
+
+    Parameters
+    ----------
+    rows : int32 array
+        Row of each entry.
+    diagonal : int32 array
+        Which of them each number in `m` is added to.
+    at : int32 array or None
+        The entries of J, where they are not all.
+    """
+
+    def __init__(self, rows: np.ndarray, diagonal: np.ndarray, at: np.ndarray | None, runtime: Any):
+        self.rows, self._diagonal, self._at, self._runtime = rows, diagonal, at, runtime
+        self._values = np.zeros(len(rows))
+        if runtime is not None:
+            shifted = runtime.gc_shifted
+            shifted.restype, shifted.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 3, ctypes.c_long,
+                                                       *[ctypes.c_void_p] * 3]
+            self._at_address = None if at is None else at.ctypes.data
+            self._diagonal_address, self._values_address = diagonal.ctypes.data, self._values.ctypes.data
+
+    def values(self, J: np.ndarray, scale: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The entries: `scale` (entries,) is that of their rows. The next call overwrites them."""
+        if self._runtime is None:
+            np.multiply(J if self._at is None else J[self._at], scale, out=self._values)
+            self._values[self._diagonal] += m
+        else:
+            self._runtime.gc_shifted(len(self._values), self._at_address, scale.ctypes.data, J.ctypes.data, len(m),
+                                     self._diagonal_address, m.ctypes.data, self._values_address)
+        return self._values
 
 
 class StepOperator:
@@ -229,23 +263,30 @@ class StepOperator:
         self.p0, self.p1 = replay.point(record.k), replay.point(record.k + 1)
         assert replay.theta is not None
         self.theta = replay.theta
-        coefficients = replay.coefficients(self.p1, record.h)
-        self.m, self.c, self.early = coefficients.m, coefficients.c, coefficients.early
-        replay.factor(self.p1, coefficients)
+        self.of = replay.coefficients(self.p1, record.h)
+        replay.factor(self.p1, self.of)
+
+    @property
+    def _B(self) -> np.ndarray:
+        return self.replay.B.values(self.p0.J, self.of.early_B, self.of.m_B)
+
+    @property
+    def _C(self) -> np.ndarray:
+        return self.of.early_C * self.p0.Fp + self.of.c_C * self.p1.Fp
 
     @cached_property
     def _phi(self) -> np.ndarray:
-        return self.m * ((1 - self.theta) * self.p0.F + self.theta * self.p1.F)
+        return self.of.m * ((1 - self.theta) * self.p0.F + self.theta * self.p1.F)
 
     @cached_property
     def start(self) -> np.ndarray:
         """Less the slope of the step's equations in the time of its start, (n,)."""
-        return self._phi - self.early * self.p0.Ft
+        return self._phi - self.of.early * self.p0.Ft
 
     @cached_property
     def end(self) -> np.ndarray:
         """Their slope in the time of its end, (n,)."""
-        return self._phi + self.c * self.p1.Ft
+        return self._phi + self.of.c * self.p1.Ft
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         """Tangent dX+ from those of the state, the parameters and the two clocks."""
@@ -253,11 +294,8 @@ class StepOperator:
 
     def right(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         """What ``A dX+`` is equal to."""
-        right: np.ndarray = self.m * dX
-        replay = self.replay
-        replay.J.add_product(self.p0.early, dX, self.early, right)
-        replay.Fp.add_product(self.p0.Fp, dP, self.early, right)
-        replay.Fp.add_product(self.p1.Fp, dP, self.c, right)
+        right = self.replay.times_B.product(self._B, dX)
+        self.replay.times_C.product(self._C, dP, right)
         if dT0.any():
             right -= np.outer(dT0, self.start)
         if dT1.any():
@@ -268,10 +306,8 @@ class StepOperator:
         """Adjoints of dX, dT and dT+ from that of dX+; that of dP is added to `aP`."""
         replay, record = self.replay, self.record
         w = replay.lu.tsolve(np.array(adjoint, order="C"))
-        aX = self.m * w
-        replay.J.add_transposed(self.p0.early, w, self.early, aX)
-        replay.Fp.add_transposed(self.p0.Fp, w, self.early, aP)
-        replay.Fp.add_transposed(self.p1.Fp, w, self.c, aP)
+        aX = replay.times_B.transposed(self._B, w)
+        replay.times_C.transposed(self._C, w, aP)
         still = np.zeros(len(w))
         return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still
 
@@ -307,23 +343,26 @@ class ResolveOperator:
 
     def __init__(self, replay: Replay, point: Point):
         self.replay, self.point = replay, point
-        coefficients = replay.coefficients(point, 0.0)
-        self.m, self.c = coefficients.m, coefficients.c
-        replay.factor(point, coefficients)
+        self.of = replay.coefficients(point, 0.0)
+        replay.factor(point, self.of)
+
+    @property
+    def _C(self) -> np.ndarray:
+        return self.of.c_C * self.point.Fp
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
         """The tangent dX+."""
-        right = self.m * dX
-        self.replay.Fp.add_product(self.point.Fp, dP, self.c, right)
+        right = self.of.m * dX
+        self.replay.times_C.product(self._C, dP, right)
         if dT.any():
-            right += np.outer(dT, self.c * self.point.Ft)
+            right += np.outer(dT, self.of.c * self.point.Ft)
         return self.replay.lu.solve(right)
 
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Adjoints of dX and dT from that of dX+; that of dP is added to `aP`."""
         w = self.replay.lu.tsolve(np.array(adjoint, order="C"))
-        self.replay.Fp.add_transposed(self.point.Fp, w, self.c, aP)
-        return self.m * w, w @ (self.c * self.point.Ft)
+        self.replay.times_C.transposed(self._C, w, aP)
+        return self.of.m * w, w @ (self.of.c * self.point.Ft)
 
 
 class SwitchOperator:

@@ -2,6 +2,7 @@
  * gridcore/assembly.py holds the same in numpy, for where there is no C compiler. */
 
 #include <math.h>
+#include <string.h>
 
 typedef void (*kernel)(long, const double *, const int *, double *, const int *, const double *, const int *);
 
@@ -23,15 +24,18 @@ typedef struct {
     double *scale;
 } plan;
 
+/* out += the outputs of all batches */
+void gc_add(long count, const batch *b, const double *Z, double *out)
+{
+    for (; count--; ++b) b->run(b->count, Z, b->gather, out, b->scatter, 0, 0);
+}
+
 /* F = right-hand side at Z */
 void gc_rhs(const plan *p)
 {
     double *F = p->F;
     for (long i = 0; i <= p->n; ++i) F[i] = 0.0;
-    for (long k = 0; k < p->n_rhs; ++k) {
-        const batch *b = p->rhs + k;
-        b->run(b->count, p->Z, b->gather, F, b->scatter, 0, 0);
-    }
+    gc_add(p->n_rhs, p->rhs, p->Z, F);
     for (long i = 0; i < p->n_linear; ++i) {
         double sum = p->linear_constant[i];
         for (int k = p->linear_ptr[i]; k < p->linear_ptr[i + 1]; ++k)
@@ -60,6 +64,13 @@ void gc_matrix(const plan *p)
     }
 }
 
+/* out = dF/dX, in the fixed pattern */
+void gc_jacobian(const plan *p, double *out)
+{
+    for (long k = 0; k <= p->nnz; ++k) out[k] = p->linear_matrix[k];
+    gc_add(p->n_jac, p->jac, p->Z, out);
+}
+
 /* X += R; returns the largest |R_i| / (1 + |X_i|), and the next residual unless that is below tol */
 double gc_newton(const plan *p, double tol)
 {
@@ -73,8 +84,21 @@ double gc_newton(const plan *p, double tol)
     return norm;
 }
 
-/* ---- products of a sparse matrix with many rows at once: a block of rows is turned so that the
- * innermost loop runs over it. Matrices are compressed by columns; out may not overlap in. ---- */
+/* ---- sparse matrices that a step is made of, compressed by columns ---- */
+
+/* out = diag(m) + diag(scale) J for the entries of J listed in `at` (all, if that is null) */
+void gc_shifted(long count, const int *at, const double *scale, const double *J, long n_diagonal, const int *diagonal,
+                const double *m, double *out)
+{
+    if (at)
+        for (long k = 0; k < count; ++k) out[k] = scale[k] * J[at[k]];
+    else
+        for (long k = 0; k < count; ++k) out[k] = scale[k] * J[k];
+    for (long k = 0; k < n_diagonal; ++k) out[diagonal[k]] += m[k];
+}
+
+/* Products with many rows at once: a block of rows is turned so that the innermost loop runs over it. `used`: rows of
+ * the matrix that have entries. out may not overlap in. */
 
 #define WIDTH 8
 
@@ -84,16 +108,16 @@ double gc_newton(const plan *p, double tol)
 #define FAST
 #endif
 
-/* out[i][j] += sum_p value[p] scale[row p] in[i][row p] over the entries p of column j; `used`: rows with entries */
+/* out[i][j] = (add ? out[i][j] : 0) + sum_p value[p] in[i][row p] over the entries p of column j */
 FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *ptr, const int *row,
-                              const double *value, const double *in, const double *scale, double *out, double *work,
+                              const double *value, const double *in, double *out, int add, double *work,
                               long n_used, const int *used)
 {
     if (count == 1) {
         for (long j = 0; j < n_cols; ++j) {
-            double sum = 0.0;
-            for (int p = ptr[j]; p < ptr[j + 1]; ++p) sum += value[p] * (scale[row[p]] * in[row[p]]);
-            out[j] += sum;
+            double sum = add ? out[j] : 0.0;
+            for (int p = ptr[j]; p < ptr[j + 1]; ++p) sum += value[p] * in[row[p]];
+            out[j] = sum;
         }
         return;
     }
@@ -101,39 +125,42 @@ FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *p
         long rows = count - i < WIDTH ? count - i : WIDTH;
         for (long k = 0; k < n_used; ++k) {
             const long r = used[k];
-            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * n_rows + r] * scale[r] : 0.0;
+            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * n_rows + r] : 0.0;
         }
         for (long j = 0; j < n_cols; ++j) {
-            if (ptr[j] == ptr[j + 1]) continue;
+            if (add && ptr[j] == ptr[j + 1]) continue;
             double sum[WIDTH] = {0.0};
             for (int p = ptr[j]; p < ptr[j + 1]; ++p) {
                 const double v = value[p], *w = work + (long)row[p] * WIDTH;
                 for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
-            for (long b = 0; b < rows; ++b) out[(i + b) * n_cols + j] += sum[b];
+            for (long b = 0; b < rows; ++b) {
+                double *o = out + (i + b) * n_cols + j;
+                *o = (add ? *o : 0.0) + sum[b];
+            }
         }
     }
 }
 
-/* out[i][r] += scale[r] sum_p value[at p] in[i][column p] over the entries p of row r, for the rows listed in `used`;
- * the matrix is given by rows here, `at` being the place of each entry in the values */
+/* out[i][r] = (add ? out[i][r] : 0) + sum_p value[at p] in[i][column p] over the entries p of row r; the matrix is
+ * given by rows here, `at` being the place of each entry in the values */
 FAST void gc_times(long count, long n_rows, long n_cols, const int *ptr, const int *column, const int *at,
-                   const double *value, const double *in, const double *scale, double *out, double *work,
+                   const double *value, const double *in, double *out, int add, double *work,
                    long n_used, const int *used)
 {
+    if (!add) memset(out, 0, sizeof(double) * count * n_rows);
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
         for (long j = 0; j < n_cols; ++j)
             for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_cols + j] : 0.0;
         for (long k = 0; k < n_used; ++k) {
             const long r = used[k];
-            if (scale[r] == 0.0) continue;
             double sum[WIDTH] = {0.0};
             for (int p = ptr[r]; p < ptr[r + 1]; ++p) {
                 const double v = value[at[p]], *w = work + (long)column[p] * WIDTH;
                 for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
-            for (long b = 0; b < rows; ++b) out[(i + b) * n_rows + r] += scale[r] * sum[b];
+            for (long b = 0; b < rows; ++b) out[(i + b) * n_rows + r] += sum[b];
         }
     }
 }

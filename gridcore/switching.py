@@ -16,7 +16,7 @@ import numpy as np
 
 from .device import Guard
 from .jacobian import function_of
-from .kernel import Batch
+from .kernel import Batch, Batches
 from .layout import Group, Layout
 from .network import Islands
 from .trace import Trace
@@ -40,6 +40,8 @@ class Trigger:
         Guard row whose rise cancels a pending action; -1 for none, -2 for crossing back.
     what : str
         What happens, in words.
+    settles : bool
+        Of a guard: whether initialisation makes its changes where it finds it across.
     """
 
     device: str
@@ -50,6 +52,7 @@ class Trigger:
     time: int
     cancel: int
     what: str
+    settles: bool = False
 
     def __str__(self) -> str:
         return f"{self.device}.{self.item}"
@@ -84,21 +87,21 @@ class Switching:
         self.layout, self.traces, self.islands = layout, traces, islands
         self.guards: list[Trigger] = []
         self.timers: list[Trigger] = []
-        self.batches: list[Batch] = []
+        batches: list[Batch] = []
         self._changes: dict[tuple[int, str], Change] = {}
         conditions: list[list[tuple[int, float]]] = []
         self._is_cancel: list[bool] = []
         for number, (group, trace) in enumerate(zip(layout.groups, traces, strict=True)):
             self._add_timers(number, group)
             if trace.guards:
-                self._add_guards(number, group, trace, conditions)
+                batches.append(self._add_guards(number, group, trace, conditions))
+        self.batches = Batches(batches)
         width = max((len(c) for c in conditions), default=0)
         padded = [c + [(layout.globals["base_mva"], np.nan)] * (width - len(c)) for c in conditions]
         self._when_at = np.array([[at for at, _ in c] for c in padded], dtype=int).reshape(len(padded), width)
         self._when_is = np.array([[v for _, v in c] for c in padded], dtype=float).reshape(len(padded), width)
         self.directions = np.array([g.direction for g in self.guards], dtype=int)
         self.is_cancel = np.array(self._is_cancel, dtype=bool)
-        self._values = np.zeros(len(self.guards) + 1)
 
     def _add_timers(self, number: int, group: Group) -> None:
         for name, item in group.shape.cls.declares.timers.items():
@@ -106,7 +109,7 @@ class Switching:
             self.timers += [Trigger(self.layout.instances[i].id, name, number, k, 0, int(at), -1, item.doc or name)
                             for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
 
-    def _add_guards(self, number: int, group: Group, trace: Trace, conditions: list[list[tuple[int, float]]]) -> None:
+    def _add_guards(self, number: int, group: Group, trace: Trace, conditions: list[list[tuple[int, float]]]) -> Batch:
         declared = group.shape.cls.declares
         first, width = len(self.guards), len(trace.guards)
         columns = {name: k for k, (name, _) in enumerate(trace.guards)}
@@ -124,7 +127,7 @@ class Switching:
                                   else [(int(at[k]), float(value)) for at, value in when[guard.name]])
         function, gather = function_of("guards", self.layout, group, trace, [e for _, e in trace.guards])
         scatter = first + np.arange(len(group) * width).reshape(len(group), width)
-        self.batches.append(Batch(function, gather, scatter))
+        return Batch(function, gather, scatter)
 
     def _trigger(self, number: int, group: Group, k: int, i: int, guard: Guard, row: int, columns: dict[str, int],
                  is_cancel: bool) -> Trigger:
@@ -135,14 +138,13 @@ class Switching:
                 cancel = row + columns[f"{guard.name}:cancel"] if callable(guard.cancel) else -2
         words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
         return Trigger(self.layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction,
-                       delay, cancel, words)
+                       delay, cancel, words, guard.settles and not is_cancel)
 
     def values(self, Z: np.ndarray) -> np.ndarray:
-        """Guard functions at Z, (n_guards,); a copy."""
-        self._values[:] = 0.0
-        for batch in self.batches:
-            batch.add(Z, self._values)
-        return self._values[:-1].copy()
+        """Guard functions at Z, (n_guards,)."""
+        values = np.zeros(len(self.guards))
+        self.batches.add(Z, values)
+        return values
 
     def active(self, Z: np.ndarray) -> np.ndarray:
         """Which guards are watched under the modes in Z (not those of cancellation functions)."""

@@ -64,8 +64,8 @@ class Strategy(Replay):
         self.stepper.newton = self.newton
         self.unwatched = Unwatched(system.switching)
         assembly = system.assembly
-        self.A = Matrix((system.n, system.n), assembly.indptr, assembly.indices, assembly.runtime)
-        self._read = np.flatnonzero(np.diff(self.Fp.indptr))
+        self.times_A = Matrix((system.n, system.n), assembly.indptr, assembly.indices, assembly.runtime)
+        self._read = np.flatnonzero(np.diff(self.times_C.indptr))
         self._history: list[tuple[float, np.ndarray]] = []
 
     def point(self, k: int) -> Point:
@@ -137,15 +137,13 @@ class Strategy(Replay):
         """Right-hand sides of the sensitivity equations."""
         count = len(tangents[0])
         self.work.counters["right_hand_sides"] += count
-        self.work.multiply(len(self.J.indices) + 2 * len(self.Fp.indices), count)
+        self.work.multiply(len(self.times_B.indices) + 2 * len(self.times_C.indices), count)
         return operator.right(*tangents)
 
     def residual(self, matrix: np.ndarray, right: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """``b - A x`` of all rows."""
-        out = right.copy()
-        self.A.add_product(matrix, rows, np.full(self.system.n, -1.0), out)
         self.work.multiply(len(matrix), len(rows))
-        return out
+        return right - self.times_A.product(matrix, rows)
 
     def precondition(self, rows: np.ndarray) -> np.ndarray:
         """Solve with the factors that there are."""
@@ -276,8 +274,7 @@ class _Linearised(StepOperator):
         assert replay.theta is not None
         self.replay, self.record, self.theta = replay, record, replay.theta
         self.p0, self.p1 = replay.point(record.k), end
-        coefficients = replay.coefficients(end, record.h)
-        self.m, self.c, self.early = coefficients.m, coefficients.c, coefficients.early
+        self.of = replay.coefficients(end, record.h)
 
 
 class _Reached:
@@ -286,7 +283,7 @@ class _Reached:
     def __init__(self, strategy: Strategy, k: int, differential: np.ndarray):
         self.k, self.differential, self._system = k, differential, strategy.system
         self.matrix = strategy.system.assembly.matrix().copy()
-        self.Fp = strategy.parameter_map.evaluate_values(strategy.system.assembly.Z)
+        self.Fp = strategy.parameter_map.values(strategy.system.assembly.Z)
         strategy.work.jacobian()
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -72,6 +72,6 @@ class Work:
         return {**{name: self.counters[name] for name in COUNTERS}, "mflop": self.operations / 1e6}
 
 
-def _evaluations(batches: Sequence[Batch]) -> int:
+def _evaluations(batches: Iterable[Batch]) -> int:
     """Operations of kernels: CasADi's instructions, but for those that read an input or write an output."""
     return sum(b.count * (b.function.n_instructions() - b.function.nnz_in() - b.function.nnz_out()) for b in batches)
