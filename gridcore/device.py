@@ -9,9 +9,9 @@ index, a derivative, or a sign convention beyond "current injected into the bus"
 ========================  ==================================================================
 function                  returns
 ========================  ==================================================================
-``rates(s, *ports)``      d/dt of each :class:`State`, in order of declaration (times the state's
-                          time constant ``T``, where one is declared)
-``residuals(s, *ports)``  what must be zero, one for each :class:`Algebraic`, in order
+``rates(s, *ports)``      d/dt of each :class:`State` without a ``rate`` of its own, in order of declaration
+                          (times the state's time constant ``T``, where one is declared)
+``residuals(s, *ports)``  what must be zero, one for each :class:`Algebraic` without ``equals``, in order
 ``currents(s, *buses)``   current injected into the bus: ``(re, im)``; for several bus ports a
                           tuple of such pairs, in order of ``attaches``
 ``scheduled(s)``          ``(P, Q)`` injected in the power flow, pu of the system base
@@ -30,6 +30,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from . import limits
 from .errors import DeviceError
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
@@ -44,6 +45,14 @@ class Declaration:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+
+
+class Composite(Declaration):
+    """A declaration that stands for several: the blocks of :mod:`gridcore.blocks`, and those of others."""
+
+    def parts(self) -> Mapping[str, Declaration | Guard]:
+        """What it stands for, by name, as if each stood in the class body."""
+        raise NotImplementedError
 
 
 class Param(Declaration):
@@ -91,13 +100,20 @@ class State(Declaration):
     unit : str
     init : float
         Guess for initialisation where ``start`` gives none.
+    rate : callable, optional
+        ``rate(s, *ports)``: its rate, where it does not stand among the ``rates`` of the device.
     T : str, optional
-        Name of a parameter, the time constant: ``T dx/dt = rate``. Where it is zero the
-        state is algebraic, ``0 = rate``, for that instance.
-    limits : (str, str), optional
-        Names of parameters, lower and upper: a non-windup limit. At the limit the state *is* the
-        limit, and it leaves when its rate points back inside; guards and modes come with it.
-        The mode is named ``<state>_limit`` and is -1, 0 or 1.
+        Name of a parameter (or of a quantity of parameters only), the time constant:
+        ``T dx/dt = rate``. Where it is zero the state is algebraic, ``0 = rate``, for that instance.
+    limits : (bound, bound), optional
+        Lower and upper: a non-windup limit. A bound is the name of a parameter or quantity, a number,
+        or None. At the limit the state *is* the limit, and it leaves when its rate points back inside;
+        guards and modes come with it. The mode is named ``<state>_limit`` and is -1, 0 or 1.
+        A bound that moves (a quantity) catches the state only while its rate points outwards, and
+        lets it go when a switch takes the bound away from it.
+    at_limit : {0, 1, -1}
+        1 or -1 for a state that normally rests at that limit (an integrator that a gate does not
+        select): initialisation starts from there, and frees it where its rate points back inside.
     start_at : str, optional
         Name of a parameter: the value at t0, in place of the equilibrium condition.
     drives : str, optional
@@ -105,18 +121,22 @@ class State(Declaration):
         :class:`Reference`, whose parameter it then replaces.
     """
 
-    def __init__(self, unit: str = "", *, init: float = 0.0, T: str | None = None,
-                 limits: tuple[str, str] | None = None, start_at: str | None = None,
-                 drives: str | None = None, doc: str = ""):
-        self.unit, self.init, self.T, self.limits = unit, init, T, limits
-        self.start_at, self.drives, self.doc = start_at, drives, doc
+    def __init__(self, unit: str = "", *, init: float = 0.0, rate: Callable[..., Any] | None = None,
+                 T: str | None = None, limits: tuple[limits.Bound, limits.Bound] | None = None, at_limit: int = 0,
+                 start_at: str | None = None, drives: str | None = None, doc: str = ""):
+        self.unit, self.init, self.equation, self.T, self.limits = unit, init, rate, T, limits
+        self.at_limit, self.start_at, self.drives, self.doc = at_limit, start_at, drives, doc
 
 
 class Algebraic(Declaration):
-    """An algebraic variable, one entry of ``residuals`` each. See :class:`State` for the fields."""
+    """An algebraic variable, one entry of ``residuals`` each, or what ``equals(s, *ports)`` gives.
 
-    def __init__(self, unit: str = "", *, init: float = 0.0, drives: str | None = None, doc: str = ""):
-        self.unit, self.init, self.drives, self.doc = unit, init, drives, doc
+    See :class:`State` for the fields.
+    """
+
+    def __init__(self, unit: str = "", *, init: float = 0.0, equals: Callable[..., Any] | None = None,
+                 drives: str | None = None, doc: str = ""):
+        self.unit, self.init, self.equation, self.drives, self.doc = unit, init, equals, drives, doc
 
 
 class Input(Declaration):
@@ -181,6 +201,7 @@ class Guard:
     delay: str | None
     cancel: Callable[..., Any] | bool
     doc: str
+    settles: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,7 +229,8 @@ _DIRECTIONS = {"up": 1, "down": -1, "both": 0}
 
 
 def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapping[str, Any],
-          delay: str | None = None, cancel: Callable[..., Any] | bool = True) -> Callable[..., Any]:
+          delay: str | None = None, cancel: Callable[..., Any] | bool = True,
+          settles: bool = False) -> Callable[..., Any]:
     """Declare a state event: the decorated function's zero crossing acts.
 
     Parameters
@@ -227,6 +249,9 @@ def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapp
     cancel : bool or callable, optional
         For a delayed guard: whether crossing back cancels the pending action (the default), or
         a function of views whose rise through zero does.
+    settles : bool
+        Whether initialisation, finding the guard across, makes its changes and solves again: for modes
+        that say which branch of an equation holds, such as the side that a gate selects.
     """
     if direction not in _DIRECTIONS:
         raise DeviceError(f"guard direction {direction!r}: it is one of {', '.join(_DIRECTIONS)}")
@@ -234,7 +259,7 @@ def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapp
     def mark(function: Callable[..., Any]) -> Any:
         doc = inspect.getdoc(function) or ""
         return _Marked(lambda name: Guard(name, function, _DIRECTIONS[direction], dict(when or {}),
-                                          dict(then), delay, cancel, doc))
+                                          dict(then), delay, cancel, doc, settles))
 
     return mark
 
@@ -369,16 +394,11 @@ def _collect(cls: type[Device]) -> Declarations:
     for base in reversed(cls.__mro__):
         attributes.update(vars(base))
     for name, value in attributes.items():
-        if isinstance(value, _Marked):
-            made = value.make(name)
-            if isinstance(made, Guard):
-                declared.guards[name] = made
-            else:
-                declared.timers[name] = made
-        elif type(value) in _TABLE:
-            if name in _RESERVED:
-                raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
-            getattr(declared, _TABLE[type(value)])[name] = value
+        if isinstance(value, Composite):
+            for part, item in value.parts().items():
+                _declare(cls, declared, part, item)
+        else:
+            _declare(cls, declared, name, value.make(name) if isinstance(value, _Marked) else value)
     for name, state in declared.states.items():
         if state.limits is not None:
             _declare_limits(declared, name, state)
@@ -386,30 +406,34 @@ def _collect(cls: type[Device]) -> Declarations:
     return declared
 
 
+def _declare(cls: type[Device], declared: Declarations, name: str, value: Any) -> None:
+    """Put one declaration into its table; whatever else stands in a class body is none."""
+    if isinstance(value, Guard):
+        declared.guards[name] = value
+    elif isinstance(value, Timer):
+        declared.timers[name] = value
+    elif type(value) in _TABLE:
+        if name in _RESERVED:
+            raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
+        value.name = name
+        getattr(declared, _TABLE[type(value)])[name] = value
+
+
 def _declare_limits(declared: Declarations, name: str, state: State) -> None:
-    """The mode and the four guards of a non-windup limit.
-
-    The equation that goes with them is in :mod:`gridcore.trace`: at a limit the row of the state
-    reads ``0 = x - limit``; ``<name>_rate`` is the rate that it would have inside.
-    """
+    """The mode and the guards of a non-windup limit: see :mod:`gridcore.limits`."""
     assert state.limits is not None
-    mode = f"{name}_limit"
-    declared.modes[mode] = Mode(0.0, doc=f"-1 at {state.limits[0]}, 1 at {state.limits[1]}, 0 between")
+    mode, (low, high) = f"{name}_limit", state.limits
+    declared.modes[mode] = Mode(state.at_limit, doc=f"-1 at {limits.label(low)}, 1 at {limits.label(high)}, 0 between")
     declared.modes[mode].name = mode
-
-    def reaching(limit: str) -> Callable[[Any], Any]:
-        return lambda s: getattr(s, name) - getattr(s, limit)
-
-    def leave(s: Any) -> Any:
-        return getattr(s, f"{name}_rate")
-
-    for side, limit in ((1, state.limits[1]), (-1, state.limits[0])):
-        declared.guards[f"{name}_at_{limit}"] = Guard(
-            f"{name}_at_{limit}", reaching(limit), side, {mode: 0, "status": 1}, {mode: side}, None, False,
-            f"{name} reaches {limit}")
-        declared.guards[f"{name}_off_{limit}"] = Guard(
-            f"{name}_off_{limit}", leave, -side, {mode: side, "status": 1}, {mode: 0}, None, False,
-            f"{name} leaves {limit}")
+    for side, bound in ((1, high), (-1, low)):
+        if bound is not None:
+            end = bound if isinstance(bound, str) else "max" if side > 0 else "min"
+            reach = limits.reaching(name, bound, side, state.T, bound in declared.quantities)
+            at, off = f"{name}_at_{end}", f"{name}_off_{end}"
+            declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, {mode: side}, None, False,
+                                        f"{name} reaches {limits.label(bound)}")
+            declared.guards[off] = Guard(off, limits.leaving(name), -side, {mode: side, "status": 1}, {mode: 0}, None,
+                                         False, f"{name} leaves {limits.label(bound)}", settles=state.at_limit != 0)
 
 
 def _check_references(cls: type[Device], declared: Declarations) -> None:
@@ -419,10 +443,13 @@ def _check_references(cls: type[Device], declared: Declarations) -> None:
             raise DeviceError(f"{cls.__name__}: {what}")
 
     for name, state in declared.states.items():
-        for role, ref in (("T", state.T), ("start_at", state.start_at)):
-            need(ref is None or ref in declared.params, f"state {name}: {role}={ref!r} is not a Param")
+        need(state.start_at is None or state.start_at in declared.params,
+             f"state {name}: start_at={state.start_at!r} is not a Param")
+        need(state.T is None or state.T in declared.params or state.T in declared.quantities,
+             f"state {name}: T={state.T!r} is not a Param or quantity")
         for ref in state.limits or ():
-            need(ref in declared.params, f"state {name}: limit {ref!r} is not a Param")
+            need(not isinstance(ref, str) or ref in declared.params or ref in declared.quantities,
+                 f"state {name}: limit {ref!r} is not a Param or quantity")
     events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
     for item in events:
         ref = item.delay if isinstance(item, Guard) else item.at

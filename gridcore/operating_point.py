@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .dae import System
     from .layout import Group
 
+# Modes that depend on each other in a chain of this length settle; no real device has a longer one.
+_SETTLINGS = 20
+
 
 @dataclass
 class OperatingPoint:
@@ -232,7 +235,7 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
     solved = time.perf_counter()
     initialisation = system.initialisation
     start(system, system.Z0)
-    iterations = initialisation.solve(system.Z0)
+    iterations = _solve(system)
     system.Z0[-1] = 0.0
     F = system.rhs(system.Z0)
     _check_balance(system, F)
@@ -244,6 +247,28 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
     system.operating_point = point
     system.rest, system.held = system.Z0, np.zeros(0, dtype=int)
     return point
+
+
+def _solve(system: System) -> int:
+    """Newton, again with the modes that belong to what it found; returns the iterations."""
+    iterations, switching = system.initialisation.solve(system.Z0), system.switching
+    settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
+    for _ in range(_SETTLINGS):
+        across = settles & _across(system) if settles.any() else settles
+        if not across.any():
+            return iterations
+        switching.apply(system.Z0, [switching.guards[k] for k in np.flatnonzero(across)])
+        iterations += system.initialisation.solve(system.Z0)
+    names = ", ".join(str(switching.guards[k]) for k in np.flatnonzero(across))
+    raise InitialisationError(f"initialisation finds no branch of the equations to rest on: {names}")
+
+
+def _across(system: System) -> np.ndarray:
+    """(guards,) bool: what would fire at Z0."""
+    switching = system.switching
+    gamma, active = switching.values(system.Z0), switching.active(system.Z0)
+    return np.asarray(active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > TOLERANCE)
+                      & (switching.directions != 0))
 
 
 def _check_balance(system: System, F: np.ndarray) -> None:
@@ -258,10 +283,9 @@ def _check_balance(system: System, F: np.ndarray) -> None:
 
 def _violations(system: System) -> list[str]:
     """Guards already across at t0, in words."""
-    switching = system.switching
-    if not switching.guards:
+    guards = system.switching.guards
+    if not guards:
         return []
-    gamma, active = switching.values(system.Z0), switching.active(system.Z0)
-    across = active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > TOLERANCE)
-    return [f"{switching.guards[k].device}: {switching.guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
-            for k in np.flatnonzero(across & (switching.directions != 0))]
+    gamma = system.switching.values(system.Z0)
+    return [f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
+            for k in np.flatnonzero(_across(system))]

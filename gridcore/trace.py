@@ -107,7 +107,8 @@ class Trace:
             row = np.where(T > 0, row / np.where(T > 0, T, 1.0), rate)
         if state.limits is not None:
             mode, x = value((), f"{name}_limit"), value((), name)
-            low, high = (value((), limit) for limit in state.limits)
+            low, high = (x if bound is None else value((), bound) if isinstance(bound, str) else bound
+                         for bound in state.limits)
             row = np.where(mode == 0, row, x - np.where(mode > 0, high, low))
         return row
 
@@ -130,6 +131,11 @@ class Trace:
         """Expression of a quantity, variable, parameter, input or mode of the device."""
         with numpy_on_symbols(), _named(self.shape):
             return ca.SX(self._scope.value((), name))
+
+    def symbols_of(self, expression: ca.SX) -> list[Symbol]:
+        """The symbols that an expression reads."""
+        read = {symbol.element_hash() for symbol in ca.symvar(expression)}
+        return [key for key, symbol in self.symbols.items() if symbol.element_hash() in read]
 
     def expression(self, function: Callable[..., Any]) -> Any:
         """What a function of views gives on the symbols."""

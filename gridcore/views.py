@@ -65,6 +65,7 @@ class Scope:
     shape: Shape
     lookup: Lookup
     computed: dict[tuple[Path, str], Any] = field(default_factory=dict)
+    _begun: set[tuple[Path, str]] = field(default_factory=set)
 
     def call(self, function: Callable[..., Any], path: Path = (), **extra: Any) -> Any:
         """Call a device function on the views that its arguments name."""
@@ -85,6 +86,10 @@ class Scope:
         """Value of `name` of the device at `path`: a declared name, a quantity, or a global."""
         key = (path, name)
         if key not in self.computed:
+            if key in self._begun:
+                raise DeviceError(f"{self.shape.at(path).cls.__name__}: '{name}' depends on itself without a state in "
+                                  "between: make it Algebraic")
+            self._begun.add(key)
             self.computed[key] = self._value(path, name)
         return self.computed[key]
 
@@ -98,7 +103,7 @@ class Scope:
         if name in declared.quantities:
             return self.call(declared.quantities[name].function, path)
         if name.endswith("_rate") and name[:-5] in declared.states:
-            return self.rates(path)[list(declared.states).index(name[:-5])]
+            return self._rate(path, name[:-5])
         if shape.find(name) is not None:
             return View(self, (*path, *(shape.find(name) or ())))
         known = [*declared.variables(), *declared.params, *declared.inputs, *declared.setpoints,
@@ -108,21 +113,28 @@ class Scope:
                           + (f"; did you mean {' or '.join(near)}?" if near else ""))
 
     def rates(self, path: Path = ()) -> tuple[Any, ...]:
-        """What ``rates`` returns, as a tuple: before limits and time constants."""
-        return self._tuple(path, "rates", "states")
+        """The rate of each state, in order: before limits and time constants."""
+        return tuple(self.value(path, f"{name}_rate") for name in self.shape.at(path).cls.declares.states)
+
+    def _rate(self, path: Path, name: str) -> Any:
+        equation = self.shape.at(path).cls.declares.states[name].equation
+        return self._listed(path, "rates", "states")[name] if equation is None else self.call(equation, path)
 
     def residuals(self) -> tuple[Any, ...]:
-        """What ``residuals`` returns, as a tuple."""
-        return self._tuple((), "residuals", "algebraics")
+        """What must be zero, one for each algebraic variable."""
+        listed = self._listed((), "residuals", "algebraics")
+        return tuple(listed[name] if item.equation is None else self.call(item.equation) - self.value((), name)
+                     for name, item in self.shape.cls.declares.algebraics.items())
 
-    def _tuple(self, path: Path, name: str, table: str) -> tuple[Any, ...]:
+    def _listed(self, path: Path, name: str, table: str) -> dict[str, Any]:
+        """What a function of the contract returns, by the names of the variables without an equation of their own."""
         cls = self.shape.at(path).cls
-        expected = list(getattr(cls.declares, table))
+        expected = [key for key, item in getattr(cls.declares, table).items() if item.equation is None]
         function = cls.function(name)
         if function is None:
             if expected:
                 raise DeviceError(f"{cls.__name__} declares {', '.join(expected)} but has no function {name}()")
-            return ()
+            return {}
         key = (path, f"{name}()")
         if key not in self.computed:
             values = self.call(function, path)
@@ -130,7 +142,7 @@ class Scope:
         if len(self.computed[key]) != len(expected):
             raise DeviceError(f"{cls.__name__}.{name}() returns {len(self.computed[key])} values for "
                               f"{len(expected)} declared: {', '.join(expected)}")
-        return self.computed[key]
+        return dict(zip(expected, self.computed[key], strict=True))
 
     def currents(self) -> dict[str, tuple[Any, Any]]:
         """Current injected at each bus port, before ``status`` and rating; empty where there is none."""

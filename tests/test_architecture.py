@@ -22,7 +22,7 @@ CORE = ROOT / "gridcore"
 # From the case file to the results: a module may import from modules before it in this list.
 PIPELINE = """
     errors names units hookspecs plugins
-    device injectors
+    limits device injectors blocks
     case files
     views trace kernel layout jacobian assembly
     network events switching

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Times closer than this fraction of a step are one time.
 _MERGE = 1e-9
 _CHATTER = 100
+# A limit has jumped if it moved by more, relative to the state that is there.
+_JUMP = 1e-9
 
 
 @dataclass
@@ -326,19 +328,33 @@ class Driver:
         switching.apply(self.Z, chosen)
         system.assembly.refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
-        self.tape.settings.append(self.Z[system.n:-1])
         try:
-            self.newton.resolve(system.differential(self.Z))
+            self._resolve()
         except GridcoreError as error:
             names = ", ".join(f"{c} ({c.what})" for c in chosen)
             error.args = (f"{error}: no solution of the network after {names}",)
             raise
+        finally:
+            self.tape.settings.append(self.Z[system.n:-1])
         self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.stepper.restart()
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]
+
+    def _resolve(self) -> None:
+        """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""
+        system = self.system
+        held = system.at_moving_limit(self.Z)
+        before = self.Z[held[:, 0]]
+        self.newton.resolve(system.differential(self.Z))
+        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (1 + np.abs(before))]
+        if len(free):
+            self.Z[held[:, 0]] = before
+            self.Z[free[:, 1]] = 0.0
+            system.assembly.refresh()
+            self.newton.resolve(system.differential(self.Z))
 
     def _chattering(self, since: float) -> None:
         count = Counter(name for t, name in self._switches if t >= since - self.slack)

@@ -1,0 +1,64 @@
+"""Non-windup limits: when a state reaches a bound, and when it leaves.
+
+IEEE Std 421.5-2016, annex E: at the limit the state *is* the limit while its rate points outwards; it leaves when the
+rate that it has inside points back. The row of the state is in :mod:`gridcore.trace`; ``<state>_rate`` is the rate that
+it would have inside.
+
+A bound that moves, a voltage times a constant, is followed while the rate points outwards. It catches the state
+only then: a state that falls by itself while the bound falls faster is let be. Otherwise it would be caught and
+let go without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# The name of a parameter or quantity, a number, or None for no bound.
+Bound = str | float | None
+# A rate as small as this points neither in nor out: the state rests.
+_AT_REST = 1e-9
+
+
+def bound_of(view: Any, bound: str | float) -> Any:
+    """Value of a bound on a view: of the name, or the number that it is."""
+    return getattr(view, bound) if isinstance(bound, str) else bound
+
+
+def label(bound: Bound) -> str:
+    """A bound in words."""
+    return "no limit" if bound is None else bound if isinstance(bound, str) else f"{bound:g}"
+
+
+def leaving(name: str) -> Callable[[Any], Any]:
+    """The guard function of leaving a bound: the rate that the state `name` has inside."""
+    return lambda s: getattr(s, f"{name}_rate")
+
+
+def reaching(name: str, bound: str | float, side: int, T: str | None, moves: bool) -> Callable[[Any], Any]:
+    """The guard function of reaching a bound.
+
+    Parameters
+    ----------
+    name : str
+        Of the state.
+    bound : str or float
+        That it reaches.
+    side : {1, -1}
+        1 for an upper bound.
+    T : str, optional
+        The state's time constant.
+    moves : bool
+        Whether the bound moves with the variables of the system.
+    """
+    def beyond(s: Any) -> Any:
+        return getattr(s, name) - bound_of(s, bound)
+
+    def outwards(s: Any) -> Any:
+        nearer = np.minimum if side > 0 else np.maximum
+        both = nearer(beyond(s), side + getattr(s, f"{name}_rate") / _AT_REST)
+        return both if T is None else np.where(getattr(s, T) > 0, both, beyond(s))
+
+    return outwards if moves else beyond
