@@ -249,6 +249,8 @@ class Instance:
         Port -> id of the bus or device there, in order of ``attaches``.
     record : Record
         What it was made from; ``record.error`` says where that stands.
+    in_service : bool
+        Whether it, with what hangs on it, is in service at t0: ``status`` of a record.
     """
 
     id: str
@@ -257,6 +259,7 @@ class Instance:
     words: dict[str, str]
     ports: dict[str, str]
     record: Record
+    in_service: bool = True
 
     @property
     def model(self) -> str:
@@ -340,7 +343,8 @@ def _is_number(value: Any) -> bool:
 def _fields(device: type[Device]) -> list[str]:
     """The fields that a row of this device may have."""
     declared = device.declares
-    return ["id", *device.attaches, *declared.references, *declared.fields, *declared.params]
+    status = [] if device.__name__ == BUS else ["status"]
+    return ["id", *device.attaches, *declared.references, *declared.fields, *declared.params, *status]
 
 
 def _missing(device: type[Device], key: str) -> str:
@@ -378,7 +382,13 @@ class _Checker:
         wrong = self.device.check(values)
         if wrong:
             raise self.record.error(wrong)
-        return Instance(id, self.device, values, words, ports, self.record)
+        return Instance(id, self.device, values, words, ports, self.record, self._in_service())
+
+    def _in_service(self) -> bool:
+        value = self.fields.get("status", 1)
+        if not _is_number(value) or value not in (0, 1):
+            raise self.record.error(f"{value!r} must be 1 (in service) or 0 (out of service at t0)", "status")
+        return bool(value)
 
     def _unknown(self, key: str, known: list[str]) -> str:
         declared = self.device.declares

@@ -56,11 +56,12 @@ class Initialisation:
         self._replaced |= self._fixed[:n]
         self._batches: list[Batch] = []
         self._power_rows: list[tuple[Group, np.ndarray]] = []
-        self.n_rows = n
+        # The equations beyond F take the rows of the set-points that are to be found.
+        self._free = n + np.flatnonzero(~self._fixed[n:])
+        self._taken = 0
+        self.n_rows = len(self.unknowns)
         self._extra = [self._extra_rows(k) for k in range(len(system.traces))]
-        fixed_setpoints = np.flatnonzero(self._fixed[n:])
-        self._identity = np.concatenate([np.flatnonzero(self._replaced), n + fixed_setpoints])
-        self.n_rows += len(fixed_setpoints)
+        self._identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
         self._check_square()
         self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), diagonal=True)
 
@@ -115,19 +116,22 @@ class Initialisation:
             return None
         service = system.Z0[layout.index(group.members, group.shape.cls, "status")] == 1
         rows = np.full((len(group), width), -1)
-        rows[service] = self.n_rows + np.arange(int(service.sum()) * width).reshape(-1, width)
-        self.n_rows += int(service.sum()) * width
+        many = int(service.sum()) * width
+        found = self._free[self._taken:self._taken + many]
+        rows[service] = np.pad(found, (0, many - len(found)), constant_values=-1).reshape(-1, width)
+        self._taken += many
         if currents:
             self._power_rows.append((group, rows[:, len(outputs):]))
         function, gather = function_of("extra", layout, group, trace, [*outputs, *currents])
-        self._batches.append(Batch(function, gather, rows))
+        self._batches.append(Batch(function, gather, np.where(rows < 0, self.n_rows, rows)))
         return [*outputs, *currents], rows
 
     def _check_square(self) -> None:
-        if self.n_rows == len(self.unknowns):
+        if self._taken == len(self._free):
             return
+        equations = self.n_rows - len(self._free) + self._taken
         raise InitialisationError(
-            f"initialisation has {self.n_rows} equations for {len(self.unknowns)} unknowns: every regulating device, "
+            f"initialisation has {equations} equations for {len(self.unknowns)} unknowns: every regulating device, "
             "with what hangs on it, must have exactly two set-points without `equals` (or inputs without default "
             "that nothing drives), one each for active and reactive power; 'gridcore doctor' says which has not")
 

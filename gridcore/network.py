@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .device import Algebraic, Device, Mode, Param, quantity
+from .device import Algebraic, Device, Field, Mode, Param, quantity
 from .errors import NetworkError
 from .layout import Layout
 
@@ -23,6 +23,7 @@ class Bus(Device):
     """
 
     naming = "BUS{id}"
+    label = Field("", doc="its name, for people: not unique")
     kv = Param("kV", 1.0, gt=0, doc="nominal voltage")
     Vm0 = Param("pu", 1.0, ge=0, doc="voltage magnitude at t0 (found by the power flow; before it, its start)")
     Va0 = Param("rad", 0.0, doc="voltage angle at t0 (found by the power flow; before it, its start)")
