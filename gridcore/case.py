@@ -60,10 +60,9 @@ class Record:
     def device(self) -> type[Device]:
         """The class of that name, whichever plugin has it."""
         try:
-            found: type[Device] = plugins.devices[self.model]
+            return plugins.devices[self.model]
         except PluginError as error:
             raise self.error(str(error)) from None
-        return found
 
     def error(self, message: str, field: str = "") -> CaseError:
         """An error that says where this record stands."""
@@ -159,9 +158,6 @@ class Case:
             count[record.model] += 1
         what = ", ".join(f"{n} {model}" for model, n in count.items()) or "empty"
         return f"<Case '{self.name}': {what}; {self.base_mva:g} MVA, {self.frequency:g} Hz>"
-
-
-# ---------------------------------------------------------------- names
 
 
 def bus_id(value: Any) -> str:
@@ -331,13 +327,10 @@ def validate_again(case: Case, before: Sequence[Instance], changed: Collection[i
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
     try:
-        float(value)
+        return isinstance(value, Real) and not isinstance(value, bool) and float(value) is not None
     except OverflowError:  # an integer may be beyond what a float holds
         return False
-    return True
 
 
 def _fields(device: type[Device]) -> list[str]:
@@ -421,8 +414,7 @@ class _Checker:
         for n, port in enumerate(buses):
             for other in buses[:n]:
                 if ports[port] == ports[other]:
-                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different buses",
-                                            port)
+                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different buses", port)
 
     def _address(self, key: str) -> str:
         """The address of a parameter, ``GEN1.P0``, that a :class:`~gridcore.device.Reference` names."""
