@@ -1,0 +1,124 @@
+"""The parameters of an optimisation: names, start, bounds and scale."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gridcore.errors import CaseError
+from gridcore.names import suggest
+from gridcore.wanted import Wanted
+
+if TYPE_CHECKING:
+    from gridcore.dae import System
+
+Pair = tuple[float, float]
+_USUAL = 0.1  # a usual change, as a part of the value
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What is varied.
+
+    Attributes
+    ----------
+    names, units : list of str
+    start, low, high : (n,) arrays
+        In the parameters' units.
+    scale : (n,) array
+        An optimiser sees parameter / scale.
+    """
+
+    names: list[str]
+    units: list[str]
+    start: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, system: System, wrt: str | Iterable[str], bounds: Mapping[str, Any] | Pair | None,
+           scale: Mapping[str, float] | float | None) -> Parameters:
+        """The parameters that patterns name.
+
+        Raises
+        ------
+        CaseError
+            If a pattern matches nothing that a case gives, or bounds are wrong.
+        """
+        wanted = Wanted.of(system, wrt, "power flow")
+        units = {name: unit for name, unit in zip(wanted.names, wanted.units, strict=True) if _given(system, name)}
+        if not units:
+            raise CaseError(f"{', '.join(wanted.names[:3])}: no parameter that a case gives, so it cannot be varied")
+        names = list(units)
+        start = np.array([system.Z0[system.layout.address(name)] for name in names])
+        declared = np.array([_declared(system, name) for name in names])
+        low, high = declared.T.copy()
+        for at, pair in _spread(names, bounds, "bounds"):
+            lower, upper = _pair(names[at], pair)
+            low[at], high[at] = max(low[at], lower), min(high[at], upper)
+        for name, x, a, b in zip(names, start, low, high, strict=True):
+            if not a <= b:
+                raise CaseError(f"{name}: no value is within its bounds {a:g} to {b:g}")
+            if not a <= x <= b:
+                raise CaseError(f"{name} = {x:g} starts outside its bounds {a:g} to {b:g}")
+        width = np.where(np.isfinite(high - low) & (high > low), high - low, 1 / _USUAL)
+        size = _USUAL * np.where(start != 0, np.abs(start), width)
+        for at, value in _spread(names, scale, "scale"):
+            if not (isinstance(value, int | float) and 0 < value < math.inf):
+                raise CaseError(f"the scale of {names[at]} must be a number above 0, not {value!r}")
+            size[at] = value
+        return cls(names, list(units.values()), start, low, high, size)
+
+    def values(self, z: np.ndarray) -> np.ndarray:
+        """Parameters from what an optimiser sees, within their bounds to the last bit."""
+        return np.clip(z * self.scale, self.low, self.high)
+
+
+def _given(system: System, name: str) -> bool:
+    device, _, parameter = name.rpartition(".")
+    number = system.layout.number.get(device)
+    return number is not None and parameter in system.layout.instances[number].values
+
+
+def _declared(system: System, name: str) -> Pair:
+    """The range of values that the device allows; what must be greater than a number may come close to it."""
+    device, _, parameter = name.rpartition(".")
+    instance = system.layout.instances[system.layout.find(device)]
+    allowed = instance.device.declares.params[parameter].bounds
+    low = max((b if kind == "ge" else np.nextafter(b, math.inf) for kind, b in allowed.items() if kind in ("gt", "ge")),
+              default=-math.inf)
+    high = min((b if kind == "le" else np.nextafter(b, -math.inf) for kind, b in allowed.items()
+                if kind in ("lt", "le")), default=math.inf)
+    return float(low), float(high)
+
+
+def _spread(names: list[str], given: Any, what: str) -> Iterable[tuple[int, Any]]:
+    """(place, value) of what is given for all or by pattern; of several patterns the last holds."""
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        return [(k, given) for k in range(len(names))]
+    out: dict[int, Any] = {}
+    for pattern, value in given.items():
+        found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
+        if not found:
+            raise CaseError(f"{what}: '{pattern}' is not among the parameters that are varied{suggest(pattern, names)}")
+        out.update((names.index(name), value) for name in found)
+    return list(out.items())
+
+
+def _pair(name: str, pair: Any) -> Pair:
+    try:
+        low, high = (infinite if value is None else float(value)
+                     for value, infinite in zip(pair, (-math.inf, math.inf), strict=True))
+    except (TypeError, ValueError):
+        raise CaseError(f"the bounds of {name} must be two numbers, or None for no bound, not {pair!r}") from None
+    if not low <= high:
+        raise CaseError(f"the bounds of {name} contradict each other: {low:g} to {high:g}")
+    return low, high

@@ -1,0 +1,101 @@
+"""Parameters that make an objective least, within limits: what gradients are for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gridcore.case import Case
+from gridcore.dae import System, build
+from gridcore.errors import CaseError
+from gridcore.integrate.driver import Spacing
+from gridcore.names import suggest
+from gridcore.progress import Progress
+
+from .measures import Constraint, Measure, Simulation
+from .parameters import Pair, Parameters
+from .problem import Problem, Trial, objectives_of
+from .result import Optimum, optimum
+from .solvers import SOLVERS, Ended
+
+
+def optimise(system: System | Case | str, objective: Any, wrt: str | Iterable[str], *, t_end: float | None = None,
+             step: Spacing = 0.01, constraints: Constraint | Sequence[Constraint] = (),
+             bounds: Mapping[str, Any] | Pair | None = None, scale: Mapping[str, float] | float | None = None,
+             method: str | Callable[[Problem, Mapping[str, Any]], Ended] | None = None,
+             options: Mapping[str, Any] | None = None, simulate: Mapping[str, Any] | None = None,
+             adjoint: Mapping[str, Any] | None = None, tell: Callable[[Trial], None] | None = None) -> Optimum:
+    """Minimise an objective over parameters of a system, with exact gradients.
+
+    A trial is one power flow, initialisation, simulation and adjoint, shared by the objective and all constraints; the
+    equations are not traced again. One that fails, because power flow, initialisation or simulation do, is a step too
+    far: the solver takes a shorter one.
+
+    Parameters
+    ----------
+    system : System, Case or str
+        From whose parameters it starts.
+    objective : Objective, sequence of Objective, or Measure
+        What becomes least; of several objectives the sum.
+    wrt : str or iterable of str
+        Parameters that the case gives, by address and pattern: dispatch (through the power flow), devices, event times.
+    t_end, step
+        Of the simulation (s), as in :func:`gridcore.simulate`; not needed where everything is a Measure.
+    constraints : Constraint or sequence of Constraint
+    bounds : (low, high), or mapping of patterns to (low, high), optional
+        In the parameters' units, None for no bound. The ranges that devices declare hold in any case.
+    scale : float, or mapping of patterns to float, optional
+        Size of a usual change of a parameter, with which a solver begins: a tenth of the start; where that is
+        zero a tenth of the width of the bounds, or 1.
+    method : str or callable, optional
+        ``"L-BFGS-B"`` (default without constraints), ``"SLSQP"`` (default with), ``"trust-constr"``, ``"ipopt"``; or a
+        function of problem and options.
+    options : mapping, optional
+        The solver's own. Tolerances are relative: objective and constraints are divided by the largest entries of their
+        gradients at the start.
+    simulate, adjoint : mapping, optional
+        Further arguments of :func:`gridcore.simulate` and :func:`gridcore.adjoint`.
+    tell : callable, optional
+        Is given each :class:`Trial`.
+
+    Returns
+    -------
+    Optimum
+
+    Raises
+    ------
+    CaseError
+        For names that match nothing, limits that contradict each other, an unknown method.
+    GridcoreError
+        If the start itself cannot be simulated.
+    MissingDependency
+        For ``"ipopt"`` without cyipopt.
+    """
+    system = system if isinstance(system, System) else build(system)
+    constraints = [constraints] if isinstance(constraints, Constraint) else list(constraints)
+    for constraint in constraints:
+        if not isinstance(constraint, Constraint):
+            raise CaseError(f"{constraint!r} is not a Constraint: write Constraint(objective, high=limit)")
+    solver, name = _solver(method or ("SLSQP" if constraints else "L-BFGS-B"))
+    parameters = Parameters.of(system, wrt, bounds, scale)
+    unit = "" if isinstance(objective, Measure) else objectives_of(objective)[0].unit
+    with Progress("optimising"):
+        made = partial(_simulation, t_end, step, simulate or {}, adjoint or {})
+        problem = Problem(system, parameters, objective, constraints, made, tell)
+        return optimum(problem, solver(problem, options or {}), name, unit)
+
+
+def _simulation(t_end: float | None, step: Spacing, simulate: Mapping[str, Any], adjoint: Mapping[str, Any],
+                objectives: Sequence[Any]) -> Simulation:
+    if t_end is None:
+        raise CaseError("t_end is missing: how long is the simulation whose objectives are meant?")
+    return Simulation(objectives, t_end, step, simulate, adjoint)
+
+
+def _solver(method: Any) -> tuple[Any, str]:
+    if callable(method):
+        return method, getattr(method, "__name__", type(method).__name__)
+    if method not in SOLVERS:
+        raise CaseError(f"no method '{method}'{suggest(method, SOLVERS)}")
+    return SOLVERS[method], method
