@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ITERATIONS = 20
 _HALVINGS = 60
+_ROUND_OFF = 4 * np.finfo(float).eps
 _TOLERANCE = 1e-13
 _ZERO = 1e-9
 
@@ -88,7 +89,9 @@ def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: fl
         if not low - margin <= h <= high + margin:
             return None
         small = np.max(np.abs(dX) / (1 + np.abs(assembly.X)), initial=0.0)
-        if small <= _TOLERANCE and abs(dh) <= max(_TOLERANCE * full, 1e-16 * abs(t)):
+        # a guard is known to the round-off of its terms only, and with it the instant
+        noise = _ROUND_OFF * (np.abs(gradient) @ np.abs(assembly.X[columns])) / abs(slope)
+        if small <= _TOLERANCE and abs(dh) <= max(_TOLERANCE * full, 1e-16 * abs(t), noise):
             assembly.Z[-1] = t + h
             # another crossing, near the bracket but outside, is not the one that was seen
             return h if low - _ZERO * full <= h <= high + _ZERO * full else None
