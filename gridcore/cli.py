@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from . import plugins
-from .errors import GridcoreError
+from .errors import GridcoreError, Interrupted
 from .names import suggest
 from .options import Study, file_of, file_options, load, placed, system_options, time_options
 
@@ -49,6 +49,9 @@ class Verbs(click.Group):
         extra["standalone_mode"] = False
         try:
             code = super().main(args, prog_name or "gridcore", **extra)
+        except Interrupted as error:
+            click.echo(f"interrupted: {error}", err=True)
+            code = 130
         except (GridcoreError, click.ClickException) as error:
             if os.environ.get(DEBUG):
                 raise

@@ -57,3 +57,7 @@ class EventError(ConvergenceError):
 
 class MissingDependency(GridcoreError):
     """An optional package is asked for and not there: says how to get it."""
+
+
+class Interrupted(GridcoreError):
+    """The user stopped it; says what is kept. The command line exits with 130, as programs do then."""

@@ -124,11 +124,12 @@ def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
         address, equals, value = change.partition("=")
         if not equals or "." not in address:
             raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
-        case.set(address.strip(), _value(value.strip()))
+        case.set(address.strip(), read_value(value.strip()))
     return case
 
 
-def _value(text: str) -> int | float | str:
+def read_value(text: str) -> int | float | str:
+    """A number where the text is one, else the text."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -24,10 +24,12 @@ class Progress:
         What is told when all is done.
     quiet : bool
         Show nothing.
+    unit : str
+        What is counted, ``"runs"``: how many there are, and how many in a second, is shown as well.
     """
 
-    def __init__(self, what: str, total: float | None = None, quiet: bool = False):
-        self.what, self.total, self.done = what, total, 0.0
+    def __init__(self, what: str, total: float | None = None, quiet: bool = False, unit: str = ""):
+        self.what, self.total, self.done, self.unit = what, total, 0.0, unit
         self._bar: Any = None
         self._shown = 0.0
         self._timer: threading.Timer | None = None
@@ -57,8 +59,9 @@ class Progress:
             if self._timer is None:  # over in the meantime
                 return
             percent, known = TextColumn("{task.percentage:>3.0f} %"), self.total is not None
+            counted = (_counted(self.unit),) if self.unit else ()
             bar = Bar(TextColumn("{task.description}"), BarColumn(),
-                      *((percent, TimeRemainingColumn()) if known else (TimeElapsedColumn(),)),
+                      *((percent, *counted, TimeRemainingColumn()) if known else (TimeElapsedColumn(),)),
                       console=Console(stderr=True), transient=True)
             self._task = bar.add_task(self.what, total=self.total)
             bar.update(self._task, completed=self.done)
@@ -74,3 +77,16 @@ class Progress:
             if self._bar is not None:
                 self._bar.stop()
                 self._bar = None
+
+
+def _counted(unit: str) -> Any:
+    """A column: how many there are, of how many, and the rate."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Counted(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            rate = "" if task.speed is None else f", {task.speed:.3g}/s"
+            return Text(f"{task.completed:.0f} of {task.total or 0:.0f} {unit}{rate}")
+
+    return Counted()

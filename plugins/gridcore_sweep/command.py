@@ -1,0 +1,167 @@
+"""``gridcore sweep``: many runs of one case, ranked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gridcore.errors import GridcoreError, Interrupted
+from gridcore.options import load, read_value, system_options, time_options
+
+from .defaults import T_END
+
+if TYPE_CHECKING:
+    from .study import Study
+    from .table import Table
+
+_STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "vary", "measures", "t_end", "step",
+          "theta", "method", "own_events", "changes", "deenergise", "enforce_q_limits", "keep")
+
+
+@click.command("sweep")
+@system_options
+@time_options
+@click.option("--faults", multiple=True, metavar="BUS|all", help="Three-phase faults at these buses. May be repeated.")
+@click.option("--line-faults", multiple=True, metavar="BRANCH|all",
+              help="Faults at either end of these branches, cleared by opening them.")
+@click.option("--trips", multiple=True, metavar="DEVICE|all", help="Devices that trip; all: every branch.")
+@click.option("--at", default=0.1, show_default=True, help="When it happens (s).")
+@click.option("--clear", default="0.1", show_default=True, metavar="SECONDS|critical",
+              help="How long faults last; critical: find the longest that is survived, by bisection.")
+@click.option("--longest", default=1.0, show_default=True, help="Longest fault to try (s).")
+@click.option("--within", default=0.001, show_default=True, help="How closely to find the critical one (s).")
+@click.option("--vary", multiple=True, metavar="PARAMETER=VALUES",
+              help="GEN2.H=4,5,6 or GEN2.H=4:8:9 (from, to, how many). Repeated: all combinations.")
+@click.option("--measure", "measures", multiple=True, metavar="'min|max|start|end|range QUANTITY'",
+              help="One more column: 'min BUS*.Vm'. May be repeated.")
+@click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
+@click.option("--own-events", is_flag=True, help="The events of the case happen, too, beside contingencies.")
+@click.option("--processes", type=int, help="Processes of this machine; by default one for each CPU.")
+@click.option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler, in place of processes: tcp://host:8786.")
+@click.option("--store", type=click.Path(path_type=Path, dir_okay=False),
+              help="File of results in place of CASE_sweep.db; all others go beside it.")
+@click.option("--keep", default="none", show_default=True, metavar="none|unstable|all",
+              help="Runs to keep as NetCDF files, in the folder CASE_sweep.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--rank", metavar="COLUMN", help="Rank by this column, the smallest first; -COLUMN: the largest.")
+@click.option("--top", default=20, show_default=True, help="How many rows to show.")
+@click.option("--plot", is_flag=True, help="Draw the heat map, too.")
+@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for results.")
+@click.pass_context
+def sweep_command(context: click.Context, /, case: str, processes: int | None, dask: str | None, store: Path | None,
+                  retry_failed: bool, rank: str | None, top: int, plot: bool, out: Path, **asked: Any) -> None:
+    """Run a case in many scenarios, and rank them: the worst first.
+
+    CASE is a case, or a sweep file (TOML). Results go to CASE_sweep.db as they come: what is there is not run again,
+    so a sweep that was interrupted goes on with the same command. The table goes to CASE_sweep.csv and CASE_sweep.nc,
+    the heat map to CASE_sweep.png.
+
+    \b
+    gridcore sweep wscc9 --faults all --clear 0.1
+    gridcore sweep wscc9 --line-faults all --clear critical
+    gridcore sweep wscc9 --vary GEN2.H=4:8:9 --vary fault.clear=0.15,0.18
+    """  # noqa: D301
+    from gridcore.export import whole_file, write_dataset
+    from gridcore.progress import Progress
+
+    from .files import is_sweep
+    from .sweep import sweep
+
+    with Progress("preparing"):
+        made, stem = (_of_file(context, case) if is_sweep(Path(case)) else _of_options(case, **asked))
+    store = store or out / f"{stem}_sweep.db"
+    files = {ending: store.with_suffix(f".{ending}") for ending in ("csv", "nc", "png")}
+    there = [0, len(made.tasks)]
+
+    def tell(done: int, of: int) -> None:
+        there[0] = done
+        bar(done)
+
+    try:
+        with Progress("sweeping", len(made.tasks), unit="scenarios") as bar:
+            table = sweep(made, processes=processes, dask=dask, store=store, retry_failed=retry_failed,
+                          progress=tell)
+    except KeyboardInterrupt:
+        raise Interrupted(f"{there[0]} of {there[1]} scenarios are in {store}; the same command goes on "
+                          "from there") from None
+    by, descending = (rank.lstrip("-"), rank.startswith("-")) if rank else (None, False)
+    shown = table.text(top, by, descending)  # a wrong name is told before files are written
+    click.echo(shown)
+    click.echo(_counted(table, top))
+    table.to_csv(files["csv"])
+    write_dataset(table.to_xarray(), files["nc"])
+    if plot:
+        from .figures import heat_map
+
+        with whole_file(files["png"]) as temporary:
+            heat_map(table, temporary.with_suffix(".png"), by)
+    for path in (store, files["csv"], files["nc"], *([files["png"]] if plot else [])):
+        click.echo(str(path))
+
+
+for parameter in sweep_command.params:
+    if parameter.name == "t_end":
+        parameter.default = T_END
+
+
+def _counted(table: Table, top: int) -> str:
+    """How many there are, and what became of them."""
+    unstable = sum(r.row.get("stable") is False and not r.error for r in table.results)
+    parts = [f"{len(table)} scenarios" if len(table) != 1 else "1 scenario"]
+    if unstable:
+        parts.append(f"{unstable} unstable")
+    if table.failed:
+        parts.append(f"{len(table.failed)} failed")
+    if len(table) > top:
+        parts.append(f"the worst {top} shown")
+    return ", ".join(parts)
+
+
+def _of_file(context: click.Context, path: str) -> tuple[Study, str]:
+    """The study of a sweep file; options that belong into it are refused."""
+    from .files import load_sweep
+    from .study import study
+
+    given = [name for name in _STUDY
+             if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT]
+    if given:
+        option = next(p.opts[0] for p in context.command.params if p.name == given[0])
+        raise GridcoreError(f"{path} is a sweep file: {option} is to be said in it")
+    asked = load_sweep(path)
+    case = load(asked.pop("case"), [])
+    for address, value in asked.pop("set", {}).items():
+        case.set(address, value)
+    try:
+        return study(case, **asked), Path(path).stem
+    except GridcoreError as error:
+        if not getattr(error, "file", ""):
+            error.args = (f"{path}: {error}",)
+        raise
+
+
+def _of_options(case: str, changes: tuple[str, ...], faults: tuple[str, ...], line_faults: tuple[str, ...],
+                trips: tuple[str, ...], at: float, clear: str, longest: float, within: float, vary: tuple[str, ...],
+                theta: float | None, own_events: bool, **asked: Any) -> tuple[Study, str]:
+    """The study that the options say."""
+    from .study import study
+
+    contingencies = {"faults": faults, "line_faults": line_faults, "trips": trips, "at": at, "clear": read_value(clear),
+                     "longest": longest, "within": within} if faults or line_faults or trips else None
+    loaded = load(case, changes)
+    return study(loaded, contingencies=contingencies, vary=dict(map(_varied, vary)),
+                 options={} if theta is None else {"theta": theta}, own_events=own_events or None,
+                 **asked), loaded.name
+
+
+def _varied(text: str) -> tuple[str, Any]:
+    """``GEN2.H=4,5,6`` or ``GEN2.H=4:8:9``."""
+    pattern, equals, values = (part.strip() for part in text.partition("="))
+    parts = values.split(":")
+    if not equals or not pattern or not values or len(parts) not in (1, 3):
+        raise click.BadParameter(f"'{text}' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT",
+                                 param_hint="--vary")
+    if len(parts) == 1:
+        return pattern, [read_value(value.strip()) for value in values.split(",")]
+    return pattern, dict(zip(("from", "to", "count"), map(read_value, parts), strict=True))

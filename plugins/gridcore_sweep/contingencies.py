@@ -1,0 +1,123 @@
+"""Lists of contingencies: faults at buses, faults on branches cleared by opening them, and trips."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from gridcore.case import Instance, Record, ValidCase, bus_id
+from gridcore.errors import CaseError
+from gridcore.network import Bus
+
+from .scenarios import ALL, CONTINGENCY, Scenario, Search, is_event, matching
+
+CRITICAL = "critical"
+Patterns = str | Sequence[str]
+
+
+def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patterns = (), trips: Patterns = (),
+                  at: float = 0.1, clear: float | str = 0.1, longest: float = 1.0, within: float = 1e-3,
+                  r: float = 0.0, x: float = 1e-4) -> list[Scenario]:
+    """One scenario for each contingency.
+
+    Parameters
+    ----------
+    valid : ValidCase
+    faults : str or sequence of str
+        Buses, by id, number or pattern, or ``"all"``: a three-phase fault that goes by itself.
+    line_faults : str or sequence of str
+        Branches: a fault at either end, cleared by opening the branch.
+    trips : str or sequence of str
+        Devices that go out of service; ``"all"`` is every branch.
+    at : float
+        When it happens (s).
+    clear : float or "critical"
+        How long a fault lasts (s), or ``"critical"`` to find how long it may last.
+    longest, within : float
+        Longest duration to try, and how closely to find the critical one (s).
+    r, x : float
+        Impedance of the fault (pu, system base).
+
+    Raises
+    ------
+    CaseError
+        If a pattern matches nothing (the nearest names are offered), or a time is not one.
+    """
+    for name, value in (("at", at), ("longest", longest), ("within", within)):
+        _check_time(name, value, zero=name == "at")
+    if clear != CRITICAL:
+        if isinstance(clear, str):
+            raise CaseError(f"clear = '{clear}' must be a number of seconds, or '{CRITICAL}'")
+        _check_time("clear", clear)
+    if not within < longest:
+        raise CaseError(f"within = {within:g} s must be less than longest = {longest:g} s")
+    make = _Maker({i.id for i in valid.records}, at, clear, longest, within, {"r": r, "x": x})
+    buses = [i.id for i in valid.records if issubclass(i.device, Bus)]
+    branches = {i.id: i for i in valid.records if len(i.device.bus_ports()) > 1}
+    others = {i.id: i for i in valid.records if not issubclass(i.device, Bus) and not is_event(i)}
+    out = [make.fault(bus) for bus in matching(_buses(faults), buses, "bus")]
+    for id in matching(line_faults, list(branches), "branch"):
+        out += [make.line_fault(id, branches[id].ports[port]) for port in branches[id].device.bus_ports()]
+    names = [b for p in _list(trips) for b in (list(branches) if p == ALL else [p])]
+    return out + [make.trip(others[id]) for id in matching(names, list(others), "device")]
+
+
+def _check_time(name: str, value: float, zero: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf \
+            or (value == 0 and not zero):
+        raise CaseError(f"{name} = {value!r} must be a number of seconds {'from' if zero else 'above'} 0")
+
+
+def _list(patterns: Patterns) -> Sequence[str]:
+    return [patterns] if isinstance(patterns, str) else patterns
+
+
+def _buses(patterns: Patterns | Iterable[int]) -> list[str]:
+    """Buses by number, too."""
+    given = [patterns] if isinstance(patterns, str | int) else patterns
+    return [bus_id(int(p)) if isinstance(p, int) or p.isdecimal() else p for p in given]
+
+
+class _Maker:
+    """Makes scenarios, with ids of events that the case does not have."""
+
+    def __init__(self, taken: set[str], at: float, clear: float | str, longest: float, within: float,
+                 impedance: dict[str, float]):
+        self.taken, self.at, self.clear, self.impedance = taken, at, clear, impedance
+        self.longest, self.within = longest, within
+
+    def _id(self, wanted: str) -> str:
+        while wanted in self.taken:
+            wanted += "_"
+        return wanted
+
+    def _scenario(self, label: str, events: tuple[Record, ...], cleared: tuple[str, ...]) -> Scenario:
+        search = Search(cleared, self.at, self.longest, self.within) if self.clear == CRITICAL and cleared else None
+        return Scenario({CONTINGENCY: label}, {}, events, search)
+
+    @property
+    def _cleared(self) -> float:
+        return self.at + (self.longest if isinstance(self.clear, str) else self.clear)
+
+    def _fault(self, bus: str) -> Record:
+        return Record("BusFault", {"id": self._id(f"fault_{bus}"), "bus": bus, "t": self.at, "clear": self._cleared,
+                                   **self.impedance})
+
+    def fault(self, bus: str) -> Scenario:
+        """At a bus, and gone after its time."""
+        event = self._fault(bus)
+        return self._scenario(f"fault {bus}", (event,), (f"{event.fields['id']}.clear",))
+
+    def line_fault(self, branch: str, bus: str) -> Scenario:
+        """On a branch at one of its ends, cleared by opening the branch."""
+        event = self._fault(bus)
+        trip = Record("BranchTrip", {"id": self._id(f"trip_{branch}"), "branch": branch, "t": self._cleared})
+        return self._scenario(f"fault {bus}, {branch} opens", (event, trip),
+                              (f"{event.fields['id']}.clear", f"{trip.fields['id']}.t"))
+
+    def trip(self, device: Instance) -> Scenario:
+        """A device goes out of service."""
+        branch = len(device.device.bus_ports()) > 1
+        model, port = ("BranchTrip", "branch") if branch else ("Trip", "device")
+        event = Record(model, {"id": self._id(f"trip_{device.id}"), port: device.id, "t": self.at})
+        return self._scenario(f"{device.id} {'opens' if branch else 'trips'}", (event,), ())

@@ -1,0 +1,149 @@
+"""A sweep as it was asked for: case, scenarios and settings, checked before anything is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gridcore.case import Case, ValidCase, validate
+from gridcore.errors import CaseError
+from gridcore.files import load_case
+from gridcore.integrate.driver import grid
+from gridcore.names import suggest
+from gridcore.options import placed
+from gridcore.rotors import rotor_devices
+
+from .contingencies import contingencies
+from .defaults import T_END
+from .measures import SEARCHED, UNITS, Measure
+from .scenarios import Scenario, case_digest, digest, product, standing, without_events
+from .spaces import Space, draws, rows
+from .spaces import grid as grid_of
+from .worker import KEEP, NONE, Setup, Task, system_of
+
+if TYPE_CHECKING:
+    from gridcore.integrate.driver import Spacing
+
+
+@dataclass(frozen=True)
+class Study:
+    """A sweep, ready to be run.
+
+    Attributes
+    ----------
+    setup : Setup
+    scenarios : list of Scenario
+    tasks : list of Task
+        One for each scenario.
+    units : dict
+        Columns of the table, in order, and their units.
+    about : dict
+        Case and settings in words, for the store.
+    """
+
+    setup: Setup
+    scenarios: list[Scenario]
+    tasks: list[Task]
+    units: dict[str, str]
+    about: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        """What was swept."""
+        return f"Sweep of {self.setup.case.name}"
+
+    @property
+    def keys(self) -> list[str]:
+        """What each scenario is found by in a store."""
+        return [s.key(self.setup.digest) for s in self.scenarios]
+
+
+def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
+          vary: Mapping[str, Any] | None = None, rows: Sequence[Mapping[str, Any]] | None = None,
+          random: Mapping[str, Any] | None = None, measures: Mapping[str, str] | Sequence[str] = (),
+          t_end: float = T_END, step: Spacing = 0.01, method: str = "theta",
+          options: Mapping[str, Any] | None = None, own_events: bool | None = None, deenergise: bool = False,
+          enforce_q_limits: bool = False, keep: str = NONE) -> Study:
+    """Make a study: see :func:`gridcore_sweep.sweep.sweep` for the arguments.
+
+    The system is built once, here, so that what is wrong with the case or a name is told at once.
+
+    Raises
+    ------
+    GridcoreError
+    """
+    case = load_case(case) if not isinstance(case, Case) else case
+    grid(step, 0.0, t_end)
+    if keep not in KEEP:
+        raise CaseError(f"keep = {keep!r} must be one of {', '.join(KEEP)}")
+    valid = validate(case)
+    if not (contingencies is None if own_events is None else own_events):
+        case = without_events(case, valid)
+        valid = validate(case)
+    scenarios = _scenarios(valid, contingencies, vary, rows, random)
+    common, values = standing(case, scenarios)
+    asked = _measures(measures)
+    settings = {"t_end": t_end, "step": step, "method": method, "options": dict(options or {}),
+                "deenergise": deenergise, "enforce_q_limits": enforce_q_limits,
+                "measures": [(m.name, m.take, m.pattern) for m in asked]}
+    setup = Setup(common, digest([case_digest(valid), settings]), t_end, step, method, dict(options or {}),
+                  deenergise, enforce_q_limits, asked, keep)
+    with placed(case):
+        system = system_of(setup, {})
+    searched = any(s.search for s in scenarios)
+    if searched and not rotor_devices(system):
+        raise CaseError(f"case '{case.name}' has no machines that a fault could send out of step")
+    units = {**(SEARCHED if searched else {}), **UNITS, **{m.name: m.unit(system) for m in asked}}
+    tasks = [Task(v, s.search) for v, s in zip(values, scenarios, strict=True)]
+    about = {"digest": setup.digest, "case": f"{case.name} {case_digest(valid)[:8]}",
+             **{name: json.dumps(value) for name, value in settings.items()}}
+    made = Study(setup, scenarios, tasks, units, about)
+    _check_different(made)
+    return made
+
+
+def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[str, Any] | None,
+               table: Sequence[Mapping[str, Any]] | None, random: Mapping[str, Any] | None) -> list[Scenario]:
+    space, factors = Space(valid), []
+    if given is not None:
+        factors.append(_contingencies(valid, given))
+    if vary:
+        factors += grid_of(space, vary)
+    if table:
+        factors.append(rows(space, table))
+    if random is not None:
+        factors.append(draws(space, random))
+    if not factors:
+        raise CaseError("nothing to sweep: give contingencies, parameters to vary, or what to draw at random")
+    return product(*factors)
+
+
+def _contingencies(valid: ValidCase, given: Mapping[str, Any]) -> list[Scenario]:
+    known = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "r", "x")
+    for key in given:
+        if key not in known:
+            raise CaseError(f"contingencies: unknown field '{key}'{suggest(key, known)}")
+    found = contingencies(valid, **given)
+    if not found:
+        raise CaseError("contingencies: there are none: give faults, line_faults or trips")
+    return found
+
+
+def _measures(given: Mapping[str, str] | Sequence[str]) -> tuple[Measure, ...]:
+    named = given.items() if isinstance(given, Mapping) else [("", text) for text in given]
+    made = tuple(Measure.parse(text, name) for name, text in named)
+    names = [*UNITS, *SEARCHED, *(m.name for m in made)]
+    for measure in made:
+        if names.count(measure.name) > 1:
+            raise CaseError(f"measure '{measure.name}': there is a column of that name already")
+    return made
+
+
+def _check_different(made: Study) -> None:
+    first: dict[str, Scenario] = {}
+    for key, scenario in zip(made.keys, made.scenarios, strict=True):
+        if key in first:
+            raise CaseError(f"'{first[key].name}' and '{scenario.name}' are one and the same scenario")
+        first[key] = scenario
