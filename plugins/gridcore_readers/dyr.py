@@ -1,0 +1,324 @@
+"""PSS/E dynamic data files (``.dyr``): machines, their controls and dynamic loads, added to a power-flow case.
+
+Siemens PTI, PSS/E Program Operation Manual, "Dynamics model raw data file contents": records ``bus 'MODEL' id
+values... /``, over any number of lines, what follows a slash being a comment. Which values a model has, and in
+which order, is said by its device class (``dyr``), whatever plugin has it; where it goes follows from what it is:
+
+* a source takes the place of the generator at the bus with that identifier, a load that of the load;
+* anything else hangs on what it drives there: an exciter and a governor on the machine, a stabilizer on the
+  device that has the input for its signal, the exciter.
+
+No model is put in place of another unless the user says so.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gridcore import plugins
+from gridcore.case import Case, Record
+from gridcore.device import Device, Field
+from gridcore.errors import CaseError
+from gridcore.injectors import Load, Source
+from gridcore.names import suggest
+
+from .psse import element, listed, split
+from .raw import UNKNOWN
+
+Key = tuple[int, str]
+USER = "USRMDL"  # bus 'USRMDL' id 'NAME' IC IT NI NC NS NV, NI + NC values
+USER_HEAD = 7
+_NEXT = re.compile(r"\s*\d+[\s,]+'")
+
+
+@dataclass
+class Model:
+    """One record: a model at the machine or load of a bus.
+
+    Attributes
+    ----------
+    bus : int
+    name : str
+        The model, in capitals.
+    identifier : str
+    values : list of str
+    line : int
+        Where the record begins.
+    """
+
+    bus: int
+    name: str
+    identifier: str
+    values: list[str]
+    line: int
+
+    @property
+    def key(self) -> Key:
+        """What identifies a machine or a load: bus and identifier."""
+        return self.bus, self.identifier
+
+    @property
+    def place(self) -> str:
+        """For errors."""
+        return f"{self.name} at bus {self.bus} '{self.identifier}' (line {self.line})"
+
+
+def available() -> dict[str, type[Device]]:
+    """The device classes that say the order of their record, by model."""
+    found = {name: plugins.devices[name] for name in plugins.devices}
+    return {name.upper(): cls for name, cls in found.items() if cls.dyr}
+
+
+def read_models(path: Path) -> tuple[list[Model], list[str]]:
+    """The records of a file, and notes on what is no record of a model.
+
+    Raises
+    ------
+    CaseError
+        If the file ends within a record, or a record is malformed: file and line.
+    """
+    models, skipped = [], []
+    for line, words in _records(path):
+        if not re.fullmatch(r"[+-]?\d+", words[0]):
+            skipped.append(f"line {line}: '{words[0]}' is not the number of a bus, and the record is skipped")
+            continue
+        if len(words) < 3:
+            raise CaseError("a record is 'bus, model, id, values /'", file=str(path), row=f"line {line}")
+        name, values = words[1].upper(), words[3:]
+        if name == USER and len(words) >= 3 + USER_HEAD:
+            name, values = words[3].upper(), words[3 + USER_HEAD:]
+        models.append(Model(int(words[0]), name, words[2], values, line))
+    return models, skipped
+
+
+def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """(line on which it begins, words) of everything that a slash ends."""
+    file = str(path)
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    words: list[str] = []
+    began = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        rest: str | None = line
+        while rest is not None:
+            try:
+                found, rest = split(rest, blanks=True)
+            except CaseError as error:
+                raise CaseError(str(error), file=file, row=f"line {number}") from None
+            if found and not words:
+                began = number
+            words += found
+            if rest is None:
+                break
+            if words:
+                yield began, words
+            words = []
+            if not _NEXT.match(rest):  # a comment, unless it can only be the next record
+                break
+    if words:
+        raise CaseError("the file ends within this record: no '/'", file=file, row=f"line {began}")
+
+
+def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = None, drop: Sequence[str] = ()) -> None:
+    """Add the dynamic models of a file to a case.
+
+    Parameters
+    ----------
+    case : Case
+        Generators and loads named as the readers name them: ``GEN7`` is the one with identifier 1 at bus 7,
+        ``GEN7_2`` that with identifier 2.
+    path : Path
+    substitute : mapping of str to str, optional
+        ``{model: other}``: read the records of one model as those of another, which has the same values.
+    drop : sequence of str
+        Models to leave out.
+
+    Raises
+    ------
+    CaseError
+        If there is no device for a model (all of them are listed), a record is malformed, or none belongs to the
+        case.
+    """
+    models, skipped = read_models(path)
+    for note in skipped:
+        case.note(f"{path.name} {note}")
+    _Extension(case, path, available()).add(_chosen(case, path, models, substitute or {}, drop))
+
+
+def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str, str], drop: Sequence[str]
+            ) -> list[Model]:
+    """The records without those to drop, and with the models to substitute; both are noted."""
+    names = {model.name for model in models}
+    other = {model.upper(): name.upper() for model, name in substitute.items()}
+    for name in (*drop, *substitute):
+        if name.upper() not in names and name not in UNKNOWN:
+            raise CaseError(f"has no model '{name}'{suggest(name, sorted(names))}", file=str(path))
+    gone = {name.upper() for name in drop}
+    for said, which in (("left out, as asked for", gone), ("read as {}, as asked for", set(other))):
+        for name in sorted(which & names):
+            at = [model.bus for model in models if model.name == name]
+            case.note(f"{name} {said.format(other.get(name))}: {len(at)} records, buses {listed(at)}")
+    for model in models:
+        model.name = other.get(model.name, model.name)
+    return [model for model in models if model.name not in gone]
+
+
+class _Extension:
+    """Puts models into a case."""
+
+    def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]]):
+        self.case, self.path, self.classes = case, path, classes
+        self.place = {id: n for n, id in enumerate(case.ids())}
+        self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
+        self.hosts: dict[Key, list[tuple[str, type[Device]]]] = defaultdict(list)
+        self.driving: dict[tuple[str, str], Model] = {}
+        self.strangers: list[Model] = []
+        self.unused: dict[tuple[str, int], list[int]] = defaultdict(list)
+
+    def add(self, models: list[Model]) -> None:
+        """All of them, hosts before what hangs on them."""
+        self._refuse_unknown(models)
+        guests = []
+        for model in models:
+            cls = self.classes[model.name]
+            if issubclass(cls, Source):
+                self._take_place(model, cls, "GEN")
+            elif issubclass(cls, Load):
+                self._take_place(model, cls, "LOAD")
+            else:
+                guests.append(model)
+        while guests:
+            left = [model for model in guests if not self._hang(model)]
+            if len(left) == len(guests):
+                self.strangers += left
+                break
+            guests = left
+        if models and len(self.strangers) == len(models):
+            raise CaseError("no record belongs to a generator or load of the case: is it the DYR file of another?",
+                            file=str(self.path), row=models[0].place)
+        self._notes()
+
+    def _refuse_unknown(self, models: list[Model]) -> None:
+        missing: dict[str, list[int]] = defaultdict(list)
+        for model in models:
+            if model.name not in self.classes and model.bus in self.buses:
+                missing[model.name].append(model.bus)
+        if missing:
+            what = "; ".join(f"{name} ({len(buses)} records, buses {listed(buses)})" for name, buses in missing.items())
+            near = {name: difflib.get_close_matches(name, self.classes, 1, 0.8) for name in missing}
+            example = next((f"{name}={match[0]}" for name, match in near.items() if match), "MODEL=OTHER")
+            drop = " ".join(f"--drop {name}" for name in missing)
+            raise CaseError(f"there is no device for {what}. Leave them out with {drop}, or read one as another that has "
+                            f"the same values with --substitute {example} (load_case: drop=[...], substitute={{...}})",
+                            file=str(self.path))
+        unknown = [model for model in models if model.name not in self.classes]
+        self.strangers += unknown
+        models[:] = [model for model in models if model.name in self.classes]
+
+    def _take_place(self, model: Model, cls: type[Device], naming: str) -> None:
+        """A machine in place of a generator, a dynamic load in place of a load: what the case says of it is kept."""
+        id = element(f"{naming}{model.bus}", model.identifier)
+        old = self.case.records[self.place[id]] if id in self.place else None
+        if old is None or old.fields.get("bus") != model.bus:
+            self.strangers.append(model)
+            return
+        here = self.hosts[model.key]
+        if any(issubclass(host, Source) == issubclass(cls, Source) for _, host in here) or (
+                naming == "GEN" and old.device.source):
+            raise self._error(model, f"'{id}' is a {old.model} already")
+        values = self._values(model, cls)
+        declared = cls.declares
+        kept = {key: value for key, value in old.fields.items() if key not in values
+                and (key in ("id", "status", *cls.attaches) or key in declared.fields or key in declared.params)}
+        if "id" not in kept and cls.naming != old.device.naming:
+            kept["id"] = id
+        self.case.records[self.place[id]] = Record(cls.__name__, {**kept, **values}, str(self.path), model.place)
+        here.append((id, cls))
+
+    def _hang(self, model: Model) -> bool:
+        """Hang a device on what it drives; False where that is not there yet."""
+        cls = self.classes[model.name]
+        ports: dict[str, Any] = {}
+        for port in cls.attaches:
+            ports[port] = model.bus if port.startswith("bus") else self._host(model, cls, port)
+        if None in ports.values() or model.bus not in self.buses:
+            return False
+        for target in _drives(cls, None):
+            port, _, name = target.partition(".")
+            first = self.driving.setdefault((str(ports[port]), name), model)
+            if first is not model:
+                raise self._error(model, f"{first.place} drives {ports[port]}.{name} already")
+        record = Record(cls.__name__, {**ports, **self._values(model, cls)}, str(self.path), model.place)
+        id = (cls.naming or cls.__name__).format(**record.fields)
+        self.case.add(record)
+        self.hosts[model.key].append((id, cls))
+        return True
+
+    def _host(self, model: Model, cls: type[Device], port: str) -> str | None:
+        """The device at the same bus and identifier that has the inputs which this one drives."""
+        wanted = {target.partition(".")[2] for target in _drives(cls, port)}
+        found = [id for id, host in self.hosts.get(model.key, ()) if wanted <= set(host.declares.inputs)]
+        return found[0] if found else None
+
+    def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
+        names, words = cls.dyr, model.values
+        if len(words) != len(names):
+            missing = [name or "(not used)" for name in names[len(words):]]
+            what = f"missing: {', '.join(missing)}" if missing else "these are too many"
+            raise self._error(model, f"the record has {len(words)} values where a {model.name} has {len(names)}; {what}")
+        values: dict[str, float | str] = {}
+        for n, (name, word) in enumerate(zip(names, words)):
+            number = self._number(model, name or f"value {n + 1}", word)
+            if name is None:
+                if number:
+                    self.unused[model.name, n + 1].append(model.bus)
+            elif isinstance(cls.declares.fields.get(name), Field):
+                values[name] = word if isinstance(number, str) else f"{number:g}"
+            elif isinstance(number, str):
+                raise self._error(model, f"{word!r} is not a number", name)
+            else:
+                values[name] = number
+        return values
+
+    def _number(self, model: Model, field: str, word: str) -> float | str:
+        try:
+            return float(word)
+        except ValueError:
+            if not word:
+                raise self._error(model, "missing: a value is wanted", field) from None
+            return word
+
+    def _error(self, model: Model, message: str, field: str = "") -> CaseError:
+        return CaseError(message, file=str(self.path), row=model.place, field=field)
+
+    def _notes(self) -> None:
+        """What was not used, and which generators have no machine now."""
+        if self.strangers:
+            which = defaultdict(list)
+            for model in self.strangers:
+                which[model.name].append(f"{model.bus} '{model.identifier}'")
+            what = "; ".join(f"{name} at {listed(at, 5)}" for name, at in which.items())
+            self.case.note(f"{self.path.name}: {len(self.strangers)} records skipped, for what they act on is not in the "
+                           f"case: {what}")
+        for (name, n), buses in self.unused.items():
+            self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
+        static = [record.fields["bus"] for record in self.case
+                  if record.device.regulates and not record.device.source and record.fields.get("status", 1)]
+        if static:
+            self.case.note(f"{len(static)} generators in service have no machine model and inject constant power: buses "
+                           f"{listed(static)}")
+
+
+def _drives(cls: type[Device], port: str | None) -> list[str]:
+    """``port.input`` of all that a class drives, or through one port."""
+    declared = cls.declares
+    targets = [item.drives for item in (*declared.params.values(), *declared.variables().values()) if item.drives]
+    return [target for target in targets if "." in target and (port is None or target.partition(".")[0] == port)]

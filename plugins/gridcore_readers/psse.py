@@ -1,0 +1,137 @@
+"""What PSS/E's data files share: free-format records, and how a device gets its id from bus and identifier.
+
+A record is numbers and words, separated by commas or blanks, up to a slash; words with blanks stand in
+quotes. Siemens PTI, PSS/E Program Operation Manual, chapter "Power flow data file contents".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gridcore.errors import CaseError
+
+Columns = Mapping[str, tuple[int, str | None]]
+_QUOTED = "\0"  # stands for a quoted word while a record is taken apart
+
+
+def columns(text: str) -> Columns:
+    """The columns of a record, from a list of ``NAME`` (required) and ``NAME=default``."""
+    parts = [part.partition("=") for part in text.split()]
+    return {name: (n, default if equals else None) for n, (name, equals, default) in enumerate(parts)}
+
+
+def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
+    """The words of a record, without quotes, and what follows its slash (None where there is none).
+
+    Parameters
+    ----------
+    text : str
+    blanks : bool
+        Whether blanks separate words even where there are commas.
+
+    Raises
+    ------
+    CaseError
+        If a quote is not closed.
+    """
+    rest: str | None = None
+    quoted: list[str] = []
+    if "'" in text or '"' in text:
+        parts = re.split(r"'([^']*)'|\"([^\"]*)\"", text)
+        kept: list[str] = []
+        for outside, one, two in zip(parts[::3], [*parts[1::3], None], [*parts[2::3], None]):
+            before, slash, after = outside.partition("/")
+            kept.append(before)
+            if slash:
+                rest = after
+                break
+            if "'" in before or '"' in before:
+                raise CaseError("a quote is not closed")
+            if one is not None or two is not None:
+                kept.append(_QUOTED)
+                quoted.append((one or two or "").strip())
+        text = "".join(kept)
+    elif "/" in text:
+        text, _, rest = text.partition("/")
+    if "," not in text:
+        words = text.split()
+    elif blanks:
+        words = [word for piece in text.split(",") for word in piece.split() or [""]]
+    else:
+        words = [piece.strip() for piece in text.split(",")]
+    while words and not words[-1]:
+        del words[-1]
+    if quoted:
+        following = iter(quoted)
+        words = [re.sub(_QUOTED, lambda _: next(following), word) if _QUOTED in word else word for word in words]
+    return words, rest
+
+
+class Row:
+    """A record of a table: its words by the names of the columns.
+
+    Parameters
+    ----------
+    words : list of str
+    columns : Columns
+    file, place : str
+        Where it stands, for errors.
+    """
+
+    __slots__ = ("columns", "file", "place", "words")
+
+    def __init__(self, words: list[str], columns: Columns, file: str, place: str):
+        self.words, self.columns, self.file, self.place = words, columns, file, place
+
+    def error(self, message: str, field: str = "") -> CaseError:
+        """An error that says where this record stands."""
+        return CaseError(message, file=self.file, row=self.place, field=field)
+
+    def text(self, name: str) -> str:
+        """A word; the default of the column where the record has none."""
+        position, default = self.columns[name]
+        word = self.words[position] if position < len(self.words) else ""
+        if word:
+            return word
+        if default is None:
+            raise self.error(f"missing: the record has {len(self.words)} values", name)
+        return default
+
+    def number(self, name: str) -> float:
+        """A finite number."""
+        word = self.text(name)
+        try:
+            value = float(word)
+        except ValueError:
+            try:
+                value = float(re.sub("[dD]", "e", word))  # Fortran's double precision
+            except ValueError:
+                raise self.error(f"{word!r} is not a number", name) from None
+        if not math.isfinite(value):
+            raise self.error(f"{word!r} is not a number to calculate with", name)
+        return value
+
+    def integer(self, name: str) -> int:
+        """A whole number."""
+        word = self.text(name)
+        try:
+            return int(word)
+        except ValueError:
+            value = self.number(name)
+            if value != int(value):
+                raise self.error(f"{word!r} is not a whole number", name) from None
+            return int(value)
+
+
+def element(naming: str, identifier: str = "1") -> str:
+    """The id of an element: the first at a place has the plain name, ``GEN7``, others their identifier, ``GEN7_2``."""
+    return naming if identifier in ("", "1") else naming + "_" + re.sub(r"[\s.*?\[\]]", "-", identifier)
+
+
+def listed(items: Iterable[Any], most: int = 10) -> str:
+    """``1, 2, 3, ...``, each once."""
+    unique = [str(item) for item in dict.fromkeys(items)]
+    return ", ".join(unique[:most]) + (f", ... ({len(unique)} in all)" if len(unique) > most else "")

@@ -1,0 +1,140 @@
+"""Transformers of a PSS/E power-flow file as devices: units of their data, star of three windings, magnetisation.
+
+Siemens PTI, PSS/E Program Operation Manual, "Transformer data": the codes CW, CZ and CM say what turns
+ratios, impedances and magnetising admittance are given in. The impedance of a two-winding transformer
+stands between two ideal ones, WINDV1 and WINDV2; a :class:`Transformer` has one, on the side of bus1, so
+impedance and ratio are referred to the side of the second winding.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .psse import Row, element
+from .raw_tables import Transformer
+
+SMALLEST = 1e-4  # pu: PSS/E's threshold of a zero-impedance line, and what it puts in a star in place of zero
+Devices = list[tuple[str, dict[str, Any]]]
+
+
+@dataclass
+class Found:
+    """Devices of the transformers, and what was decided: transformers by place."""
+
+    devices: list[tuple[Row, str, dict[str, Any]]] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    zeros: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+class Transformers:
+    """Makes devices of the transformer records of one file.
+
+    Parameters
+    ----------
+    base : float
+        System base (MVA).
+    kv : mapping of int to float
+        Base voltage of each bus (kV), 0 where it is not given.
+    """
+
+    def __init__(self, base: float, kv: Mapping[int, float]):
+        self.base, self.kv = base, kv
+        self.found = Found()
+
+    def add(self, records: Transformer) -> None:
+        """Two or three windings, with their star point and magnetisation."""
+        row, impedance, *windings = records
+        buses = [row.integer(name) for name in ("I", "J", "K")[: len(windings)]]
+        for code in ("CW", "CZ", "CM"):
+            if row.integer(code) not in ((1, 2) if code == "CM" else (1, 2, 3)):
+                raise row.error(f"{row.text(code)} is no code of transformer data", code)
+        turns = [self._turns(row, winding, bus) for winding, bus in zip(windings, buses)]
+        status = row.integer("STAT")
+        name = element("-".join(map(str, buses)), row.text("CKT"))
+        if any(winding.integer("TAB") for winding in windings):
+            self.found.tables.append(name)
+        if len(windings) == 3 and status == 0:
+            self.found.left_out.append(name)  # its star point would be an island of its own
+            return
+        if len(windings) == 2:
+            z = self._impedance(row, impedance, "1-2") * turns[1] ** 2
+            self._winding(row, f"TRANSFORMER{name}", buses[0], buses[1], z, turns[0] / turns[1], windings[0],
+                          status != 0)
+        else:
+            self._star(row, impedance, windings, buses, turns, name, status)
+        self._magnetisation(row, impedance, windings[0], buses[0], name, status != 0)
+
+    def _turns(self, row: Row, winding: Row, bus: int) -> float:
+        """Turns ratio of a winding in per unit of the base voltage of its bus."""
+        code, kv = row.integer("CW"), self.kv[bus]
+        if not winding.text("WINDV"):
+            return 1.0
+        turns = winding.number("WINDV")
+        if code != 1 and kv <= 0:
+            raise row.error(f"CW = {code} needs the base voltage of bus {bus}, which is not given", "CW")
+        if code == 2:
+            turns /= kv
+        elif code == 3:
+            turns *= (winding.number("NOMV") or kv) / kv
+        if turns <= 0:
+            raise winding.error("must be above 0", "WINDV")
+        return turns
+
+    def _impedance(self, row: Row, impedance: Row, pair: str) -> complex:
+        """Series impedance of a pair of windings, per unit of the system's base."""
+        code = row.integer("CZ")
+        r, x = impedance.number(f"R{pair}"), impedance.number(f"X{pair}")
+        if code == 1:
+            return complex(r, x)
+        rating = impedance.number(f"SBASE{pair}") or self.base
+        if rating <= 0:
+            raise impedance.error("must be above 0", f"SBASE{pair}")
+        if code == 3:  # load loss (W), and the magnitude of the impedance
+            r /= 1e6 * rating
+            if abs(x) < abs(r):
+                raise impedance.error("the load loss is more than the impedance allows", f"R{pair}")
+            x = math.copysign(math.sqrt(x * x - r * r), x)
+        return complex(r, x) * self.base / rating
+
+    def _winding(self, row: Row, name: str, bus1: int | str, bus2: int | str, z: complex, tap: float, winding: Row,
+                 on: bool) -> None:
+        if z == 0:
+            z = complex(0, SMALLEST)
+            self.found.zeros.append(name)
+        fields = {"bus1": bus1, "bus2": bus2, "r": z.real, "x": z.imag, "tap": tap,
+                  "phase": math.radians(winding.number("ANG"))}
+        given = {key: value for key, value in fields.items() if (key, value) not in (("r", 0.0), ("phase", 0.0))}
+        default = name == f"TRANSFORMER{bus1}-{bus2}"
+        self._put(row, "Transformer", ({} if default else {"id": name}) | given, on)
+
+    def _star(self, row: Row, impedance: Row, windings: list[Row], buses: list[int], turns: list[float], name: str,
+              status: int) -> None:
+        """Three windings between their buses and a star point that is a bus of its own."""
+        z12, z23, z31 = (self._impedance(row, impedance, pair) for pair in ("1-2", "2-3", "3-1"))
+        star = f"STAR{name}"
+        kv = {"kv": self.kv[buses[0]]} if self.kv[buses[0]] > 0 else {}
+        self._put(row, "Bus", {"id": star, **kv, "Vm0": impedance.number("VMSTAR"),
+                               "Va0": math.radians(impedance.number("ANSTAR"))})
+        out = {2: 1, 3: 2, 4: 0}.get(status)  # STAT names the one winding that is out
+        for k, z in enumerate(((z12 + z31 - z23) / 2, (z12 + z23 - z31) / 2, (z23 + z31 - z12) / 2)):
+            self._winding(row, f"TRANSFORMER{name}_w{k + 1}", buses[k], star, z, turns[k], windings[k], k != out)
+
+    def _magnetisation(self, row: Row, impedance: Row, winding: Row, bus: int, name: str, on: bool) -> None:
+        """The magnetising admittance: a shunt at the bus of the first winding."""
+        g, b = row.number("MAG1"), row.number("MAG2")
+        if row.integer("CM") == 2:  # no-load loss (W), and exciting current in per unit of the rating
+            kv, nominal = self.kv[bus], winding.number("NOMV") or self.kv[bus]
+            square = (kv / nominal) ** 2 if nominal > 0 else 1.0
+            rating = impedance.number("SBASE1-2") or self.base
+            g, y = g / 1e6 / self.base * square, b * rating / self.base * square
+            b = -cmath.sqrt(y * y - g * g).real
+        if g or b:
+            self._put(row, "Shunt", {"id": f"MAG{name}", "bus": bus, "g": g, "b": b}, on)
+
+    def _put(self, row: Row, model: str, fields: dict[str, Any], on: bool = True) -> None:
+        self.found.devices.append((row, model, fields if on else fields | {"status": 0}))
