@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .kernel import Batch, Batches
+from .kernel import Batch, Batches, address
 
 RUNTIME = Path(__file__).with_name("runtime.c")
 
@@ -134,7 +134,7 @@ class Assembly:
         """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
         out = np.empty(len(self.indices) + 1)
         if self._native:
-            self._native.gc_jacobian(self._plan, out.ctypes.data)
+            self._native.gc_jacobian(self._plan, address(out))
         else:
             out[:] = self._linear_matrix
             self._jac.add(self.Z, out)

@@ -261,7 +261,7 @@ class System:
     def columns(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """(size,) array: the column of each entry of Z if the matrix has these columns, else -1."""
         out = np.full(self.layout.size, -1)
-        out[list(positions)] = np.arange(len(positions))
+        out[np.asarray(positions, dtype=int)] = np.arange(len(positions))
         return out
 
     def row_entries(self, k: int, name: str, column_of: np.ndarray) -> Entries | None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .kernel import address
+
 _WIDTH = 8  # of runtime.c
 
 
@@ -62,8 +64,8 @@ class Matrix:
               to: np.ndarray | None) -> np.ndarray:
         rows = np.ascontiguousarray(rows)
         out = np.empty((len(rows), width)) if to is None else to
-        product(len(rows), *self.shape, *pattern, values.ctypes.data, rows.ctypes.data, out.ctypes.data,
-                to is not None, *self._rest)
+        product(len(rows), *self.shape, *pattern, address(values), address(rows), address(out), to is not None,
+                *self._rest)
         return out
 
     def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from .errors import ConvergenceError, EventError
 from .jacobian import SparseMap
+from .kernel import address
 from .linsolve import SingularMatrix
 from .products import Matrix
 from .switching import Trigger
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 GRAZING = 1e-9
 # and against its mean speed over the step, of which next to nothing is left where a guard turns back at zero.
 TOUCHING = 1e-6
+
+# Times are sums: on one grid, steps have a few lengths that differ in the last digit.
+_LENGTHS = 8
 
 
 class GrazingWarning(UserWarning):
@@ -97,21 +101,29 @@ class Replay:
         self.column_of = system.columns(self.carried)
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
-        runtime, assembly = system.assembly.runtime, system.assembly
-        self.A = Shifted(assembly.indices, assembly.diagonal, None, runtime)
+        self.A, self.B, self.times_B = system.remembered("step", None, self._of_step)
+        self.C, self.times_C = system.remembered("step in parameters", self.carried, self._of_parameters)
+        self._settings = tape.point_settings()
+        self._masks: dict[int, np.ndarray] = {}
+        self._loaded = -1
+        self._cache: dict[int, Point] = {}
+        self._coefficients: dict[tuple[float, int], Coefficients] = {}
+
+    def _of_step(self) -> tuple[Shifted, Shifted, Matrix]:
+        """What gives the entries of A and B, and the products of B."""
+        system, assembly, runtime = self.system, self.system.assembly, self.system.assembly.runtime
         # of F_X, a step's start needs only the rows that can be differential
         kept = np.flatnonzero(system.base_differential[assembly.indices]).astype(np.int32)
         starts = np.searchsorted(kept, assembly.indptr).astype(np.int32)
         rows = assembly.indices[kept]
         diagonal = np.searchsorted(kept, assembly.diagonal[system.base_differential]).astype(np.int32)
-        self.B = Shifted(rows, diagonal, kept, runtime)
-        self.times_B = Matrix((system.n, system.n), starts, rows, runtime)
-        self.times_C = Matrix(self.parameter_map.shape, self.parameter_map.indptr, self.parameter_map.indices, runtime)
-        self._settings = tape.point_settings()
-        self._masks: dict[int, np.ndarray] = {}
-        self._loaded = -1
-        self._cache: dict[int, Point] = {}
-        self._last: tuple[Any, Any] = (None, None)
+        return (Shifted(assembly.indices, assembly.diagonal, None, runtime), Shifted(rows, diagonal, kept, runtime),
+                Matrix((system.n, system.n), starts, rows, runtime))
+
+    def _of_parameters(self) -> tuple[Summed, Matrix]:
+        """What gives the entries of C, and its products."""
+        pattern, runtime = self.parameter_map, self.system.assembly.runtime
+        return Summed(pattern.indices, runtime), Matrix(pattern.shape, pattern.indptr, pattern.indices, runtime)
 
     def point(self, k: int) -> Point:
         """Point `k`, linearised; the last few are kept."""
@@ -142,11 +154,13 @@ class Replay:
             self._loaded = number
 
     def coefficients(self, point: Point, h: float) -> Coefficients:
-        """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last are kept."""
+        """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last few are kept."""
         key = (h, int(self._settings[point.k]))
-        if key != self._last[0]:
-            self._last = (key, Coefficients(self, point.differential, h))
-        return self._last[1]
+        if key not in self._coefficients:
+            while len(self._coefficients) >= _LENGTHS:
+                self._coefficients.pop(next(iter(self._coefficients)))
+            self._coefficients[key] = Coefficients(point.differential, h, self.theta or 0.0)
+        return self._coefficients[key]
 
     def matrix(self, point: Point, coefficients: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
@@ -191,30 +205,53 @@ class Replay:
 
     def guard(self, guard: int, k: int) -> tuple[np.ndarray, float, np.ndarray]:
         """Gradient of a guard at point `k`: in X (n,), in time, in the carried parameters."""
-        row = self._guards.evaluate(self.buffer(k))[guard].toarray().ravel()
-        n = self.system.n
+        guards, n = self._guards, self.system.n
+        mine = guards.indices == guard
+        row = np.zeros(guards.shape[1])
+        row[guards.columns[mine]] = guards.values(self.buffer(k))[mine]
         return row[:n], float(row[n]), row[n + 1:]
 
     @cached_property
     def _guards(self) -> SparseMap:
         system = self.system
-        return system.guard_map([*range(system.n), system.layout.t, *self.carried])
+        return system.guard_map(np.concatenate([np.arange(system.n), [system.layout.t], self.carried]))
 
 
 class Coefficients:
     """What a step is made of: ``m`` differential rows, ``c = h theta`` there and -1 elsewhere, ``early``
-    ``= h (1 - theta) m``; and these numbers for the row of every entry of the matrices A, B and C.
+    ``= h (1 - theta) m``.
     """
 
-    def __init__(self, replay: Replay, differential: np.ndarray, h: float):
-        theta = replay.theta or 0.0
+    def __init__(self, differential: np.ndarray, h: float, theta: float):
         self.m = differential.astype(float)
         self.c = np.where(differential, h * theta, -1.0)
-        self.early = (h * (1 - theta)) * self.m
-        self.m_B = self.m[replay.system.base_differential]
-        self.minus_c, self.early_B = -self.c[replay.A.rows], self.early[replay.B.rows]
-        rows = replay.times_C.indices
-        self.early_C, self.c_C = self.early[rows], self.c[rows]
+        self.minus_c, self.early = -self.c, (h * (1 - theta)) * self.m
+
+
+class Summed:
+    """Values of ``diag(s) U + diag(t) V`` for the entries of two matrices of one pattern, in one buffer.
+
+    Parameters
+    ----------
+    rows : int32 array
+        Row of each entry.
+    """
+
+    def __init__(self, rows: np.ndarray, runtime: Any):
+        self._rows, self._runtime = rows, runtime
+        self._values = np.zeros(len(rows))
+        if runtime is not None:
+            runtime.gc_sum.restype, runtime.gc_sum.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 6]
+            self._rows_at, self._values_at = address(rows), address(self._values)
+
+    def values(self, s: np.ndarray, U: np.ndarray, t: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """The entries; the next call overwrites them."""
+        if self._runtime is None:
+            np.add(s[self._rows] * U, t[self._rows] * V, out=self._values)
+        else:
+            self._runtime.gc_sum(len(self._values), self._rows_at, address(s), address(U), address(t), address(V),
+                                 self._values_at)
+        return self._values
 
 
 class Shifted:
@@ -225,29 +262,29 @@ class Shifted:
     rows : int32 array
         Row of each entry.
     diagonal : int32 array
-        Which of them each number in `m` is added to.
+        Those on the diagonal.
     at : int32 array or None
         The entries of J, where they are not all.
     """
 
     def __init__(self, rows: np.ndarray, diagonal: np.ndarray, at: np.ndarray | None, runtime: Any):
-        self.rows, self._diagonal, self._at, self._runtime = rows, diagonal, at, runtime
+        self._rows, self._diagonal, self._at, self._runtime = rows, diagonal, at, runtime
         self._values = np.zeros(len(rows))
         if runtime is not None:
             shifted = runtime.gc_shifted
-            shifted.restype, shifted.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 3, ctypes.c_long,
+            shifted.restype, shifted.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 4, ctypes.c_long,
                                                        *[ctypes.c_void_p] * 3]
-            self._at_address = None if at is None else at.ctypes.data
-            self._diagonal_address, self._values_address = diagonal.ctypes.data, self._values.ctypes.data
+            self._entries_at = (None if at is None else address(at), address(rows))
+            self._diagonal_at, self._values_at = address(diagonal), address(self._values)
 
     def values(self, J: np.ndarray, scale: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """The entries: `scale` (entries,) is that of their rows. The next call overwrites them."""
+        """The entries, for `scale` and `m` (n,). The next call overwrites them."""
         if self._runtime is None:
-            np.multiply(J if self._at is None else J[self._at], scale, out=self._values)
-            self._values[self._diagonal] += m
+            np.multiply(J if self._at is None else J[self._at], scale[self._rows], out=self._values)
+            self._values[self._diagonal] += m[self._rows[self._diagonal]]
         else:
-            self._runtime.gc_shifted(len(self._values), self._at_address, scale.ctypes.data, J.ctypes.data, len(m),
-                                     self._diagonal_address, m.ctypes.data, self._values_address)
+            self._runtime.gc_shifted(len(self._values), *self._entries_at, address(scale), address(J),
+                                     len(self._diagonal), self._diagonal_at, address(m), self._values_at)
         return self._values
 
 
@@ -268,11 +305,11 @@ class StepOperator:
 
     @property
     def _B(self) -> np.ndarray:
-        return self.replay.B.values(self.p0.J, self.of.early_B, self.of.m_B)
+        return self.replay.B.values(self.p0.J, self.of.early, self.of.m)
 
     @property
     def _C(self) -> np.ndarray:
-        return self.of.early_C * self.p0.Fp + self.of.c_C * self.p1.Fp
+        return self.replay.C.values(self.of.early, self.p0.Fp, self.of.c, self.p1.Fp)
 
     @cached_property
     def _phi(self) -> np.ndarray:
@@ -348,7 +385,7 @@ class ResolveOperator:
 
     @property
     def _C(self) -> np.ndarray:
-        return self.of.c_C * self.point.Fp
+        return self.of.c[self.replay.times_C.indices] * self.point.Fp
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
         """The tangent dX+."""
@@ -413,16 +450,18 @@ def triggers(system: System, record: Switch) -> list[Trigger]:
     return [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in record.triggers]
 
 
-def carried_parameters(system: System, tape: Tape, wanted: Iterable[int], setpoints: Iterable[int]) -> np.ndarray:
+def carried_parameters(system: System, tape: Tape, *wanted: Sequence[int] | np.ndarray) -> np.ndarray:
     """Positions of all parameters that a sweep must carry to have the derivatives in those `wanted`:
-    themselves, set-points, event times and delays, and what switches change.
+    themselves, event times and delays, and what switches change.
     """
     n, end = system.n, system.n + system.layout.n_p
-    positions = {*wanted, *setpoints}
-    positions |= {clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")}
+    positions = {clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")}
     for record in tape.records:
         if isinstance(record, Switch):
             for trigger in triggers(system, record):
                 targets = system.switching.change(trigger).targets[trigger.member]
                 positions |= {int(at) for at in targets if n <= at < end}
-    return np.array(sorted(int(p) for p in positions), dtype=int)
+    mask = np.zeros(system.layout.size, dtype=bool)
+    for part in ([*positions], *wanted):
+        mask[np.asarray(part, dtype=int)] = True
+    return np.flatnonzero(mask)

@@ -159,8 +159,8 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     rule = plugins.jump_rules[jumps or method]
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints
-    carried = carried_parameters(run.system, run.tape, [*wanted.parameters, *weights.parameters(run.system)],
-                                 [*setpoints, *wanted.operating_point])
+    carried = carried_parameters(run.system, run.tape, wanted.parameters, weights.parameters(run.system),
+                                 setpoints, wanted.operating_point)
     replay = Replay(run.system, run.tape, carried)
     replay.allow_grazing = allow_grazing
     sweep = ReverseSweep(replay, weights, rule)

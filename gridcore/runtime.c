@@ -86,15 +86,18 @@ double gc_newton(const plan *p, double tol)
 
 /* ---- sparse matrices that a step is made of, compressed by columns ---- */
 
-/* out = diag(m) + diag(scale) J for the entries of J listed in `at` (all, if that is null) */
-void gc_shifted(long count, const int *at, const double *scale, const double *J, long n_diagonal, const int *diagonal,
-                const double *m, double *out)
+/* out = diag(m) + diag(scale) J for the entries of J listed in `at` (all, if that is null); `row` of each in out */
+void gc_shifted(long count, const int *at, const int *row, const double *scale, const double *J, long n_diagonal,
+                const int *diagonal, const double *m, double *out)
 {
-    if (at)
-        for (long k = 0; k < count; ++k) out[k] = scale[k] * J[at[k]];
-    else
-        for (long k = 0; k < count; ++k) out[k] = scale[k] * J[k];
-    for (long k = 0; k < n_diagonal; ++k) out[diagonal[k]] += m[k];
+    for (long k = 0; k < count; ++k) out[k] = scale[row[k]] * J[at ? at[k] : k];
+    for (long k = 0; k < n_diagonal; ++k) out[diagonal[k]] += m[row[diagonal[k]]];
+}
+
+/* out = diag(s) U + diag(t) V for two matrices of one pattern; `row` of each entry */
+void gc_sum(long count, const int *row, const double *s, const double *U, const double *t, const double *V, double *out)
+{
+    for (long k = 0; k < count; ++k) out[k] = s[row[k]] * U[k] + t[row[k]] * V[k];
 }
 
 /* Products with many rows at once: a block of rows is turned so that the innermost loop runs over it. `used`: rows of

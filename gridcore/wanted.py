@@ -47,6 +47,8 @@ class Wanted:
     """
 
     def __init__(self, system: System, patterns: tuple[str, ...], dispatch: str):
+        from xarray import IndexVariable, Variable
+
         if dispatch not in DISPATCH:
             raise CaseError(f"dispatch = {dispatch!r} must be {' or '.join(map(repr, DISPATCH))}")
         point = system.operating_point
@@ -78,11 +80,11 @@ class Wanted:
         self.parameters, self.states = at[self.is_parameter], at[~self.is_parameter]
         self._system, self._at = system, at
         self.units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
+        self._labels = {"parameter": IndexVariable("parameter", self.names), "unit": Variable("parameter", self.units)}
 
     def coordinates(self) -> dict[str, Any]:
         """What labels the dimension ``parameter`` of a table: names, units, and values at t0."""
-        return {"parameter": self.names, "unit": ("parameter", self.units),
-                "at": ("parameter", self._system.Z0[self._at])}
+        return {**self._labels, "at": ("parameter", self._system.Z0[self._at])}
 
     @classmethod
     def of(cls, system: System, wrt: str | Iterable[str], dispatch: str) -> Wanted:
@@ -118,16 +120,14 @@ class CoincidenceWarning(UserWarning):
 def warn_of_coincidence(run: Run, wanted: Wanted) -> None:
     """Say which of the event times that are asked for move with another, which is first at the same instant."""
     system, tape = run.system, run.tape
-    asked = dict(zip(wanted.parameters, (n for n, p in zip(wanted.names, wanted.is_parameter, strict=True) if p),
-                     strict=True))
     for record in tape.records:
         clock = tape.clocks[tape.point_clock[record.k]]
         if not isinstance(record, Switch) or clock.kind != "timer":
             continue
         for kind, number in record.triggers:
             at = system.switching.timers[number].time if kind == "timer" else clock.of
-            if at != clock.of and at in asked:
-                warnings.warn(f"{asked[at]} falls on the instant of {system.layout.label(clock.of)} and moves with it: "
+            if at != clock.of and at in wanted.parameters:
+                warnings.warn(f"{system.layout.label(at)} falls on the instant of {system.layout.label(clock.of)} and moves with it: "
                               "the derivative of both is given there", CoincidenceWarning, stacklevel=3)
 
 

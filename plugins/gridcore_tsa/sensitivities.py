@@ -13,7 +13,7 @@ from gridcore import plugins
 from gridcore.errors import CaseError
 from gridcore.initial_sensitivity import InitialSensitivity
 from gridcore.names import suggest
-from gridcore.objective import Terminal, trace
+from gridcore.objective import Terminal, Traced, trace
 from gridcore.replay import Replay, ResolveOperator, carried_parameters
 from gridcore.wanted import Wanted, replayable, unit_of, warn_of_coincidence
 
@@ -77,25 +77,38 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     sweep.replay.allow_grazing = allow_grazing
     replay, moving = sweep.replay, sweep.rule.moving and not fixed_time
     out = np.zeros((len(run.t), len(named), len(wanted.names)))
-    states, parameters = np.flatnonzero(traced.at < n), np.flatnonzero(replay.column_of[traced.at] >= 0)
     explicit = np.flatnonzero((traced.at == system.layout.t) & moving)
+    states = _Read(traced, np.flatnonzero(traced.at < n), traced.at)
+    parameters = _Read(traced, np.flatnonzero(replay.column_of[traced.at] >= 0), replay.column_of[traced.at])
 
     def visit(k: int, X: np.ndarray) -> None:
-        gradients = traced.gradients[k]
         moved = sweep.T[run.tape.point_clock[k]]
         if fixed_time and sweep.rule.moving and moved.any():
             X = X - np.outer(moved, replay.slope(k))
-        for part, tangent, at in ((states, X, traced.at), (parameters, sweep.P, replay.column_of[traced.at])):
-            if len(part):
-                np.add.at(out[k], traced.row[part], gradients[part, None] * tangent[:, at[part]].T)
+        states.add(k, X, out[k])
+        parameters.add(k, sweep.P, out[k])
         if len(explicit):
-            np.add.at(out[k], traced.row[explicit], np.outer(gradients[explicit], moved))
+            np.add.at(out[k], traced.row[explicit], np.outer(traced.gradients[k, explicit], moved))
 
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
         "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named],
         "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates()},
         attrs={"strategy": strategy, **replay.work.table()} if isinstance(replay, Strategy) else None)
+
+
+class _Read:
+    """What quantities read of one kind: entries of their gradients, and the columns of tangents these belong to."""
+
+    def __init__(self, traced: Traced, entries: np.ndarray, columns: np.ndarray):
+        entries = entries[np.argsort(traced.row[entries], kind="stable")]
+        self._gradients, self._columns = traced.gradients[:, entries], columns[entries]
+        self._rows, self._starts = np.unique(traced.row[entries], return_index=True)
+
+    def add(self, k: int, tangents: np.ndarray, out: np.ndarray) -> None:
+        """Add what (K, columns) tangents at point `k` make of the quantities, to (quantities, K)."""
+        if len(self._rows):
+            out[self._rows] += np.add.reduceat(tangents[:, self._columns] * self._gradients[k], self._starts, axis=1).T
 
 
 def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., Replay]:
@@ -117,8 +130,8 @@ def begin(run: Run, wanted: Wanted, read: list[int], jumps: str, dispatch: str,
         Positions in Z of the other parameters whose tangents will be read on the way.
     """
     system = run.system
-    carried = carried_parameters(system, run.tape, [*wanted.parameters, *read],
-                                 [*system.initialisation.setpoints, *wanted.operating_point])
+    carried = carried_parameters(system, run.tape, wanted.parameters, read,
+                                 system.initialisation.setpoints, wanted.operating_point)
     replay = make(system, run.tape, carried)
     dP = np.zeros((len(wanted.names), len(carried)))
     dP[np.flatnonzero(wanted.is_parameter), replay.column_of[wanted.parameters]] = 1.0
