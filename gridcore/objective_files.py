@@ -24,6 +24,7 @@ low - v)^power, with a power of 2 by default. A sampled objective is the sum of 
 from __future__ import annotations
 
 import csv
+import fnmatch
 import math
 import tomllib
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import CaseError
+from .layout import BASE
 from .names import suggest
 from .objective import Integral, Objective, Sampled, Terminal
 from .signals import select
@@ -97,6 +99,18 @@ class _Quantity:
         return text.replace("{device}", self.device).replace("{quantity}", self.name)
 
 
+def _named(system: System, of: str) -> list[tuple[str, str]]:
+    """(device, name) of the quantities that a pattern matches; where there are none, of the parameters."""
+    try:
+        return select(system, [of])
+    except CaseError:
+        parameters = [name.rpartition(".") for name in fnmatch.filter(system.layout.parameter_names, of)]
+        found = [(device, name) for device, _, name in parameters if device != BASE]
+        if not found:
+            raise
+        return found
+
+
 def _quantity(system: System, device: str, name: str) -> _Quantity:
     instance = system.layout.instances[system.layout.find(device)]
     base = Base(system.case.base_mva, instance.values.get("kv"), system.case.frequency)
@@ -123,7 +137,7 @@ class _Table:
                 raise self.error(f"{what} has no such field{suggest(field, known)}", field)
         of = self.text("of")
         try:
-            found = select(system, [of])
+            found = _named(system, of)
         except CaseError as error:
             raise self.error(str(error), "of") from None
         quantities = [_quantity(system, device, name) for device, name in found]

@@ -46,6 +46,8 @@ MEANING = {
                            gc.Integral(lambda v: np.maximum(0, v["GEN3", "omega"] - 1.005) ** 3)),
     "a voltage in kV": (dict(of="BUS9.Vm", shape="square", reference="300 kV"),
                         gc.Terminal(lambda v: (v["BUS9", "Vm"] - 300 / 345) ** 2)),
+    "a parameter": (dict(of="GEN3.P0", shape="square", reference="70 MW"),
+                    gc.Terminal(lambda v: (v["GEN3", "P0"] - 0.7) ** 2)),
     "lower limit": (dict(kind="integral", of="BUS9.Vm", shape="band violation", low="0.9 pu", power=1.5),
                     gc.Integral(lambda v: np.maximum(0, 0.9 - v["BUS9", "Vm"]) ** 1.5)),
 }
