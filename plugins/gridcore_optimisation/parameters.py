@@ -31,7 +31,7 @@ class Parameters:
     start, low, high : (n,) arrays
         In the parameters' units.
     scale : (n,) array
-        An optimiser sees parameter / scale.
+        A solver sees (parameter - start) / scale.
     """
 
     names: list[str]
@@ -76,8 +76,12 @@ class Parameters:
         return cls(names, list(units.values()), start, low, high, size)
 
     def values(self, z: np.ndarray) -> np.ndarray:
-        """Parameters from what an optimiser sees, within their bounds to the last bit."""
-        return np.clip(z * self.scale, self.low, self.high)
+        """Parameters from what a solver sees, within their bounds to the last bit."""
+        return np.clip(self.start + z * self.scale, self.low, self.high)
+
+    def scaled(self, x: np.ndarray) -> np.ndarray:
+        """What a solver sees: 0 at the start."""
+        return (x - self.start) / self.scale
 
 
 def _given(system: System, name: str) -> bool:

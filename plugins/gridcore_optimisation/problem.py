@@ -87,8 +87,8 @@ class Problem:
         self.trials: list[Trial] = []
         self._known: dict[bytes, Trial] = {}
         self._counts: list[int] = []
-        self.z0 = parameters.start / parameters.scale
-        self.z_low, self.z_high = parameters.low / parameters.scale, parameters.high / parameters.scale
+        self.z0 = np.zeros(len(parameters.start))
+        self.z_low, self.z_high = parameters.scaled(parameters.low), parameters.scaled(parameters.high)
         self._last_good = first = self._evaluate(parameters.start)
         self.value_scale = _inverse(first.gradient * parameters.scale, first.value)
         self.row_scale = np.array([_inverse(row * parameters.scale, value)

@@ -74,7 +74,7 @@ class Optimum:
     def to_xarray(self) -> xr.Dataset:
         """Everything as one dataset; what is one number or text as attributes."""
         return self.history.rename(x="x_history", objective="objective_history").assign(
-            x=self.x, constraints=self.constraints).assign_attrs(
+            x=self.x, constraints=self.constraints.rename(low="at_least", high="at_most")).assign_attrs(
             value=self.value, start=self.start, optimality=self.optimality, violation=self.violation,
             success=int(self.success), message=self.message, method=self.method, simulations=len(self.trials),
             failures=self.failures)
@@ -126,7 +126,7 @@ def _conditions(problem: Problem, trial: Trial) -> tuple[np.ndarray, float, floa
     p = problem.parameters
     values, jacobian = trial.constraints * problem.row_scale, trial.jacobian * p.scale * problem.row_scale[:, None]
     gradient = trial.gradient * p.scale * problem.value_scale
-    z = trial.x / p.scale
+    z = p.scaled(trial.x)
     sides: list[tuple[int | None, np.ndarray]] = []  # constraint, and the direction in which its side is left
     for k, (value, normal) in enumerate(zip(values, jacobian, strict=True)):
         for limit, sign in ((problem.low[k], -1.0), (problem.high[k], 1.0)):
