@@ -16,6 +16,9 @@ from .branches.transformer import Transformer
 from .exciters.ieee_type1 import IEEEType1
 from .exciters.ieeet1 import IEEET1
 from .exciters.static import StaticExciter
+from .governors.ggov1 import GGOV1
+from .governors.hygov import HYGOV
+from .governors.ieeeg1 import IEEEG1
 from .governors.tgov1 import TGOV1
 from .hybrid.bouncing_ball import BouncingBall
 from .hybrid.switched_linear import SwitchedLinear
@@ -41,6 +44,7 @@ DEVICES: tuple[type, ...] = (
     StaticGenerator, InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
     GENCLS, GENROU, GENROE, GENSAL,
     IEEEType1, IEEET1, StaticExciter, TGOV1,
+    IEEEG1, GGOV1, HYGOV,
     ZIP, Exponential, ExponentialRecovery,
     Line, SeriesAdmittance, Transformer, Shunt,
     OverCurrentRelay, OverloadRelay, UnderFrequencyLoadShedding, UnderVoltageLoadShedding,

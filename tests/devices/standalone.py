@@ -57,7 +57,7 @@ class Alone:
 
     def rates(self) -> np.ndarray:
         """dx/dt of the states: right-hand sides over time constants, as they are where one is zero."""
-        T = [self._lookup((), s.T) if s.T else 1.0 for s in self.cls.declares.states.values()]
+        T = [self[s.T] if s.T else 1.0 for s in self.cls.declares.states.values()]
         return np.array(self.scope.rates()) / [value if value > 0 else 1.0 for value in T]
 
     def residuals(self) -> np.ndarray:
