@@ -41,8 +41,8 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
     path = _find(name)
     read, _ = _reader(path)
     files = [Path(companion) for companion in companions]
-    if not (files or alone):
-        files = _beside(path)
+    belonging = [] if files or alone else _belonging(path)
+    files = files or _beside(path, belonging)
     extensions = [(file, _extend(file)) for file in files]
     offered = [_offered(function) for function in (read, *(extend for _, extend in extensions))]
     for option in options:
@@ -54,6 +54,8 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
         if not file.is_file():
             raise CaseError("there is no such file", file=str(file))
         extend(case, file, **_those(options, names))
+    if belonging and not files:
+        case.note(f"there is no {path.stem}{' or '.join(belonging)} beside it")
     return case
 
 
@@ -67,12 +69,15 @@ def _those(options: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in names}
 
 
-def _beside(path: Path) -> list[Path]:
-    """Companions with the same stem, of formats that belong to this one."""
-    suffixes = [suffix.lower() for suffix in plugins.companions
-                if path.suffix.lower() in _companion(suffix)[1]]
+def _belonging(path: Path) -> list[str]:
+    """The formats of companions that belong to the format of a file."""
+    return [suffix for suffix in plugins.companions if path.suffix.lower() in _companion(suffix)[1]]
+
+
+def _beside(path: Path, suffixes: list[str]) -> list[Path]:
+    """Files with the same stem."""
     return [file for file in sorted(path.parent.iterdir())
-            if file.stem == path.stem and file.suffix.lower() in suffixes]
+            if file.stem == path.stem and file.suffix.lower() in suffixes] if suffixes else []
 
 
 def _extend(path: Path) -> Extend:

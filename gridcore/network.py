@@ -114,7 +114,7 @@ class Islands:
         """
         dead = self.dead(Z, at_rest)
         if dead and not self.deenergise:
-            names = "; ".join(", ".join(self.layout.instances[self.buses[k]].id for k in island) for island in dead)
+            names = "; ".join(self._names(island) for island in dead[:10]) + "; ..." * (len(dead) > 10)
             raise NetworkError(f"island without a voltage source: {names}; de-energise it with deenergise=True "
                                "(--deenergise)")
         for k in (k for island in dead for k in island):
@@ -123,6 +123,10 @@ class Islands:
             for i in self._touching[k]:
                 for j in (i, *self.layout.dependants(i)):
                     Z[self.layout.address(f"{self.layout.instances[j].id}.status")] = 0.0
+
+    def _names(self, island: list[int]) -> str:
+        names = [self.layout.instances[self.buses[k]].id for k in island]
+        return ", ".join(names[:10]) + f" and {len(names) - 10} more" * (len(names) > 10)
 
 
 def graph(layout: Layout) -> nx.MultiGraph:

@@ -216,9 +216,9 @@ class _Extension:
             near = {name: difflib.get_close_matches(name, self.classes, 1, 0.8) for name in missing}
             example = next((f"{name}={match[0]}" for name, match in near.items() if match), "MODEL=OTHER")
             drop = " ".join(f"--drop {name}" for name in missing)
-            raise CaseError(f"there is no device for {what}. Leave them out with {drop}, or read one as another that has "
-                            f"the same values with --substitute {example} (load_case: drop=[...], substitute={{...}})",
-                            file=str(self.path))
+            raise CaseError(f"there is no device for {what}. Leave them out with {drop}, or read one as another that "
+                            f"has the same values with --substitute {example} (load_case: drop=[...], "
+                            "substitute={...})", file=str(self.path))
         unknown = [model for model in models if model.name not in self.classes]
         self.strangers += unknown
         models[:] = [model for model in models if model.name in self.classes]
@@ -273,7 +273,7 @@ class _Extension:
         if len(words) != len(names):
             missing = [name or "(not used)" for name in names[len(words):]]
             what = f"missing: {', '.join(missing)}" if missing else "these are too many"
-            raise self._error(model, f"the record has {len(words)} values where a {model.name} has {len(names)}; {what}")
+            raise self._error(model, f"the record has {len(words)} values, a {model.name} {len(names)}; {what}")
         values: dict[str, float | str] = {}
         for n, (name, word) in enumerate(zip(names, words)):
             number = self._number(model, name or f"value {n + 1}", word)
@@ -306,15 +306,15 @@ class _Extension:
             for model in self.strangers:
                 which[model.name].append(f"{model.bus} '{model.identifier}'")
             what = "; ".join(f"{name} at {listed(at, 5)}" for name, at in which.items())
-            self.case.note(f"{self.path.name}: {len(self.strangers)} records skipped, for what they act on is not in the "
-                           f"case: {what}")
+            self.case.note(f"{self.path.name}: {len(self.strangers)} records skipped, for what they act on is not in "
+                           f"the case: {what}")
         for (name, n), buses in self.unused.items():
             self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
         static = [record.fields["bus"] for record in self.case
                   if record.device.regulates and not record.device.source and record.fields.get("status", 1)]
         if static:
-            self.case.note(f"{len(static)} generators in service have no machine model and inject constant power: buses "
-                           f"{listed(static)}")
+            self.case.note(f"{len(static)} generators in service have no machine model and inject constant power: "
+                           f"buses {listed(static)}")
 
 
 def _drives(cls: type[Device], port: str | None) -> list[str]:

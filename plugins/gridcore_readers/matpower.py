@@ -20,6 +20,9 @@ from gridcore.case import Case, Instance, Record, validate
 from gridcore.errors import CaseError
 from gridcore.injectors import Load
 
+from .characteristics import shares
+from .psse import element
+
 PQ, PV, SLACK, ISOLATED = 1, 2, 3, 4
 COLUMNS = {
     "bus": ("BUS_I", "BUS_TYPE", "PD", "QD", "GS", "BS", "BUS_AREA", "VM", "VA", "BASE_KV"),
@@ -31,12 +34,20 @@ COLUMNS = {
 Row = dict[str, float]
 
 
-def read(path: Path) -> Case:
-    """Read a case: elements in service, at buses that are not isolated.
+def read(path: Path, *, loads: str = "") -> Case:
+    """Read a case, but for isolated buses.
 
-    Loads become ``ZIP``, generators ``StaticGenerator``; whatever is left out or decided is told in
-    ``case.notes``.
+    Loads become ``ZIP``, generators ``StaticGenerator``, named in their order at a bus: ``GEN7``, ``GEN7_2``. Whatever
+    is left out or decided is told in ``case.notes``.
+
+    Parameters
+    ----------
+    path : Path
+    loads : str
+        Characteristic of the loads: see :func:`gridcore_readers.characteristics.shares`. The file says nothing of
+        it; constant impedance if not given.
     """
+    characteristic = shares(loads) if loads else {}
     tables, base_mva = _tables(path)
     case = Case(path.stem, base_mva=base_mva, about={"source": f"MATPOWER case file {path.name}"})
     notes = [f"the file does not give the nominal frequency: {case.frequency:g} Hz is taken"]
@@ -47,14 +58,14 @@ def read(path: Path) -> Case:
     for place, row in tables["bus"]:
         if row["BUS_I"] not in isolated:
             case.add(Record("Bus", _bus(row), file, place))
-    branches = _in_service(tables["branch"], "BR_STATUS", ("F_BUS", "T_BUS"), isolated, "branches", notes)
-    for place, row in branches:
-        case.add(Record(*_branch(row), file, place))
+    for place, row in tables["branch"]:
+        if not {row["F_BUS"], row["T_BUS"]} & isolated:
+            case.add(Record(*_branch(row), file, place))
     for place, row in tables["bus"]:
         if row["BUS_I"] not in isolated:
             for model, fields in _at_bus(row, base_mva):
-                case.add(Record(model, fields, file, place))
-    generators = _in_service(tables["gen"], "GEN_STATUS", ("GEN_BUS",), isolated, "generators", notes)
+                case.add(Record(model, fields | (characteristic if model == "ZIP" else {}), file, place))
+    generators = [(place, row) for place, row in tables["gen"] if row["GEN_BUS"] not in isolated]
     for record in _generators(generators, tables["bus"], base_mva, file, notes):
         case.add(record)
     for note in notes:
@@ -71,8 +82,13 @@ def _branch(row: Row) -> tuple[str, dict[str, Any]]:
     fields = {"bus1": int(row["F_BUS"]), "bus2": int(row["T_BUS"]),
               "r": row["BR_R"], "x": row["BR_X"], "b": row["BR_B"]}
     if row["TAP"] == 0 and row["SHIFT"] == 0:
-        return "Line", fields
-    return "Transformer", {**fields, "tap": row["TAP"] or 1.0, "phase": math.radians(row["SHIFT"])}
+        return "Line", fields | _status(row, "BR_STATUS")
+    return "Transformer", {**fields, "tap": row["TAP"] or 1.0, "phase": math.radians(row["SHIFT"]),
+                           **_status(row, "BR_STATUS")}
+
+
+def _status(row: Row, column: str) -> dict[str, Any]:
+    return {} if row[column] > 0 else {"status": 0}
 
 
 def _at_bus(row: Row, base: float) -> list[tuple[str, dict[str, Any]]]:
@@ -93,8 +109,9 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
     and ``runpf`` have it).
     """
     kind = {row["BUS_I"]: row["BUS_TYPE"] for _, row in buses}
-    setpoint = {row["GEN_BUS"]: row["VG"] for _, row in rows}
-    differ = {row["GEN_BUS"] for _, row in rows if row["VG"] != setpoint[row["GEN_BUS"]]}
+    running = [row for _, row in rows if row["GEN_STATUS"] > 0]
+    setpoint = {row["GEN_BUS"]: row["VG"] for row in running}
+    differ = {row["GEN_BUS"] for row in running if row["VG"] != setpoint[row["GEN_BUS"]]}
     if differ:
         notes.append(f"generators at one bus have different voltage set-points, the last is taken: buses "
                      f"{_numbers(differ)}")
@@ -103,25 +120,18 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
         slack = {next((bus for bus in kind if kind[bus] == PV and bus in setpoint), math.nan)}
         notes.append(f"no reference bus has a generator in service: bus {_numbers(slack)} takes its place")
     records, first = [], set(slack)
+    at: dict[float, int] = defaultdict(int)
     for place, row in rows:
-        bus = row["GEN_BUS"]
-        control = "slack" if bus in first else "PV" if kind.get(bus) in (PV, SLACK) else "PQ"
-        first.discard(bus)
+        bus, on = row["GEN_BUS"], row["GEN_STATUS"] > 0
+        at[bus] += 1
+        name = {} if at[bus] == 1 else {"id": element(f"GEN{bus:g}", str(at[bus]))}
+        control = "slack" if bus in first and on else "PV" if kind.get(bus) in (PV, SLACK) else "PQ"
+        first -= {bus} if on else set()
         records.append(Record("StaticGenerator", {
-            "bus": int(bus), "control": control, "Sn": row["MBASE"] or base, "P0": row["PG"] / base,
-            "Q0": row["QG"] / base, "V0": setpoint[bus], "Qmin": row["QMIN"] / base,
-            "Qmax": row["QMAX"] / base}, file, place))
+            **name, "bus": int(bus), "control": control, "Sn": row["MBASE"] or base, "P0": row["PG"] / base,
+            "Q0": row["QG"] / base, "V0": setpoint.get(bus, row["VG"]), "Qmin": row["QMIN"] / base,
+            "Qmax": row["QMAX"] / base, **_status(row, "GEN_STATUS")}, file, place))
     return records
-
-
-def _in_service(rows: list[tuple[str, Row]], status: str, ends: tuple[str, ...], isolated: set[float],
-                what: str, notes: list[str]) -> list[tuple[str, Row]]:
-    off = [place for place, row in rows if row[status] <= 0]
-    if off:
-        notes.append(f"{len(off)} {what} out of service left out: {', '.join(off[:10])}"
-                     + ", ..." * (len(off) > 10))
-    return [(place, row) for place, row in rows
-            if row[status] > 0 and not any(row[end] in isolated for end in ends)]
 
 
 def _numbers(buses: set[float]) -> str:
@@ -197,21 +207,23 @@ def write(case: Case, path: Path) -> None:
         values, ports = instance.values, instance.ports
         if instance.device.regulates:
             bus, control = ports["bus"], instance.words["control"]
-            kind[bus] = max(kind.get(bus, PQ), {"slack": SLACK, "PV": PV, "PQ": PQ}[control])
+            if instance.in_service or control != "slack":  # out of service, a PV bus is one still
+                kind[bus] = max(kind.get(bus, PQ), {"slack": SLACK, "PV": PV, "PQ": PQ}[control])
             gens.append([number[bus], values["P0"] * base, values["Q0"] * base, values["Qmax"] * base,
-                         values["Qmin"] * base, values["V0"], values["Sn"], 1, 0, 0])
-        elif issubclass(instance.device, Load):
+                         values["Qmin"] * base, values["V0"], values["Sn"], int(instance.in_service), 0, 0])
+        elif issubclass(instance.device, Load) and instance.in_service:
             at[ports["bus"]][0] += values["P0"] * base
             at[ports["bus"]][1] += values["Q0"] * base
-        elif instance.model == "Shunt":
+        elif instance.model == "Shunt" and instance.in_service:
             at[ports["bus"]][2] += values["g"] * base
             at[ports["bus"]][3] += values["b"] * base
         elif instance.model in ("Line", "Transformer"):
-            at[ports["bus1"]][2] += values["g"] / 2 / values.get("tap", 1.0) ** 2 * base
-            at[ports["bus2"]][2] += values["g"] / 2 * base
+            shunt = values["g"] / 2 * base * instance.in_service
+            at[ports["bus1"]][2] += shunt / values.get("tap", 1.0) ** 2
+            at[ports["bus2"]][2] += shunt
             branches.append([number[ports["bus1"]], number[ports["bus2"]], values["r"], values["x"],
                              values["b"], 0, 0, 0, values.get("tap", 0),
-                             math.degrees(values.get("phase", 0)), 1, -360, 360])
+                             math.degrees(values.get("phase", 0)), int(instance.in_service), -360, 360])
         elif len(instance.device.bus_ports()) > 1:
             raise instance.record.error(f"MATPOWER has no branch like a {instance.model}")
     buses = [_bus_row(instance, number, kind, at) for instance in valid.of("Bus")]
