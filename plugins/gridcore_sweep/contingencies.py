@@ -18,7 +18,7 @@ Patterns = str | Sequence[str]
 def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patterns = (), trips: Patterns = (),
                   at: float = 0.1, clear: float | str = 0.1, longest: float = 1.0, within: float = 1e-3,
                   r: float = 0.0, x: float = 1e-4) -> list[Scenario]:
-    """One scenario for each contingency.
+    """One scenario for each contingency, of what is in service at t0.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
         raise CaseError(f"within = {within:g} s must be less than longest = {longest:g} s")
     make = _Maker({i.id for i in valid.records}, at, clear, longest, within, {"r": r, "x": x})
     buses = [i.id for i in valid.records if issubclass(i.device, Bus)]
-    branches = {i.id: i for i in valid.records if len(i.device.bus_ports()) > 1}
-    others = {i.id: i for i in valid.records if not issubclass(i.device, Bus) and not is_event(i)}
+    others = {i.id: i for i in valid.records if not issubclass(i.device, Bus) and not is_event(i) and i.in_service}
+    branches = {id: i for id, i in others.items() if len(i.device.bus_ports()) > 1}
     out = [make.fault(bus) for bus in matching(_buses(faults), buses, "bus")]
     for id in matching(line_faults, list(branches), "branch"):
         out += [make.line_fault(id, branches[id].ports[port]) for port in branches[id].device.bus_ports()]

@@ -93,8 +93,8 @@ def digest(what: Any) -> str:
 def case_digest(valid: ValidCase) -> str:
     """What a case says, however it was written down."""
     return digest([valid.base_mva, valid.frequency,
-                   [[i.id, i.model, sorted(i.values.items()), sorted(i.words.items()), list(i.ports.items())]
-                    for i in valid.records]])
+                   [[i.id, i.model, sorted(i.values.items()), sorted(i.words.items()), list(i.ports.items()),
+                     i.in_service] for i in valid.records]])
 
 
 def is_event(instance: Instance) -> bool:
@@ -149,8 +149,8 @@ def without_events(case: Case, valid: ValidCase) -> Case:
     return case
 
 
-def standing(case: Case, scenarios: Iterable[Scenario]) -> tuple[Case, list[dict[str, Value]]]:
-    """The case with all events of all scenarios in it, at no time; and for each scenario the values that it sets."""
+def standing(case: Case, scenarios: Iterable[Scenario]) -> tuple[Case, str, list[dict[str, Value]]]:
+    """The case with all events of all scenarios in it, at no time; its digest; the values that each scenario sets."""
     case = case.copy()
     there: dict[str, Record] = {}
     out = []
@@ -164,5 +164,4 @@ def standing(case: Case, scenarios: Iterable[Scenario]) -> tuple[Case, list[dict
             values.update({f"{id}.{name}": value for name, value in event.fields.items()
                            if name in declared.params and there[id].fields.get(name) != value})
         out.append(values)
-    validate(case)
-    return case, out
+    return case, case_digest(validate(case)), out

@@ -13,6 +13,7 @@ from gridcore.case import Instance, ValidCase
 from gridcore.errors import CaseError
 from gridcore.injectors import Load, Source
 from gridcore.names import suggest
+from gridcore.network import Bus
 
 from .scenarios import Scenario, Value, matching
 
@@ -27,7 +28,8 @@ class Space:
     def __init__(self, valid: ValidCase):
         self.instances = {i.id: i for i in valid.records}
         self.parameters = [f"{i.id}.{name}" for i in valid.records for name in i.values]
-        self.words = [f"{i.id}.{name}" for i in valid.records for name in i.words]
+        self.words = [f"{i.id}.{name}" for i in valid.records
+                      for name in (*i.words, *([] if issubclass(i.device, Bus) else ["status"]))]
 
     def find(self, pattern: str, numbers: bool = False) -> list[str]:
         """Addresses that a pattern matches; of words only what is written out, and none where numbers are wanted."""

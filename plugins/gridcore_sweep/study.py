@@ -83,13 +83,13 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
         case = without_events(case, valid)
         valid = validate(case)
     scenarios = _scenarios(valid, contingencies, vary, rows, random)
-    common, values = standing(case, scenarios)
+    common, common_digest, values = standing(case, scenarios)
     asked = _measures(measures)
     settings = {"t_end": t_end, "step": step, "method": method, "options": dict(options or {}),
                 "deenergise": deenergise, "enforce_q_limits": enforce_q_limits,
                 "measures": [(m.name, m.take, m.pattern) for m in asked]}
-    setup = Setup(common, digest([case_digest(valid), settings]), t_end, step, method, dict(options or {}),
-                  deenergise, enforce_q_limits, asked, keep)
+    setup = Setup(common, common_digest, digest([case_digest(valid), settings]), t_end, step, method,
+                  dict(options or {}), deenergise, enforce_q_limits, asked, keep)
     with placed(case):
         system = system_of(setup, {})
     searched = any(s.search for s in scenarios)

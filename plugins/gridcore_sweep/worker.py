@@ -6,7 +6,7 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,11 +34,14 @@ class Setup:
     ----------
     case : Case
         With the events of all scenarios in it, at no time.
+    case_digest : str
+        Of that case.
     digest : str
-        Of case and settings.
+        Of the study: the case as it was given, and the settings.
     """
 
     case: Case
+    case_digest: str
     digest: str
     t_end: float
     step: Spacing
@@ -82,13 +85,13 @@ class Result:
     trajectory: bytes | None = None
 
 
-_built: dict[tuple[str, tuple[tuple[str, Value], ...]], System] = {}
+_built: dict[Hashable, System] = {}
 
 
 def system_of(setup: Setup, values: Mapping[str, Value]) -> System:
     """The system with these values: the one that is built already, where they are all parameters."""
     words = tuple(sorted((a, v) for a, v in values.items() if not _is_parameter(setup.case, a)))
-    key = (setup.digest, words)
+    key = (setup.case_digest, setup.deenergise, setup.enforce_q_limits, words)
     if key not in _built:
         case = setup.case.copy()
         for address, value in words:
