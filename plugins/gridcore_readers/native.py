@@ -21,6 +21,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import re
 import tomllib
@@ -55,18 +56,30 @@ def read(path: Path) -> Case:
     for key, value in data.items():
         if isinstance(value, list):
             case.records += _records(key, value, lines.get(key, []), file)
-        elif key in BASES:
-            setattr(case, key, _base_quantity(key, value, file))
         elif isinstance(value, dict):
             raise CaseError(f"a model is an array of rows: {key} = [ {{...}}, ] or [[{key}]]",
                             file=file, field=key)
-        elif not isinstance(value, str) or difflib.get_close_matches(key, set(HEADINGS) - {key}, 1, 0.85):
-            raise CaseError(f"unknown setting{suggest(key, HEADINGS)}", file=file, field=key)
-        elif key in HEADINGS:
-            setattr(case, key, value)
         else:
-            case.about[key] = value
+            set_heading(case, key, value, file)
     return case
+
+
+def set_heading(case: Case, key: str, value: Any, file: str, row: str = "") -> None:
+    """Give a case its name, title, base quantity or free text as a file has it.
+
+    Raises
+    ------
+    CaseError
+        If this is no heading, or very nearly another one, or its value is of the wrong kind.
+    """
+    if key in BASES:
+        setattr(case, key, _base_quantity(key, value, file))
+    elif not isinstance(value, str) or difflib.get_close_matches(key, set(HEADINGS) - {key}, 1, 0.85):
+        raise CaseError(f"unknown setting{suggest(key, HEADINGS)}", file=file, row=row, field=key)
+    elif key in HEADINGS:
+        setattr(case, key, value)
+    else:
+        case.about[key] = value
 
 
 def _base_quantity(key: str, value: Any, file: str) -> float:
@@ -113,37 +126,59 @@ def _row_lines(text: str) -> dict[str, list[int]]:
 
 
 def write(case: Case, path: Path) -> None:
-    """Write a case, rows grouped by model in order of first appearance.
+    """Write a case, rows grouped by model in order of first appearance, their columns below each other.
 
     A name that would change because of the grouping (``GEN1_2``) is written down.
     """
-    rows: dict[str, list[Record]] = {}
-    for record in case.records:
-        rows.setdefault(record.model, []).append(record)
-    grouped = [record for records in rows.values() for record in records]
-    names: dict[int, str] = {}
-    if any(a is not b for a, b in zip(grouped, case.records)):
-        before = {id(record): name for record, name in zip(case.records, case.ids())}
-        if [before[id(record)] for record in grouped] != identify(grouped):
-            names = before
+    rows, names = grouped(case)
     keys = [*HEADINGS, *case.about, *rows]
     for key in keys:
         if keys.count(key) > 1:
             raise CaseError("two of the headings, texts and models have this name: each needs its own",
                             file=str(path), field=key)
-    headings = {key: getattr(case, key) for key in HEADINGS if getattr(case, key) != ""}
-    text = [f"{key} = {_value(value, case, key)}" for key, value in headings.items()]
+    text = [f"{key} = {_value(value, case, key)}" for key, value in headings(case).items()]
     text += [f"{_key(key)} = {_lines(value)}" for key, value in case.about.items()]
     for model, records in rows.items():
         text += ["", f"{_key(model)} = ["]
-        text += [f"  {_row(record, names.get(id(record)))}," for record in records]
+        text += _aligned([[f"{_key(k)} = {_value(v, record, k)}"
+                           for k, v in named(record, names.get(id(record))).items()] for record in records])
         text += ["]"]
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
-def _row(record: Record, name: str | None) -> str:
-    fields = {"id": name, **record.fields} if name and "id" not in record.fields else record.fields
-    return "{" + ", ".join(f"{_key(k)} = {_value(v, record, k)}" for k, v in fields.items()) + "}"
+def headings(case: Case) -> dict[str, Any]:
+    """The headings of a case that are not empty."""
+    return {key: getattr(case, key) for key in HEADINGS if getattr(case, key) != ""}
+
+
+def grouped(case: Case) -> tuple[dict[str, list[Record]], dict[int, str]]:
+    """Records by model; and, by ``id()`` of the record, names that they had and would lose by that."""
+    rows: dict[str, list[Record]] = {}
+    for record in case.records:
+        rows.setdefault(record.model, []).append(record)
+    together = [record for records in rows.values() for record in records]
+    if any(a is not b for a, b in zip(together, case.records)):
+        before = {id(record): name for record, name in zip(case.records, case.ids())}
+        if [before[id(record)] for record in together] != identify(together):
+            return rows, before
+    return rows, {}
+
+
+def named(record: Record, name: str | None) -> dict[str, Any]:
+    """The fields of a record, with a name it has not given itself."""
+    return {"id": name, **record.fields} if name and "id" not in record.fields else record.fields
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """One row a line; where rows follow each other with the same fields, these stand in columns."""
+    out: list[str] = []
+    for _, group in itertools.groupby(rows, lambda row: [cell.partition(" = ")[0] for cell in row]):
+        block = list(group)
+        widths = [max(map(len, column)) + 1 for column in zip(*block)]
+        for row in block:
+            cells = [f"{cell},".ljust(width) for cell, width in zip(row, widths)]
+            out.append("  {" + " ".join(cells).rstrip().rstrip(",") + "},")
+    return out
 
 
 def _key(key: str) -> str:
@@ -171,7 +206,10 @@ def _value(value: Any, where: Any, key: str = "") -> str:
         return repr(float(value))
     if isinstance(value, str):
         return _quoted(value)
+    raise unwritable(value, where, key)
+
+
+def unwritable(value: Any, where: Any, key: str) -> CaseError:
+    """What to say of a value that no file can hold."""
     message = f"{value!r} is neither a number nor text, and cannot be written"
-    if isinstance(where, Record):
-        raise where.error(message, key)
-    raise CaseError(message, field=key)
+    return where.error(message, key) if isinstance(where, Record) else CaseError(message, field=key)

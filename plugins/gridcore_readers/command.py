@@ -1,0 +1,40 @@
+"""``gridcore models``: which dynamic models a file asks for, and which of them are there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import click
+
+from .psse import listed
+
+
+@click.command("models")
+@click.argument("files", metavar="FILE.dyr...", nargs=-1, required=True, type=click.Path(path_type=Path))
+def models(files: tuple[Path, ...]) -> None:
+    """List the dynamic models in DYR files.
+
+    For each model its records and buses, and whether a device is there for it; where one is missing the exit code
+    is 1.
+    """
+    from .dyr import available, read_models
+
+    found: dict[str, list[int]] = defaultdict(list)
+    notes = []
+    for file in files:
+        records, skipped = read_models(file)
+        notes += [f"{file.name} {note}" for note in skipped]
+        for record in records:
+            found[record.name].append(record.bus)
+    there = available()
+    width = max(map(len, found), default=0)
+    for name, buses in sorted(found.items()):
+        click.echo(f"{name:<{width}}  {'yes' if name in there else 'NO ':<3}  {len(buses):>5}  buses {listed(buses)}")
+    missing = found.keys() - there.keys()
+    click.echo(f"{sum(map(len, found.values()))} records of {len(found)} models, "
+               + (f"{len(missing)} of them without a device" if missing else "a device for each"))
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    if missing:
+        click.get_current_context().exit(1)
