@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .device import Composite, Declaration, Guard, Mode, Quantity, State
-from .limits import Bound, bound_of, label
+from .limits import Bound, bound_of, ending, labels
 
 # The name of something declared, a number, or a function of views.
 Signal = str | float | Callable[..., Any]
@@ -88,7 +88,7 @@ class Block(Composite):
         """Add a state."""
         self._parts[name] = State(self.unit, rate=rate, doc=doc or self.words, **fields)
 
-    def branches(self, mode: str, changes: Sequence[_Change], doc: str, *, settles: bool) -> None:
+    def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool) -> None:
         """Add a mode, and a guard for each change of it."""
         self._parts[mode] = Mode(doc=doc)
         for change in changes:
@@ -97,7 +97,7 @@ class Block(Composite):
                 {mode: change.after}, None, False, change.doc, settles)
 
 
-class _Change(NamedTuple):
+class Change(NamedTuple):
     """One way in which a mode may change: the guard's name and function, its direction, and the values of the mode."""
 
     guard: str
@@ -121,15 +121,18 @@ class Lag(Block):
         Gain.
     limits : pair, optional
         Lower and upper limit, None for none.
+    names : (str, str), optional
+        What the limits are called in events, where not by their own names.
     init, at_limit, drives : optional
         As those of :class:`~gridcore.device.State`.
     """
 
-    def __init__(self, u: Signal, *, T: str, K: Signal = 1.0, limits: Limits | None = None, init: float = 0.0,
-                 at_limit: int = 0, drives: str | None = None, unit: str = "pu", doc: str = ""):
+    def __init__(self, u: Signal, *, T: str, K: Signal = 1.0, limits: Limits | None = None,
+                 names: tuple[str, str] | None = None, init: float = 0.0, at_limit: int = 0,
+                 drives: str | None = None, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
         self.u, self.T, self.K, self.limits = u, T, K, limits
-        self.fields: dict[str, Any] = {"init": init, "at_limit": at_limit, "drives": drives}
+        self.fields: dict[str, Any] = {"limit_names": names, "init": init, "at_limit": at_limit, "drives": drives}
 
     def expand(self) -> None:
         u, K, name = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain"), self.name
@@ -163,27 +166,32 @@ class Integrator(Block):
 class LeadLag(Block):
     """``K (1 + s T1) / (1 + s T2)``. With ``T2 = 0`` it is the gain alone, as in PSS/E.
 
+    Limits hold both its lag and its output, so that it leaves them without delay.
+
     Parameters
     ----------
-    u, K
+    u, K, limits, at_limit
         As those of :class:`Lag`.
     T1, T2 : str
-        Time constants (parameters) of numerator and denominator.
+        Time constants of numerator and denominator.
     """
 
-    def __init__(self, u: Signal, *, T1: str, T2: str, K: Signal = 1.0, unit: str = "pu", doc: str = ""):
+    def __init__(self, u: Signal, *, T1: str, T2: str, K: Signal = 1.0, limits: Limits | None = None,
+                 at_limit: int = 0, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.T1, self.T2, self.K = u, T1, T2, K
+        self.u, self.T1, self.T2, self.K, self.limits, self.at_limit = u, T1, T2, K, limits, at_limit
 
     def expand(self) -> None:
         u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
-        x, T1, T2 = f"{self.name}_x", self.T1, self.T2
+        x, T1, T2, bounds = f"{self.name}_x", self.T1, self.T2, self.bounds(self.limits)
 
         def rate(s: Any) -> Any:
             return K(s) * u(s) - getattr(s, x)
 
-        self.state(x, rate, T=T2, doc=f"{self.words}: its lag")
-        self.output(lambda s: getattr(s, x) + _over(getattr(s, T1), getattr(s, T2)) * rate(s))
+        self.state(x, rate, T=T2, limits=bounds if self.limits else None, at_limit=self.at_limit,
+                   doc=f"{self.words}: its lag")
+        clamp(self, lambda s: getattr(s, x) + _over(getattr(s, T1), getattr(s, T2)) * rate(s), bounds,
+              settles=self.at_limit != 0)
 
 
 class Washout(Block):
@@ -241,7 +249,7 @@ class PI(Block):
         there = self.quantity(f"{self.name}_there", lambda s: np.where(_is(KI(s)), 1.0, 0.0), "whether it integrates")
         self.state(x, lambda s: np.where(_is(KI(s)), KI(s) * u(s), -getattr(s, x)), T=there, init=self.init,
                    at_limit=self.at_limit, limits=bounds if self.limits else None, doc=f"{self.words}: its integrator")
-        clamp(self, lambda s: KP(s) * u(s) + getattr(s, x), bounds)
+        clamp(self, lambda s: KP(s) * u(s) + getattr(s, x), bounds, settles=self.at_limit != 0)
 
 
 class Limit(Block):
@@ -249,36 +257,40 @@ class Limit(Block):
 
     Parameters
     ----------
-    u, limits
+    u, limits, names
         As those of :class:`Lag`.
     settles : bool
         Whether it may stand at a bound at the operating point. A limit in the main path of a control may not: its
         set-point could not be found.
     """
 
-    def __init__(self, u: Signal, *, limits: Limits, settles: bool = False, unit: str = "pu", doc: str = ""):
+    def __init__(self, u: Signal, *, limits: Limits, names: tuple[str, str] | None = None, settles: bool = False,
+                 unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.limits, self.settles = u, limits, settles
+        self.u, self.limits, self.names, self.settles = u, limits, names, settles
 
     def expand(self) -> None:
-        clamp(self, self.reader(self.u, "in", f"input: {self.words}"), self.bounds(self.limits), self.settles)
+        u = self.reader(self.u, "in", f"input: {self.words}")
+        clamp(self, u, self.bounds(self.limits), settles=self.settles, names=self.names)
 
 
-def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], settles: bool = False) -> None:
+def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False,
+          names: tuple[str, str] | None = None) -> None:
     """Give `block` the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
-    name, mode, (low, high) = block.name, f"{block.name}_limit", bounds
-    changes: list[_Change] = []
-    for side, bound in ((1, high), (-1, low)):
+    name, mode = block.name, f"{block.name}_limit"
+    low, high = labels(bounds, names)
+    changes: list[Change] = []
+    for side, bound, label in ((1, bounds[1], high), (-1, bounds[0], low)):
         if bound is not None:
-            beyond, end = _difference(u, bound), bound if isinstance(bound, str) else "max" if side > 0 else "min"
-            changes += [_Change(f"{name}_at_{end}", beyond, side, 0, side, f"{name} reaches {label(bound)}"),
-                        _Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label(bound)}")]
+            beyond, end = _difference(u, bound), ending(label, side)
+            changes += [Change(f"{name}_at_{end}", beyond, side, 0, side, f"{name} reaches {label}"),
+                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}")]
     if changes:
-        block.branches(mode, changes, f"-1 at {label(low)}, 1 at {label(high)}, 0 between", settles=settles)
+        block.branches(mode, changes, f"-1 at {low}, 1 at {high}, 0 between", settles=settles)
 
     def output(s: Any) -> Any:
         value = u(s)
-        for side, bound in ((1, high), (-1, low)):
+        for side, bound in ((1, bounds[1]), (-1, bounds[0])):
             if bound is not None:
                 value = np.where(getattr(s, mode) == side, bound_of(s, bound), value)
         return value
@@ -287,19 +299,22 @@ def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], se
 
 
 class HighGate(Block):
-    """The larger of two signals. At the operating point the larger one is found.
+    """The larger of two signals.
 
     Parameters
     ----------
     first, second : str, float or callable
         The signals; a gate of three takes the output of another gate.
+    settles : bool
+        Whether the operating point may be one at which the second signal passes. Where the set-point stands before
+        the first, it may not: it could not be found.
     """
 
     larger = True
 
-    def __init__(self, first: Signal, second: Signal, *, unit: str = "pu", doc: str = ""):
+    def __init__(self, first: Signal, second: Signal, *, settles: bool = True, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.first, self.second = first, second
+        self.first, self.second, self.settles = first, second, settles
 
     def expand(self) -> None:
         first = self.reader(self.first, "first", f"first input: {self.words}")
@@ -309,9 +324,9 @@ class HighGate(Block):
         def wins(s: Any) -> Any:
             return second(s) - first(s)
 
-        self.branches(mode, [_Change(f"{self.name}_to_second", wins, up, 0, 1, f"{self.name} takes its second input"),
-                             _Change(f"{self.name}_to_first", wins, -up, 1, 0, f"{self.name} takes its first input")],
-                      f"0 first, 1 second input: {self.words}", settles=True)
+        self.branches(mode, [Change(f"{self.name}_to_second", wins, up, 0, 1, f"{self.name} takes its second input"),
+                             Change(f"{self.name}_to_first", wins, -up, 1, 0, f"{self.name} takes its first input")],
+                      f"0 first, 1 second input: {self.words}", settles=self.settles)
         self.output(lambda s: np.where(getattr(s, mode) == 1, second(s), first(s)))
 
 
@@ -346,10 +361,10 @@ class Deadband(Block):
         def below(s: Any) -> Any:
             return u(s) + width(s)
 
-        changes = [_Change(f"{self.name}_above", above, 1, 0, 1, f"{self.name}: the input rises above the band"),
-                   _Change(f"{self.name}_back_below", above, -1, 1, 0, f"{self.name}: the input falls into the band"),
-                   _Change(f"{self.name}_below", below, -1, 0, -1, f"{self.name}: the input falls below the band"),
-                   _Change(f"{self.name}_back_above", below, 1, -1, 0, f"{self.name}: the input rises into the band")]
+        changes = [Change(f"{self.name}_above", above, 1, 0, 1, f"{self.name}: the input rises above the band"),
+                   Change(f"{self.name}_back_below", above, -1, 1, 0, f"{self.name}: the input falls into the band"),
+                   Change(f"{self.name}_below", below, -1, 0, -1, f"{self.name}: the input falls below the band"),
+                   Change(f"{self.name}_back_above", below, 1, -1, 0, f"{self.name}: the input rises into the band")]
         self.branches(mode, changes, f"-1 below, 0 within, 1 above the band: {self.words}", settles=True)
         self.output(lambda s: np.where(getattr(s, mode) == 0, 0.0, u(s) - getattr(s, mode) * width(s)))
 

@@ -106,11 +106,13 @@ class State(Declaration):
         Name of a parameter (or of a quantity of parameters only), the time constant:
         ``T dx/dt = rate``. Where it is zero the state is algebraic, ``0 = rate``, for that instance.
     limits : (bound, bound), optional
-        Lower and upper: a non-windup limit. A bound is the name of a parameter or quantity, a number,
-        or None. At the limit the state *is* the limit, and it leaves when its rate points back inside;
+        Lower and upper: a non-windup limit. A bound is the name of a parameter, set-point or quantity,
+        a number, or None. At the limit the state *is* the limit, and it leaves when its rate points back inside;
         guards and modes come with it. The mode is named ``<state>_limit`` and is -1, 0 or 1.
         A bound that moves (a quantity) catches the state only while its rate points outwards, and
         lets it go when a switch takes the bound away from it.
+    limit_names : (str, str), optional
+        What the bounds are called in events, where not by their own names.
     at_limit : {0, 1, -1}
         1 or -1 for a state that normally rests at that limit (an integrator that a gate does not
         select): initialisation starts from there, and frees it where its rate points back inside.
@@ -122,10 +124,12 @@ class State(Declaration):
     """
 
     def __init__(self, unit: str = "", *, init: float = 0.0, rate: Callable[..., Any] | None = None,
-                 T: str | None = None, limits: tuple[limits.Bound, limits.Bound] | None = None, at_limit: int = 0,
-                 start_at: str | None = None, drives: str | None = None, doc: str = ""):
+                 T: str | None = None, limits: tuple[limits.Bound, limits.Bound] | None = None,
+                 limit_names: tuple[str, str] | None = None, at_limit: int = 0, start_at: str | None = None,
+                 drives: str | None = None, doc: str = ""):
         self.unit, self.init, self.equation, self.T, self.limits = unit, init, rate, T, limits
-        self.at_limit, self.start_at, self.drives, self.doc = at_limit, start_at, drives, doc
+        self.limit_names, self.at_limit, self.start_at = limit_names, at_limit, start_at
+        self.drives, self.doc = drives, doc
 
 
 class Algebraic(Declaration):
@@ -341,7 +345,8 @@ class Device:
         initialisation finds its set-points so that it injects the power flow's ``P0 + j Q0``.
     dyr : tuple of (str or None)
         Of a model of the PSS/E library: names of its parameters and fields in the order of its record in a
-        dynamic data (DYR) file, after bus, model and id. None is a value that the model does not use.
+        dynamic data (DYR) file, after bus, model and id; ``"TI cycles"`` where the record's unit is not the
+        declared one. None is a value that the model does not use.
     """
 
     attaches: ClassVar[str | tuple[str, ...]] = ()
@@ -422,18 +427,18 @@ def _declare(cls: type[Device], declared: Declarations, name: str, value: Any) -
 def _declare_limits(declared: Declarations, name: str, state: State) -> None:
     """The mode and the guards of a non-windup limit: see :mod:`gridcore.limits`."""
     assert state.limits is not None
-    mode, (low, high) = f"{name}_limit", state.limits
-    declared.modes[mode] = Mode(state.at_limit, doc=f"-1 at {limits.label(low)}, 1 at {limits.label(high)}, 0 between")
+    mode, (low, high) = f"{name}_limit", limits.labels(state.limits, state.limit_names)
+    declared.modes[mode] = Mode(state.at_limit, doc=f"-1 at {low}, 1 at {high}, 0 between")
     declared.modes[mode].name = mode
-    for side, bound in ((1, high), (-1, low)):
+    for side, bound, label in ((1, state.limits[1], high), (-1, state.limits[0], low)):
         if bound is not None:
-            end = bound if isinstance(bound, str) else "max" if side > 0 else "min"
+            end = limits.ending(label, side)
             reach = limits.reaching(name, bound, side, state.T, bound in declared.quantities)
             at, off = f"{name}_at_{end}", f"{name}_off_{end}"
             declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, {mode: side}, None, False,
-                                        f"{name} reaches {limits.label(bound)}")
+                                        f"{name} reaches {label}")
             declared.guards[off] = Guard(off, limits.leaving(name), -side, {mode: side, "status": 1}, {mode: 0}, None,
-                                         False, f"{name} leaves {limits.label(bound)}", settles=state.at_limit != 0)
+                                         False, f"{name} leaves {label}", settles=state.at_limit != 0)
 
 
 def _check_references(cls: type[Device], declared: Declarations) -> None:
@@ -448,8 +453,8 @@ def _check_references(cls: type[Device], declared: Declarations) -> None:
         need(state.T is None or state.T in declared.params or state.T in declared.quantities,
              f"state {name}: T={state.T!r} is not a Param or quantity")
         for ref in state.limits or ():
-            need(not isinstance(ref, str) or ref in declared.params or ref in declared.quantities,
-                 f"state {name}: limit {ref!r} is not a Param or quantity")
+            need(not isinstance(ref, str) or ref in {**declared.params, **declared.setpoints, **declared.quantities},
+                 f"state {name}: limit {ref!r} is not a Param, Setpoint or quantity")
     events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
     for item in events:
         ref = item.delay if isinstance(item, Guard) else item.at
@@ -460,8 +465,9 @@ def _check_references(cls: type[Device], declared: Declarations) -> None:
             port, dot, _ = target.rpartition(".")
             need(bool(dot) or target in own,
                  f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
-    for ref in cls.dyr:
-        need(ref is None or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
+    for entry in cls.dyr:
+        ref = (entry or "").partition(" ")[0]
+        need(not ref or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
     for name, driver in (*declared.params.items(), *declared.variables().items()):
         if driver.drives is not None:
             port, dot, _ = driver.drives.partition(".")

@@ -27,9 +27,15 @@ def bound_of(view: Any, bound: str | float) -> Any:
     return getattr(view, bound) if isinstance(bound, str) else bound
 
 
-def label(bound: Bound) -> str:
-    """A bound in words."""
-    return "no limit" if bound is None else bound if isinstance(bound, str) else f"{bound:g}"
+def labels(bounds: tuple[Bound, Bound], names: tuple[str, str] | None = None) -> tuple[str, str]:
+    """Two bounds in words, or what they are called."""
+    low, high = ("no limit" if bound is None else bound if isinstance(bound, str) else f"{bound:g}" for bound in bounds)
+    return names or (low, high)
+
+
+def ending(label: str, side: int) -> str:
+    """What the name of a guard ends with: the name of the bound, or its side where it is a number."""
+    return label if label.isidentifier() else "max" if side > 0 else "min"
 
 
 def leaving(name: str) -> Callable[[Any], Any]:

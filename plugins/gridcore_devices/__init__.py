@@ -13,8 +13,21 @@ from .branches.line import Line
 from .branches.series_admittance import SeriesAdmittance
 from .branches.shunt import Shunt
 from .branches.transformer import Transformer
+from .exciters.esac1a import ESAC1A
+from .exciters.esac6a import ESAC6A
+from .exciters.esdc1a import ESDC1A
+from .exciters.esdc2a import ESDC2A
+from .exciters.esst1a import ESST1A
+from .exciters.esst4b import ESST4B
+from .exciters.exac1 import EXAC1
+from .exciters.exac2 import EXAC2
+from .exciters.exdc2 import EXDC2
+from .exciters.expic1 import EXPIC1
 from .exciters.ieee_type1 import IEEEType1
 from .exciters.ieeet1 import IEEET1
+from .exciters.ieeex1 import IEEEX1
+from .exciters.scrx import SCRX
+from .exciters.sexs import SEXS
 from .exciters.static import StaticExciter
 from .governors.ggov1 import GGOV1
 from .governors.hygov import HYGOV
@@ -39,11 +52,13 @@ from .protection.overcurrent import OverCurrentRelay
 from .protection.overload import OverloadRelay
 from .protection.underfrequency import UnderFrequencyLoadShedding
 from .protection.undervoltage import UnderVoltageLoadShedding
+from .stabilizers.ieeest import IEEEST
 
 DEVICES: tuple[type, ...] = (
     StaticGenerator, InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
     GENCLS, GENROU, GENROE, GENSAL,
-    IEEEType1, IEEET1, StaticExciter, TGOV1,
+    IEEEType1, IEEET1, IEEEX1, ESDC1A, ESDC2A, EXDC2, EXAC1, EXAC2, ESAC1A, ESAC6A, ESST1A, ESST4B, EXPIC1, SCRX, SEXS,
+    StaticExciter, IEEEST, TGOV1,
     IEEEG1, GGOV1, HYGOV,
     ZIP, Exponential, ExponentialRecovery,
     Line, SeriesAdmittance, Transformer, Shunt,

@@ -9,9 +9,9 @@ from standalone import Alone, shape_of
 import gridcore_devices
 from gridcore import plugins
 from gridcore.trace import Trace
-from gridcore_devices import DEVICES, ZIP, Line, TwoAxis
+from gridcore_devices import DEVICES, GENROU, SEXS, ZIP, Line
 
-HOSTS = {"machine": TwoAxis, "branch": Line, "load": ZIP}
+HOSTS = {"machine": GENROU, "branch": Line, "load": ZIP, "exciter": SEXS}
 NAMES = [cls.__name__ for cls in DEVICES]
 
 
@@ -42,11 +42,12 @@ def test_traced_equations_and_their_derivatives_are_those_of_the_functions(cls):
     at = {name: rng.uniform(0.5, 1.5) for name in names}
     for address in [name for name in at if name.rpartition(".")[2] in ("E2", "SE2")]:
         at[address] += 2.0  # saturation points in their order
+    free = {f"{name}_limit": 0.0 for name, state in cls.declares.states.items() if state.limits}
     along = dict(zip(names, rng.normal(size=len(names)), strict=True))
 
     def rows(values):
         alone = Alone(cls, HOSTS)
-        alone.values.update(values)
+        alone.values.update(free, **values)
         pairs = [c for pair in alone.scope.currents().values() for c in pair]
         if "Sn" in cls.declares.params:
             pairs = [c * alone["Sn"] / 100.0 for c in pairs]
@@ -56,7 +57,7 @@ def test_traced_equations_and_their_derivatives_are_those_of_the_functions(cls):
     expression = ca.vertcat(*(e for _, e in trace.rows), ca.SX(0, 1))
     function = ca.Function("rows", everything, [expression])
     alone = Alone(cls, HOSTS)
-    alone.values.update(at)
+    alone.values.update(free, **at)
     inputs = [alone._lookup(*s) for s in trace.symbols]
     direction = ca.vertcat(*(along.get(".".join((*path, name)), 0.0) for path, name in trace.symbols))
     derivative = ca.jtimes(expression, ca.vertcat(*everything, ca.SX(0, 1)), direction)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.device import Device, Param, Setpoint, State
+from gridcore.device import Device, Input, Param, Setpoint, State
 
 
 class DC1(Device):
@@ -13,7 +13,7 @@ class DC1(Device):
     IEEE Std 421.5-1992, section 5.1; Sauer & Pai (1998), eqs. 7.5-7.7::
 
         TR dVm/dt  = V - Vm
-        TA dVR/dt  = KA (Vref - Vm + Rf - KF/TF Efd) - VR,  VRMIN <= VR <= VRMAX (non-windup)
+        TA dVR/dt  = KA (Vref + Vs - Vm + Rf - KF/TF Efd) - VR,  VRMIN <= VR <= VRMAX (non-windup)
         TE dEfd/dt = VR - KE Efd - SE(Efd) Efd
         TF dRf/dt  = KF/TF Efd - Rf
 
@@ -36,6 +36,7 @@ class DC1(Device):
     VR = State("pu", init=1.0, T="TA", limits=("VRMIN", "VRMAX"), doc="regulator output")
     Efd = State("pu", init=1.0, T="TE", drives="machine.Efd", doc="field voltage")
     Rf = State("pu", T="TF", doc="rate feedback")
+    Vs = Input("pu", 0.0, doc="stabilizing signal")
     Vref = Setpoint("pu", init=1.0, doc="voltage reference")
 
     @classmethod
@@ -43,16 +44,15 @@ class DC1(Device):
         return None if values["VRMIN"] < values["VRMAX"] else "VRMIN must be below VRMAX"
 
 
-def dc1_rates(s: Any, bus: Any, saturation: Any) -> tuple[Any, ...]:
-    """Right-hand sides of Vm, VR, Efd and Rf; `saturation` is ``SE(Efd) Efd``."""
+def dc1_rates(s: Any, bus: Any, own: Any) -> tuple[Any, ...]:
+    """Right-hand sides of Vm, VR, Efd and Rf; `own` is ``KE Efd + SE(Efd) Efd``."""
     feedback = s.KF / s.TF * s.Efd - s.Rf
     return (bus.Vm - s.Vm,
-            s.KA * (s.Vref - s.Vm - feedback) - s.VR,
-            s.VR - s.KE * s.Efd - saturation,
+            s.KA * (s.Vref + s.Vs - s.Vm - feedback) - s.VR,
+            s.VR - own,
             feedback)
 
 
-def dc1_start(s: Any, bus: Any, saturation: Any) -> dict[str, Any]:
+def dc1_start(s: Any, bus: Any, own: Any) -> dict[str, Any]:
     """The equilibrium for the field voltage that the machine needs."""
-    VR = s.KE * s.Efd + saturation
-    return {"Vm": bus.Vm, "VR": VR, "Rf": s.KF / s.TF * s.Efd, "Vref": bus.Vm + VR / s.KA}
+    return {"Vm": bus.Vm, "VR": own, "Rf": s.KF / s.TF * s.Efd, "Vref": bus.Vm + own / s.KA}

@@ -21,7 +21,7 @@ class IEEEType1(DC1):
     Bx = Param("1/pu", 0.0, ge=0, doc="exponent of the saturation")
 
     def rates(s: Any, bus: Any) -> Any:
-        return dc1_rates(s, bus, s.Ax * np.exp(s.Bx * s.Efd) * s.Efd)
+        return dc1_rates(s, bus, (s.KE + s.Ax * np.exp(s.Bx * s.Efd)) * s.Efd)
 
     def start(s: Any, bus: Any) -> Any:
-        return dc1_start(s, bus, s.Ax * np.exp(s.Bx * s.Efd) * s.Efd)
+        return dc1_start(s, bus, (s.KE + s.Ax * np.exp(s.Bx * s.Efd)) * s.Efd)

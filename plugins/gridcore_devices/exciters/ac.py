@@ -1,0 +1,50 @@
+"""What the exciters with an alternator and rectifiers share: everything behind the regulator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridcore.device import Algebraic, Param, State, quantity
+
+from .exciter import SensingExciter
+from .rectifier import Rectifier, source
+from .saturation import Saturation, quadratic
+
+
+class ACExciter(SensingExciter, Saturation):
+    """Base of the AC exciters: an alternator, its demagnetisation by field current, and uncontrolled rectifiers.
+
+    IEEE Std 421.5-2005, section 6::
+
+        TE dVE/dt = VR - VFE,  VE >= 0
+        VFE = KE VE + SE(VE) VE + KD IFD
+        Efd = FEX(KC IFD / VE) VE
+
+    VR is the output of the regulator, IFD PSS/E's XADIFD. FEX is that of
+    :class:`~gridcore_devices.exciters.rectifier.Rectifier`.
+    """
+
+    TE = Param("s", gt=0, doc="exciter time constant")
+    KC = Param("pu", 0.0, ge=0, doc="rectifier loading factor")
+    KD = Param("pu", 0.0, ge=0, doc="demagnetising factor")
+    KE = Param("pu", 1.0, doc="exciter constant")
+    VE = State("pu", init=1.0, rate=lambda s: s.VR - s.VFE, T="TE", limits=(0.0, None),
+               doc="voltage of the alternator")
+    rectified = Rectifier("VE", lambda s, machine: s.KC * machine.XadIfd, doc="voltage behind the rectifier")
+    Efd = Algebraic("pu", init=1.0, equals=lambda s: s.rectified, drives="machine.Efd", doc="field voltage")
+
+    @quantity("pu", "exciter field current")
+    def VFE(s: Any, machine: Any) -> Any:
+        return s.KE * s.VE + quadratic(s, s.VE) + s.KD * machine.XadIfd
+
+
+def alternator(s: Any, machine: Any) -> tuple[Any, Any]:
+    """VE and VFE at rest for the field voltage that the machine needs."""
+    VE = source(s.Efd, s.KC * machine.XadIfd)
+    return VE, s.KE * VE + quadratic(s, VE) + s.KD * machine.XadIfd
+
+
+def check_order(values: Mapping[str, float], *pairs: tuple[str, str]) -> str | None:
+    """What is wrong with pairs of limits, in words."""
+    return next((f"{low} must be below {high}" for low, high in pairs if not values[low] < values[high]), None)

@@ -1,0 +1,58 @@
+"""ESAC6A: alternator with rectifiers and electronic regulator, IEEE type AC6A."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridcore.blocks import LeadLag, Limit
+from gridcore.device import Param
+
+from .ac import ACExciter, alternator, check_order
+
+
+class ESAC6A(ACExciter):
+    """IEEE type AC6A, IEEE Std 421.5-2005, section 6.6, as PSS/E's ESAC6A.
+
+    :class:`~gridcore_devices.exciters.ac.ACExciter` with the regulator ::
+
+        VA   = (Vref + Vs - sensed) KA (1 + s TK) / (1 + s TA), between VAMIN and VAMAX
+        lead = VA (1 + s TC) / (1 + s TB)
+        VH   = KH (VFE - VFELIM) (1 + s TJ) / (1 + s TH), between 0 and VHMAX
+        VR   = lead - VH between V VRMIN and V VRMAX
+
+    The limits of VA and of VH hold the lag of their lead-lag as well (non-windup).
+    """
+
+    KA = Param("pu", gt=0, doc="regulator gain")
+    TA = Param("s", ge=0, doc="lag time constant of the regulator")
+    TK = Param("s", 0.0, ge=0, doc="lead time constant of the regulator")
+    TB = Param("s", 0.0, ge=0, doc="lag time constant of the second stage; 0: no lead-lag")
+    TC = Param("s", 0.0, ge=0, doc="lead time constant of the second stage")
+    VAMAX = Param("pu", doc="upper limit of the regulator")
+    VAMIN = Param("pu", doc="lower limit of the regulator")
+    VRMAX = Param("pu", doc="upper limit of the exciter's field voltage at 1 pu terminal voltage")
+    VRMIN = Param("pu", doc="lower limit of the exciter's field voltage at 1 pu terminal voltage")
+    VFELIM = Param("pu", doc="exciter field current above which the limiter acts")
+    KH = Param("pu", 0.0, ge=0, doc="gain of the limiter of the exciter's field current")
+    VHMAX = Param("pu", 10.0, gt=0, doc="upper limit of the limiter's signal")
+    TH = Param("s", 0.0, ge=0, doc="lag time constant of the limiter; 0: no lead-lag")
+    TJ = Param("s", 0.0, ge=0, doc="lead time constant of the limiter")
+    VA = LeadLag(lambda s: s.Vref + s.Vs - s.sensed, K="KA", T1="TK", T2="TA", limits=("VAMIN", "VAMAX"),
+                 doc="regulator output")
+    lead = LeadLag("VA", T1="TC", T2="TB", doc="output of the second stage")
+    VH = LeadLag(lambda s: s.VFE - s.VFELIM, K="KH", T1="TJ", T2="TH", limits=(0.0, "VHMAX"), at_limit=-1,
+                 doc="signal of the limiter of the exciter's field current")
+    VR = Limit(lambda s: s.lead - s.VH, limits=(lambda s, bus: s.VRMIN * bus.Vm, lambda s, bus: s.VRMAX * bus.Vm),
+               names=("VRMIN", "VRMAX"), doc="field voltage of the exciter")
+
+    dyr = ("TR", "KA", "TA", "TK", "TB", "TC", "VAMAX", "VAMIN", "VRMAX", "VRMIN", "TE", "VFELIM", "KH", "VHMAX", "TH",
+           "TJ", "KC", "KD", "KE", "E1", "SE1", "E2", "SE2")
+
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        return check_order(values, ("VAMIN", "VAMAX"), ("VRMIN", "VRMAX")) or super().check(values)
+
+    def start(s: Any, machine: Any, bus: Any) -> Any:
+        VE, VFE = alternator(s, machine)
+        return {"VE": VE, "VA_x": VFE, "lead_x": VFE, "sensed": bus.Vm, "Vref": bus.Vm + VFE / s.KA}

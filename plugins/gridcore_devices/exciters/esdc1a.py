@@ -1,0 +1,17 @@
+"""ESDC1A: DC exciter of IEEE type DC1A."""
+
+from __future__ import annotations
+
+from gridcore.blocks import Lag
+
+from .dc import DCExciter
+
+
+class ESDC1A(DCExciter):
+    """IEEE type DC1A, IEEE Std 421.5-2005, section 5.1, as PSS/E's ESDC1A.
+
+    The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the limits of VR are constant.
+    """
+
+    VR = Lag("lead", K="KA", T="TA", limits=("VRmin", "VRmax"), names=("VRMIN", "VRMAX"), init=1.0,
+             doc="regulator output")

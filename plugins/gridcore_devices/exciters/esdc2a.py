@@ -1,0 +1,18 @@
+"""ESDC2A: DC exciter of IEEE type DC2A."""
+
+from __future__ import annotations
+
+from gridcore.blocks import Lag
+
+from .dc import DCExciter
+
+
+class ESDC2A(DCExciter):
+    """IEEE type DC2A, IEEE Std 421.5-2005, section 5.2, as PSS/E's ESDC2A.
+
+    The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the regulator is fed from the
+    terminals: its limits are ``V VRMIN`` and ``V VRMAX``.
+    """
+
+    VR = Lag("lead", K="KA", T="TA", limits=(lambda s, bus: s.VRmin * bus.Vm, lambda s, bus: s.VRmax * bus.Vm),
+             names=("VRMIN", "VRMAX"), init=1.0, doc="regulator output")

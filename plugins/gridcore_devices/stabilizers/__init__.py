@@ -1,0 +1,1 @@
+"""Power system stabilizers: they hang on an exciter and drive its stabilizing signal."""
