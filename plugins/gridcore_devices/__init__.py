@@ -35,6 +35,7 @@ from .governors.ieeeg1 import IEEEG1
 from .governors.tgov1 import TGOV1
 from .hybrid.bouncing_ball import BouncingBall
 from .hybrid.switched_linear import SwitchedLinear
+from .loads.compload import COMPLOAD
 from .loads.exponential import Exponential
 from .loads.exponential_recovery import ExponentialRecovery
 from .loads.zip import ZIP
@@ -60,7 +61,7 @@ DEVICES: tuple[type, ...] = (
     IEEEType1, IEEET1, IEEEX1, ESDC1A, ESDC2A, EXDC2, EXAC1, EXAC2, ESAC1A, ESAC6A, ESST1A, ESST4B, EXPIC1, SCRX, SEXS,
     StaticExciter, IEEEST, TGOV1,
     IEEEG1, GGOV1, HYGOV,
-    ZIP, Exponential, ExponentialRecovery,
+    ZIP, Exponential, ExponentialRecovery, COMPLOAD,
     Line, SeriesAdmittance, Transformer, Shunt,
     OverCurrentRelay, OverloadRelay, UnderFrequencyLoadShedding, UnderVoltageLoadShedding,
     SwitchedLinear, BouncingBall,

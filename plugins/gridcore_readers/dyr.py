@@ -275,9 +275,10 @@ class _Extension:
             what = f"missing: {', '.join(missing)}" if missing else "these are too many"
             raise self._error(model, f"the record has {len(words)} values, a {model.name} {len(names)}; {what}")
         values: dict[str, float | str] = {}
-        for n, (name, word) in enumerate(zip(names, words)):
+        for n, (entry, word) in enumerate(zip(names, words)):
+            name, _, unit = (entry or "").partition(" ")
             number = self._number(model, name or f"value {n + 1}", word)
-            if name is None:
+            if not name:
                 if number:
                     self.unused[model.name, n + 1].append(model.bus)
             elif isinstance(cls.declares.fields.get(name), Field):
@@ -285,7 +286,7 @@ class _Extension:
             elif isinstance(number, str):
                 raise self._error(model, f"{word!r} is not a number", name)
             else:
-                values[name] = number
+                values[name] = f"{number!r} {unit}" if unit else number
         return values
 
     def _number(self, model: Model, field: str, word: str) -> float | str:

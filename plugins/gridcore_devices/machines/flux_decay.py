@@ -39,8 +39,12 @@ class FluxDecay(SynchronousMachine):
     def Pe(s: Any) -> Any:
         return s.Eqp * s.Iq + (s.Xq - s.Xdp) * s.Id * s.Iq
 
+    @quantity("pu", "field current")
+    def XadIfd(s: Any) -> Any:
+        return s.Eqp + (s.Xd - s.Xdp) * s.Id
+
     def rates(s: Any) -> Any:
-        return *swing(s, s.Pe), s.Efd - s.Eqp - (s.Xd - s.Xdp) * s.Id
+        return *swing(s, s.Pe), s.Efd - s.XadIfd
 
     def currents(s: Any, bus: Any) -> Any:
         return to_network(s.Id, s.Iq, s.delta)

@@ -35,9 +35,13 @@ class TwoAxis(SynchronousMachine):
     def Pe(s: Any) -> Any:
         return s.Edp * s.Id + s.Eqp * s.Iq + (s.Xqp - s.Xdp) * s.Id * s.Iq
 
+    @quantity("pu", "field current")
+    def XadIfd(s: Any) -> Any:
+        return s.Eqp + (s.Xd - s.Xdp) * s.Id
+
     def rates(s: Any) -> Any:
         return (*swing(s, s.Pe),
-                s.Efd - s.Eqp - (s.Xd - s.Xdp) * s.Id,
+                s.Efd - s.XadIfd,
                 (s.Xq - s.Xqp) * s.Iq - s.Edp)
 
     def residuals(s: Any, bus: Any) -> Any:
