@@ -1,0 +1,120 @@
+"""The samples of a recording on a run: their values, and their exact derivatives by either sweep.
+
+Between points of the run a value is interpolated linearly, and so is its derivative; a point that an event made moves
+with the event, and the interpolation with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gridcore.objective import At, Sampling, Terminal, functions
+from gridcore.reverse import adjoint
+from gridcore.wanted import Wanted
+from gridcore_tsa.sensitivities import begin
+
+if TYPE_CHECKING:
+    from gridcore.run import Run
+
+    from .problem import Recording
+
+
+@dataclass
+class Samples:
+    """A recording's samples in terms of its system.
+
+    Attributes
+    ----------
+    recording : Recording
+    t_end : float
+    channels : list of (device, name)
+    time, value, root : (samples,) arrays
+        Values in the unit of the quantity; roots of the weights.
+    column : (samples,) int array
+        The channel of each.
+    """
+
+    recording: Recording
+    t_end: float
+    channels: list[tuple[str, str]]
+    time: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+    root: np.ndarray
+
+
+class Channels:
+    """Values and gradients of channels at the points beside samples.
+
+    Attributes
+    ----------
+    points : (m,) int array
+        Numbers of those points.
+    values : (points of the run, channels) array
+        Nan at other points.
+    gradients : dict of int to (entries,) array
+        At each point; `row` is the channel of an entry, and `at` its position in Z.
+    """
+
+    def __init__(self, run: Run, channels: list[tuple[str, str]], sampling: Sampling):
+        system = run.system
+        function, self.at, self.row, column = system.remembered(
+            "channels", tuple(channels), lambda: functions(system, [Terminal(itemgetter(c)) for c in channels]))
+        self.points = np.union1d(sampling.k, sampling.k + 1)
+        arguments = run.read(self.at)[self.points]
+        values, gradients = function.map(len(self.points))(arguments.T)
+        self.values = np.full((len(run.t), len(channels)), np.nan)
+        self.values[self.points] = np.asarray(values).T
+        self.gradients = dict(zip(self.points.tolist(), np.asarray(gradients).T.reshape(len(self.points), -1),
+                                  strict=True))
+        self.at = self.at[column]
+
+
+def between(sampling: Sampling, values: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Linear interpolation, each sample in its column of (points, channels)."""
+    k, part = sampling.k, sampling.part
+    return (1 - part) * values[k, column] + part * values[k + 1, column]
+
+
+def forward(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -> np.ndarray:
+    """(samples, names) by one forward sweep: the interpolation of tangents at points that move with their clocks."""
+    system = run.system
+    n, end = system.n, system.n + system.layout.n_p
+    channels = Channels(run, attached.channels, sampling)
+    at, row = channels.at, channels.row
+    sweep = begin(run, Wanted.of(system, names, "power flow"), [int(i) for i in at if n <= i < end], "discrete",
+                  "power flow")
+    sweep.replay.allow_grazing = True
+    column_of = sweep.replay.column_of[at]
+    states, parameters = np.flatnonzero(at < n), np.flatnonzero(column_of >= 0)
+    explicit = np.flatnonzero(at == system.layout.t)
+    slot = {int(k): i for i, k in enumerate(channels.points)}
+    D = np.zeros((len(slot), len(attached.channels), len(names)))
+
+    def visit(k: int, X: np.ndarray) -> None:
+        if k not in slot:
+            return
+        gradients, out = channels.gradients[k], D[slot[k]]
+        for part, tangent, places in ((states, X, at), (parameters, sweep.P, column_of)):
+            if len(part):
+                np.add.at(out, row[part], gradients[part, None] * tangent[:, places[part]].T)
+        if len(explicit):
+            np.add.at(out, row[explicit], np.outer(gradients[explicit], sweep.T[run.tape.point_clock[k]]))
+
+    sweep.run(visit)
+    k, part, c = sampling.k, sampling.part[:, None], attached.column
+    before, after = ([slot[int(i)] for i in points] for points in (k, k + 1))
+    along = ((channels.values[k + 1, c] - channels.values[k, c]) / sampling.h)[:, None]
+    moved = (part - 1) * sweep.T[sampling.start] - part * sweep.T[sampling.end]
+    return (1 - part) * D[before, c] + part * D[after, c] + along * moved
+
+
+def by_adjoint(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -> np.ndarray:
+    """The same by one adjoint sweep with as many rows as there are samples."""
+    objectives = [At([t], itemgetter(attached.channels[c]))
+                  for t, c in zip(attached.time, attached.column, strict=True)]
+    return np.asarray(adjoint(run, objectives, names, allow_grazing=True).values)
