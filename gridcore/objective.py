@@ -16,6 +16,7 @@ import numpy as np
 
 from .errors import CaseError
 from .fingerprint import fingerprint
+from .layout import BASE
 from .trace import numpy_on_symbols
 from .trajectory import Step
 from .views import Path, Scope
@@ -127,16 +128,21 @@ class _Named:
             raise CaseError(f"{key!r}: quantities are named by a pair, v['GEN2', 'omega']")
         device, name = key
         layout = self.system.layout
+        if device == BASE and name in layout.globals:
+            return self._symbol(layout.globals[name])
         number, member = self.system.locate(device)
         group = layout.groups[number]
 
         def lookup(path: Path, symbol: str) -> ca.SX:
-            at = int(layout.gather(group, path, symbol)[member])
-            if at not in self.symbols:
-                self.symbols[at] = ca.SX.sym(f"z{at}")
-            return self.symbols[at]
+            return self._symbol(int(layout.gather(group, path, symbol)[member]))
 
         return Scope(group.shape, lookup).value((), name)
+
+    def _symbol(self, at: int) -> ca.SX:
+        """What stands for an entry of Z."""
+        if at not in self.symbols:
+            self.symbols[at] = ca.SX.sym(f"z{at}")
+        return self.symbols[at]
 
 
 @dataclass
