@@ -230,7 +230,7 @@ class BackwardIda:
     def _quadrature(self, s: float, weight: float, aP: np.ndarray) -> None:
         replay = self.replay
         Z = self._solution.at(float(self._solution.t[-1]) - s)
-        replay.times_C.transposed(replay.parameter_map.values(Z), weight * self._y[None], aP[None])
+        replay.C.transposed(replay.parameter_map.values(Z), weight * self._y[None], aP[None])
         self._density.add(Z, np.zeros(len(self._y)), aP, weight)
 
     def _call(self, s: float) -> float:

@@ -144,7 +144,7 @@ _begins, _first = ctypes.addressof, ctypes.c_char.from_buffer
 def address(array: np.ndarray) -> int:
     """Where the data of a contiguous array begin; five times as fast as ``array.ctypes.data``."""
     try:
-        return _begins(_first(array))
+        return _begins(_first(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # it may not be written to, or is empty
         return array.ctypes.data
 

@@ -29,6 +29,10 @@ _PIVOT = 0.1
 # factorisation did: three digits of the solution are worth more than the pivot search.
 _GROWTH = 1e-3
 
+# Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
+# extreme pivots keep their ratio to this factor, but not for more than so many times.
+_SAME_PIVOTS, _UNSEEN = 2.0, 8
+
 
 class SingularMatrix(GridcoreError):
     """A matrix has no LU factors to working precision.
@@ -96,11 +100,12 @@ class Factors:
         """Give the factors up; the next factorisation searches for its pivots."""
         self._numeric = None
 
-    def refactor(self, values: npt.NDArray[Any]) -> None:
+    def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         """Factor again with the pivots of before; with new ones where those are not good enough.
 
-        The first call, or one after a failure, is a full factorisation. Arguments and errors are
-        those of :meth:`factor`.
+        The first call, or one after a failure, is a full factorisation. `alike`: the values differ little from
+        those of the last call, as from step to step; whether the pivots are still good is looked at less often
+        then. The errors are those of :meth:`factor`.
         """
         raise NotImplementedError
 
@@ -166,7 +171,8 @@ class KLU(Factors):
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
-        self._growth = 1.0
+        self._growth = self._seen = 1.0
+        self._unseen = 0
 
     def __del__(self) -> None:
         self._free()
@@ -194,31 +200,41 @@ class KLU(Factors):
                 raise MemoryError(f"KLU cannot factor the matrix (status {common.status})")
             raise self._singular(values)  # KLU has freed what it had: the handle is empty
         self._numeric = numeric
-        self._growth = self._reciprocal_growth(values)
+        self._growth = self._reciprocal_growth(values) if self._regular() else 0.0
         if not self._growth > 0.0:
             self._free()
             raise self._singular(values)
 
-    def refactor(self, values: npt.NDArray[Any]) -> None:
+    def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         self._check_values(values)
         numeric = self._numeric
         if numeric is None:
             return self.factor(values)
         self.refactorisations += 1
         good = self._refactor(self.indptr, self.indices, values, self._symbolic, numeric, self._common)
-        if not good or not self._reciprocal_growth(values) > _GROWTH * self._growth:
+        if not good or not self._regular() or not (
+                (alike and self._unchanged()) or self._reciprocal_growth(values) > _GROWTH * self._growth):
             self.factor(values)
 
-    def _reciprocal_growth(self, values: npt.NDArray[Any]) -> float:
-        """Smallest ratio, over columns, of the largest entry of A to that of U; 0 where singular.
+    def _regular(self) -> bool:
+        """Whether the factors are not singular.
 
         A ratio of the diagonal of U below the machine epsilon is singular, as in MATLAB's warning
         of a sparse solve: rows are scaled to 1, so such a pivot is what rounding left of zero.
         """
+        self._rcond(self._symbolic, self._numeric, self._common)
+        return self._common.rcond > _EPS
+
+    def _unchanged(self) -> bool:
+        """Whether the pivots are so much like those whose growth was last looked at that theirs need not be."""
+        self._unseen += 1
+        ratio = self._common.rcond / self._seen
+        return self._unseen < _UNSEEN and 1 / _SAME_PIVOTS < ratio < _SAME_PIVOTS
+
+    def _reciprocal_growth(self, values: npt.NDArray[Any]) -> float:
+        """Smallest ratio, over columns, of the largest entry of A to that of U."""
         common = self._common
-        self._rcond(self._symbolic, self._numeric, common)
-        if not common.rcond > _EPS:
-            return 0.0
+        self._seen, self._unseen = common.rcond, 0
         self._rgrowth(self.indptr, self.indices, values, self._symbolic, self._numeric, common)
         return common.rgrowth
 
@@ -267,7 +283,7 @@ class SuperLU(Factors):
             raise self._singular(values)
         self._numeric = numeric
 
-    def refactor(self, values: npt.NDArray[Any]) -> None:
+    def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         self.factor(values)
 
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:

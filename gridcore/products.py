@@ -1,4 +1,4 @@
-"""Products of one sparse matrix with many vectors, kept as the rows of an array.
+"""Sparse matrices whose pattern is fixed, and their products with many vectors, kept as the rows of an array.
 
 ``runtime.c`` does them in blocks of rows; without a C compiler scipy does.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,56 +16,90 @@ from .kernel import address
 _WIDTH = 8  # of runtime.c
 
 
-@dataclass
-class Matrix:
-    """A sparse matrix by columns whose pattern is fixed, and its products with rows of an array.
+class _CPattern(ctypes.Structure):
+    _fields_ = [*((name, ctypes.c_long) for name in ("n_rows", "n_columns", "entries", "n_used", "n_diagonal")),
+                *((name, ctypes.c_void_p) for name in ("ptr", "row", "used", "row_ptr", "column", "place", "at",
+                                                       "diagonal", "values", "work"))]
 
-    Attributes
+
+class Matrix:
+    """A pattern, compressed by columns; the values come with each call.
+
+    Parameters
     ----------
     shape : (int, int)
     indptr, indices : int32 arrays
     runtime : ctypes library or None
+        With the compiled loops.
+    at : int32 array, optional
+        Which entries of another pattern its entries are, where they are not all of it: see :meth:`shifted`.
+    diagonal : int32 array, optional
+        Its entries on the diagonal.
     """
 
-    shape: tuple[int, int]
-    indptr: np.ndarray
-    indices: np.ndarray
-    runtime: Any = None
+    def __init__(self, shape: tuple[int, int], indptr: np.ndarray, indices: np.ndarray, runtime: Any = None,
+                 at: np.ndarray | None = None, diagonal: np.ndarray | None = None):
+        self.shape, self.indptr, self.indices, self.at = shape, indptr, indices, at
+        self.diagonal = np.zeros(0, dtype=np.int32) if diagonal is None else diagonal
+        self._values = np.zeros(len(indices))
+        self.runtime = runtime
+        if runtime is not None:
+            self._bind(runtime)
 
-    def __post_init__(self) -> None:
-        self._work = np.empty(_WIDTH * max(*self.shape, 1))
-        if self.runtime is not None:
-            for product in (self.runtime.gc_times, self.runtime.gc_times_transposed):
-                rest = [ctypes.c_int, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
-                matrix = [ctypes.c_void_p] * (4 if product is self.runtime.gc_times else 3)
-                product.restype, product.argtypes = None, [*[ctypes.c_long] * 3, *matrix, *[ctypes.c_void_p] * 2, *rest]
-            self._by_row, self._used = self._turned(), np.unique(self.indices).astype(np.int32)
-            # asking an array for its address takes as long as a short product: those that stay are asked once
-            self._rows_at = tuple(part.ctypes.data for part in self._by_row)
-            self._columns_at = (self.indptr.ctypes.data, self.indices.ctypes.data)
-            self._rest = (self._work.ctypes.data, len(self._used), self._used.ctypes.data)
+    def _bind(self, runtime: Any) -> None:
+        any_of, pointer = [ctypes.c_long, ctypes.c_void_p], ctypes.c_void_p
+        for name, arguments in (("gc_times", [*any_of, *[pointer] * 3, ctypes.c_int]),
+                                ("gc_times_transposed", [*any_of, *[pointer] * 3, ctypes.c_int]),
+                                ("gc_shifted", [pointer] * 5), ("gc_sum", [pointer] * 6),
+                                ("gc_step_transposed", [*any_of, *[pointer] * 10])):
+            function = getattr(runtime, name)
+            function.restype, function.argtypes = None, arguments
+        self._kept = (np.unique(self.indices).astype(np.int32), *self._turned(),
+                      np.empty(_WIDTH * max(*self.shape, 1)))
+        used, row_ptr, column, place, work = self._kept
+        self._pattern = _CPattern(
+            *self.shape, len(self.indices), len(used), len(self.diagonal), address(self.indptr), address(self.indices),
+            address(used), address(row_ptr), address(column), address(place),
+            None if self.at is None else address(self.at), address(self.diagonal), address(self._values), address(work))
+        self.pattern = ctypes.addressof(self._pattern)
 
     def product(self, values: np.ndarray, rows: np.ndarray, to: np.ndarray | None = None) -> np.ndarray:
         """``A row_i`` for each of (count, columns) rows: (count, rows of A), added to `to` where that is given."""
         if self.runtime is None:
-            out = (self._matrix(values) @ rows.T).T
+            out = np.ascontiguousarray((self._matrix(values) @ rows.T).T)
             return out if to is None else np.add(to, out, out=to)
-        return self._call(self.runtime.gc_times, self._rows_at, values, rows, self.shape[0], to)
+        return self._call(self.runtime.gc_times, values, rows, self.shape[0], to)
 
     def transposed(self, values: np.ndarray, rows: np.ndarray, to: np.ndarray | None = None) -> np.ndarray:
         """``A^T row_i`` for each of (count, rows of A) rows: (count, columns), added to `to` where that is given."""
         if self.runtime is None:
-            out = (self._matrix(values).T @ rows.T).T
+            out = np.ascontiguousarray((self._matrix(values).T @ rows.T).T)
             return out if to is None else np.add(to, out, out=to)
-        return self._call(self.runtime.gc_times_transposed, self._columns_at, values, rows, self.shape[1], to)
+        return self._call(self.runtime.gc_times_transposed, values, rows, self.shape[1], to)
 
-    def _call(self, product: Any, pattern: tuple[int, ...], values: np.ndarray, rows: np.ndarray, width: int,
+    def _call(self, product: Any, values: np.ndarray, rows: np.ndarray, width: int,
               to: np.ndarray | None) -> np.ndarray:
         rows = np.ascontiguousarray(rows)
         out = np.empty((len(rows), width)) if to is None else to
-        product(len(rows), *self.shape, *pattern, address(values), address(rows), address(out), to is not None,
-                *self._rest)
+        product(len(rows), self.pattern, address(values), address(rows), address(out), to is not None)
         return out
+
+    def shifted(self, m: np.ndarray, scale: np.ndarray, J: np.ndarray) -> np.ndarray:
+        """Entries of ``diag(m) + diag(scale) J``, in a buffer that the next call overwrites."""
+        if self.runtime is None:
+            np.multiply(scale[self.indices], J if self.at is None else J[self.at], out=self._values)
+            self._values[self.diagonal] += m[self.indices[self.diagonal]]
+        else:
+            self.runtime.gc_shifted(self.pattern, address(m), address(scale), address(J), address(self._values))
+        return self._values
+
+    def summed(self, s: np.ndarray, U: np.ndarray, t: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Entries of ``diag(s) U + diag(t) V``, in a buffer that the next call overwrites."""
+        if self.runtime is None:
+            np.add(s[self.indices] * U, t[self.indices] * V, out=self._values)
+        else:
+            self.runtime.gc_sum(self.pattern, address(s), address(U), address(t), address(V), address(self._values))
+        return self._values
 
     def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pattern by rows: pointers, columns, and the place of each entry in the values."""
@@ -77,3 +110,17 @@ class Matrix:
 
     def _matrix(self, values: np.ndarray) -> sp.csc_matrix:
         return sp.csc_matrix((values, self.indices, self.indptr), shape=self.shape)
+
+
+def step_transposed(B: Matrix, C: Matrix, m: np.ndarray, early: np.ndarray, c: np.ndarray, J: np.ndarray, U: np.ndarray,
+                    V: np.ndarray, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
+    """``(diag(m) + diag(early) J)^T w_i`` for each row of `w`, with the pattern of B; and with that of C,
+    ``(diag(early) U + diag(c) V)^T w_i`` added to `aP`. What an adjoint does at every step, in one call.
+    """
+    if B.runtime is None:
+        C.transposed(C.summed(early, U, c, V), w, aP)
+        return B.transposed(B.shifted(m, early, J), w)
+    aX = np.empty((len(w), B.shape[1]))
+    B.runtime.gc_step_transposed(len(w), B.pattern, C.pattern, address(m), address(early), address(c), address(J),
+                                 address(U), address(V), address(w), address(aX), address(aP))
+    return aX

@@ -7,19 +7,17 @@ at its converged points, factored there: a stale factor may precondition a solve
 
 from __future__ import annotations
 
-import ctypes
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import ConvergenceError, EventError
 from .jacobian import SparseMap
-from .kernel import address
 from .linsolve import SingularMatrix
-from .products import Matrix
+from .products import Matrix, step_transposed
 from .switching import Trigger
 from .trajectory import Step, Switch
 
@@ -32,8 +30,10 @@ GRAZING = 1e-9
 # and against its mean speed over the step, of which next to nothing is left where a guard turns back at zero.
 TOUCHING = 1e-6
 
-# Times are sums: on one grid, steps have a few lengths that differ in the last digit.
+# Times are sums: on one grid, steps have a few lengths that differ in the last digit. What counts as the same length
+# for pivots is less strict.
 _LENGTHS = 8
+_SAME_H = 1e-3
 
 
 class GrazingWarning(UserWarning):
@@ -101,29 +101,29 @@ class Replay:
         self.column_of = system.columns(self.carried)
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
-        self.A, self.B, self.times_B = system.remembered("step", None, self._of_step)
-        self.C, self.times_C = system.remembered("step in parameters", self.carried, self._of_parameters)
+        self.A, self.B = system.remembered("step", None, self._of_step)
+        self.C = system.remembered("step in parameters", self.carried, self._of_parameters)
         self._settings = tape.point_settings()
         self._masks: dict[int, np.ndarray] = {}
         self._loaded = -1
         self._cache: dict[int, Point] = {}
         self._coefficients: dict[tuple[float, int], Coefficients] = {}
+        self._factored = (-1, 0.0)
 
-    def _of_step(self) -> tuple[Shifted, Shifted, Matrix]:
-        """What gives the entries of A and B, and the products of B."""
-        system, assembly, runtime = self.system, self.system.assembly, self.system.assembly.runtime
+    def _of_step(self) -> tuple[Matrix, Matrix]:
+        """The patterns of A and B."""
+        system, assembly, shape = self.system, self.system.assembly, (self.system.n, self.system.n)
         # of F_X, a step's start needs only the rows that can be differential
         kept = np.flatnonzero(system.base_differential[assembly.indices]).astype(np.int32)
         starts = np.searchsorted(kept, assembly.indptr).astype(np.int32)
-        rows = assembly.indices[kept]
         diagonal = np.searchsorted(kept, assembly.diagonal[system.base_differential]).astype(np.int32)
-        return (Shifted(assembly.indices, assembly.diagonal, None, runtime), Shifted(rows, diagonal, kept, runtime),
-                Matrix((system.n, system.n), starts, rows, runtime))
+        return (Matrix(shape, assembly.indptr, assembly.indices, assembly.runtime, None, assembly.diagonal),
+                Matrix(shape, starts, assembly.indices[kept], assembly.runtime, kept, diagonal))
 
-    def _of_parameters(self) -> tuple[Summed, Matrix]:
-        """What gives the entries of C, and its products."""
-        pattern, runtime = self.parameter_map, self.system.assembly.runtime
-        return Summed(pattern.indices, runtime), Matrix(pattern.shape, pattern.indptr, pattern.indices, runtime)
+    def _of_parameters(self) -> Matrix:
+        """The pattern of C."""
+        of_C = self.parameter_map
+        return Matrix(of_C.shape, of_C.indptr, of_C.indices, self.system.assembly.runtime)
 
     def point(self, k: int) -> Point:
         """Point `k`, linearised; the last few are kept."""
@@ -164,12 +164,14 @@ class Replay:
 
     def matrix(self, point: Point, coefficients: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
-        return self.A.values(point.J, coefficients.minus_c, coefficients.m)
+        return self.A.shifted(coefficients.m, coefficients.minus_c, point.J)
 
     def factor(self, point: Point, coefficients: Coefficients) -> None:
         """Factors of ``diag(m) - diag(c) J`` at a point."""
+        last, self._factored = self._factored, (int(self._settings[point.k]), coefficients.h)
+        alike = last[0] == self._factored[0] and abs(last[1] - coefficients.h) <= _SAME_H * coefficients.h
         try:
-            self.lu.refactor(self.matrix(point, coefficients))
+            self.lu.refactor(self.matrix(point, coefficients), alike)
         except SingularMatrix as error:
             raise ConvergenceError("the linearised equations are singular", t=point.Z[-1],
                                    place=self.system.layout.label(error.column)) from None
@@ -223,69 +225,9 @@ class Coefficients:
     """
 
     def __init__(self, differential: np.ndarray, h: float, theta: float):
-        self.m = differential.astype(float)
+        self.h, self.m = h, differential.astype(float)
         self.c = np.where(differential, h * theta, -1.0)
         self.minus_c, self.early = -self.c, (h * (1 - theta)) * self.m
-
-
-class Summed:
-    """Values of ``diag(s) U + diag(t) V`` for the entries of two matrices of one pattern, in one buffer.
-
-    Parameters
-    ----------
-    rows : int32 array
-        Row of each entry.
-    """
-
-    def __init__(self, rows: np.ndarray, runtime: Any):
-        self._rows, self._runtime = rows, runtime
-        self._values = np.zeros(len(rows))
-        if runtime is not None:
-            runtime.gc_sum.restype, runtime.gc_sum.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 6]
-            self._rows_at, self._values_at = address(rows), address(self._values)
-
-    def values(self, s: np.ndarray, U: np.ndarray, t: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """The entries; the next call overwrites them."""
-        if self._runtime is None:
-            np.add(s[self._rows] * U, t[self._rows] * V, out=self._values)
-        else:
-            self._runtime.gc_sum(len(self._values), self._rows_at, address(s), address(U), address(t), address(V),
-                                 self._values_at)
-        return self._values
-
-
-class Shifted:
-    """Values of ``diag(m) + diag(scale) J`` for entries of J, in one buffer.
-
-    Parameters
-    ----------
-    rows : int32 array
-        Row of each entry.
-    diagonal : int32 array
-        Those on the diagonal.
-    at : int32 array or None
-        The entries of J, where they are not all.
-    """
-
-    def __init__(self, rows: np.ndarray, diagonal: np.ndarray, at: np.ndarray | None, runtime: Any):
-        self._rows, self._diagonal, self._at, self._runtime = rows, diagonal, at, runtime
-        self._values = np.zeros(len(rows))
-        if runtime is not None:
-            shifted = runtime.gc_shifted
-            shifted.restype, shifted.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 4, ctypes.c_long,
-                                                       *[ctypes.c_void_p] * 3]
-            self._entries_at = (None if at is None else address(at), address(rows))
-            self._diagonal_at, self._values_at = address(diagonal), address(self._values)
-
-    def values(self, J: np.ndarray, scale: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """The entries, for `scale` and `m` (n,). The next call overwrites them."""
-        if self._runtime is None:
-            np.multiply(J if self._at is None else J[self._at], scale[self._rows], out=self._values)
-            self._values[self._diagonal] += m[self._rows[self._diagonal]]
-        else:
-            self._runtime.gc_shifted(len(self._values), *self._entries_at, address(scale), address(J),
-                                     len(self._diagonal), self._diagonal_at, address(m), self._values_at)
-        return self._values
 
 
 class StepOperator:
@@ -302,14 +244,6 @@ class StepOperator:
         self.theta = replay.theta
         self.of = replay.coefficients(self.p1, record.h)
         replay.factor(self.p1, self.of)
-
-    @property
-    def _B(self) -> np.ndarray:
-        return self.replay.B.values(self.p0.J, self.of.early, self.of.m)
-
-    @property
-    def _C(self) -> np.ndarray:
-        return self.replay.C.values(self.of.early, self.p0.Fp, self.of.c, self.p1.Fp)
 
     @cached_property
     def _phi(self) -> np.ndarray:
@@ -331,8 +265,9 @@ class StepOperator:
 
     def right(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         """What ``A dX+`` is equal to."""
-        right = self.replay.times_B.product(self._B, dX)
-        self.replay.times_C.product(self._C, dP, right)
+        B, C, of, p0, p1 = self.replay.B, self.replay.C, self.of, self.p0, self.p1
+        right = B.product(B.shifted(of.m, of.early, p0.J), dX)
+        C.product(C.summed(of.early, p0.Fp, of.c, p1.Fp), dP, right)
         if dT0.any():
             right -= np.outer(dT0, self.start)
         if dT1.any():
@@ -343,8 +278,8 @@ class StepOperator:
         """Adjoints of dX, dT and dT+ from that of dX+; that of dP is added to `aP`."""
         replay, record = self.replay, self.record
         w = replay.lu.tsolve(np.array(adjoint, order="C"))
-        aX = replay.times_B.transposed(self._B, w)
-        replay.times_C.transposed(self._C, w, aP)
+        of, p0 = self.of, self.p0
+        aX = step_transposed(replay.B, replay.C, of.m, of.early, of.c, p0.J, p0.Fp, self.p1.Fp, w, aP)
         still = np.zeros(len(w))
         return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still
 
@@ -385,12 +320,12 @@ class ResolveOperator:
 
     @property
     def _C(self) -> np.ndarray:
-        return self.of.c[self.replay.times_C.indices] * self.point.Fp
+        return self.of.c[self.replay.C.indices] * self.point.Fp
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
         """The tangent dX+."""
         right = self.of.m * dX
-        self.replay.times_C.product(self._C, dP, right)
+        self.replay.C.product(self._C, dP, right)
         if dT.any():
             right += np.outer(dT, self.of.c * self.point.Ft)
         return self.replay.lu.solve(right)
@@ -398,7 +333,7 @@ class ResolveOperator:
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Adjoints of dX and dT from that of dX+; that of dP is added to `aP`."""
         w = self.replay.lu.tsolve(np.array(adjoint, order="C"))
-        self.replay.times_C.transposed(self._C, w, aP)
+        self.replay.C.transposed(self._C, w, aP)
         return self.of.m * w, w @ (self.of.c * self.point.Ft)
 
 

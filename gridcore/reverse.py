@@ -46,8 +46,9 @@ class ReverseSweep:
         for clock, amount in weights.clocks:
             self.T[clock] += amount
         n, time = replay.system.n, replay.system.layout.t
-        self._in_x = np.flatnonzero(weights.at < n)
-        self._in_p = np.flatnonzero(replay.column_of[weights.at] >= 0)
+        in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
+        self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
+        self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
         self._in_t = np.flatnonzero((weights.at == time) & rule.moving)
 
     def run(self) -> None:
@@ -64,14 +65,12 @@ class ReverseSweep:
 
     def objectives(self, k: int) -> None:
         """Add the objectives' own derivatives at point `k`."""
-        w = self.weights
-        values = w.points[k]
-        if len(self._in_x):
-            np.add.at(self.X, (w.row[self._in_x], w.at[self._in_x]), values[self._in_x])
-        if len(self._in_p):
-            np.add.at(self.P, (w.row[self._in_p], self.replay.column_of[w.at[self._in_p]]), values[self._in_p])
+        values = self.weights.points[k]
+        for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):
+            if len(which):
+                np.add.at(adjoint, where, values[which])
         if len(self._in_t):
-            np.add.at(self.T[self.replay.tape.point_clock[k]], w.row[self._in_t], values[self._in_t])
+            np.add.at(self.T[self.replay.tape.point_clock[k]], self.weights.row[self._in_t], values[self._in_t])
 
     def step(self, record: Step) -> None:
         """A step."""

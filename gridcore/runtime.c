@@ -84,24 +84,8 @@ double gc_newton(const plan *p, double tol)
     return norm;
 }
 
-/* ---- sparse matrices that a step is made of, compressed by columns ---- */
-
-/* out = diag(m) + diag(scale) J for the entries of J listed in `at` (all, if that is null); `row` of each in out */
-void gc_shifted(long count, const int *at, const int *row, const double *scale, const double *J, long n_diagonal,
-                const int *diagonal, const double *m, double *out)
-{
-    for (long k = 0; k < count; ++k) out[k] = scale[row[k]] * J[at ? at[k] : k];
-    for (long k = 0; k < n_diagonal; ++k) out[diagonal[k]] += m[row[diagonal[k]]];
-}
-
-/* out = diag(s) U + diag(t) V for two matrices of one pattern; `row` of each entry */
-void gc_sum(long count, const int *row, const double *s, const double *U, const double *t, const double *V, double *out)
-{
-    for (long k = 0; k < count; ++k) out[k] = s[row[k]] * U[k] + t[row[k]] * V[k];
-}
-
-/* Products with many rows at once: a block of rows is turned so that the innermost loop runs over it. `used`: rows of
- * the matrix that have entries. out may not overlap in. */
+/* ---- matrices of a step and their products with many rows at once: a block of rows is turned so that the innermost
+ * loop runs over it ---- */
 
 #define WIDTH 8
 
@@ -111,59 +95,100 @@ void gc_sum(long count, const int *row, const double *s, const double *U, const 
 #define FAST
 #endif
 
-/* out[i][j] = (add ? out[i][j] : 0) + sum_p value[p] in[i][row p] over the entries p of column j */
-FAST void gc_times_transposed(long count, long n_rows, long n_cols, const int *ptr, const int *row,
-                              const double *value, const double *in, double *out, int add, double *work,
-                              long n_used, const int *used)
+typedef struct {
+    long n_rows, n_columns, entries, n_used, n_diagonal;
+    const int *ptr, *row;              /* compressed by columns */
+    const int *used;                   /* rows that have entries */
+    const int *row_ptr, *column, *place; /* the same by rows, with the place of each entry in the values */
+    const int *at, *diagonal;
+    double *values, *work;
+} pattern;
+
+/* out = diag(m) + diag(scale) J for the entries `at` of J, or all of them */
+void gc_shifted(const pattern *p, const double *m, const double *scale, const double *J, double *out)
 {
+    for (long k = 0; k < p->entries; ++k) out[k] = scale[p->row[k]] * J[p->at ? p->at[k] : k];
+    for (long k = 0; k < p->n_diagonal; ++k) out[p->diagonal[k]] += m[p->row[p->diagonal[k]]];
+}
+
+/* out = diag(s) U + diag(t) V */
+void gc_sum(const pattern *p, const double *s, const double *U, const double *t, const double *V, double *out)
+{
+    for (long k = 0; k < p->entries; ++k) out[k] = s[p->row[k]] * U[k] + t[p->row[k]] * V[k];
+}
+
+/* out[i][j] = (add ? out[i][j] : 0) + sum_k value[k] in[i][row k] over the entries k of column j */
+FAST void gc_times_transposed(long count, const pattern *p, const double *value, const double *in, double *out, int add)
+{
+    const int *ptr = p->ptr, *row = p->row;
+    const long n_columns = p->n_columns;
+    double *work = p->work;
     if (count == 1) {
-        for (long j = 0; j < n_cols; ++j) {
+        for (long j = 0; j < n_columns; ++j) {
             double sum = add ? out[j] : 0.0;
-            for (int p = ptr[j]; p < ptr[j + 1]; ++p) sum += value[p] * in[row[p]];
+            for (int k = ptr[j]; k < ptr[j + 1]; ++k) sum += value[k] * in[row[k]];
             out[j] = sum;
         }
         return;
     }
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
-        for (long k = 0; k < n_used; ++k) {
-            const long r = used[k];
-            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * n_rows + r] : 0.0;
+        for (long k = 0; k < p->n_used; ++k) {
+            const long r = p->used[k];
+            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * p->n_rows + r] : 0.0;
         }
-        for (long j = 0; j < n_cols; ++j) {
+        for (long j = 0; j < n_columns; ++j) {
             if (add && ptr[j] == ptr[j + 1]) continue;
             double sum[WIDTH] = {0.0};
-            for (int p = ptr[j]; p < ptr[j + 1]; ++p) {
-                const double v = value[p], *w = work + (long)row[p] * WIDTH;
+            for (int k = ptr[j]; k < ptr[j + 1]; ++k) {
+                const double v = value[k], *w = work + (long)row[k] * WIDTH;
                 for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
             for (long b = 0; b < rows; ++b) {
-                double *o = out + (i + b) * n_cols + j;
+                double *o = out + (i + b) * n_columns + j;
                 *o = (add ? *o : 0.0) + sum[b];
             }
         }
     }
 }
 
-/* out[i][r] = (add ? out[i][r] : 0) + sum_p value[at p] in[i][column p] over the entries p of row r; the matrix is
- * given by rows here, `at` being the place of each entry in the values */
-FAST void gc_times(long count, long n_rows, long n_cols, const int *ptr, const int *column, const int *at,
-                   const double *value, const double *in, double *out, int add, double *work,
-                   long n_used, const int *used)
+/* out[i][r] = (add ? out[i][r] : 0) + sum_k value[place k] in[i][column k] over the entries k of row r */
+FAST void gc_times(long count, const pattern *p, const double *value, const double *in, double *out, int add)
 {
+    const long n_rows = p->n_rows, n_columns = p->n_columns;
+    double *work = p->work;
     if (!add) memset(out, 0, sizeof(double) * count * n_rows);
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
-        for (long j = 0; j < n_cols; ++j)
-            for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_cols + j] : 0.0;
-        for (long k = 0; k < n_used; ++k) {
-            const long r = used[k];
+        for (long j = 0; j < n_columns; ++j)
+            for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_columns + j] : 0.0;
+        for (long q = 0; q < p->n_used; ++q) {
+            const long r = p->used[q];
             double sum[WIDTH] = {0.0};
-            for (int p = ptr[r]; p < ptr[r + 1]; ++p) {
-                const double v = value[at[p]], *w = work + (long)column[p] * WIDTH;
+            for (int k = p->row_ptr[r]; k < p->row_ptr[r + 1]; ++k) {
+                const double v = value[p->place[k]], *w = work + (long)p->column[k] * WIDTH;
                 for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
             for (long b = 0; b < rows; ++b) out[(i + b) * n_rows + r] += sum[b];
         }
     }
+}
+
+/* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w */
+void gc_step_transposed(long count, const pattern *B, const pattern *C, const double *m, const double *early,
+                        const double *c, const double *J, const double *U, const double *V, const double *w,
+                        double *aX, double *aP)
+{
+    gc_shifted(B, m, early, J, B->values);
+    gc_times_transposed(count, B, B->values, w, aX, 0);
+    if (count > 1) {
+        gc_sum(C, early, U, c, V, C->values);
+        gc_times_transposed(count, C, C->values, w, aP, 1);
+        return;
+    }
+    for (long j = 0; j < C->n_columns; ++j) /* the same without writing C down */
+        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) {
+            const int r = C->row[k];
+            aP[j] += (early[r] * U[k] + c[r] * V[k]) * w[r];
+        }
 }

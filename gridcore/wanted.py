@@ -127,8 +127,9 @@ def warn_of_coincidence(run: Run, wanted: Wanted) -> None:
         for kind, number in record.triggers:
             at = system.switching.timers[number].time if kind == "timer" else clock.of
             if at != clock.of and at in wanted.parameters:
-                warnings.warn(f"{system.layout.label(at)} falls on the instant of {system.layout.label(clock.of)} and moves with it: "
-                              "the derivative of both is given there", CoincidenceWarning, stacklevel=3)
+                moved, first = system.layout.label(at), system.layout.label(clock.of)
+                warnings.warn(f"{moved} falls on the instant of {first} and moves with it: the derivative of both is "
+                              "given there", CoincidenceWarning, stacklevel=3)
 
 
 def replayable(tape: Tape) -> None:

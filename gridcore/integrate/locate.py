@@ -69,7 +69,7 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
 def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: float, full: float) -> float | None:
     system, newton = stepper.system, stepper.newton
     assembly, row = system.assembly, system.guard_row(guard)
-    margin = 0.1 * (high - low)
+    margin, last = 0.1 * (high - low), np.inf
     for _ in range(_ITERATIONS):
         phi = stepper.prepare(t, h)
         newton.factor()
@@ -89,9 +89,10 @@ def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: fl
         if not low - margin <= h <= high + margin:
             return None
         small = np.max(np.abs(dX) / (1 + np.abs(assembly.X)), initial=0.0)
-        # a guard is known to the round-off of its terms only, and with it the instant
-        noise = _ROUND_OFF * (np.abs(gradient) @ np.abs(assembly.X[columns])) / abs(slope)
-        if small <= _TOLERANCE and abs(dh) <= max(_TOLERANCE * full, 1e-16 * abs(t), noise):
+        # a guard is known to the round-off of its terms only, and with it the instant: there corrections stop shrinking
+        noise = _ROUND_OFF * (np.abs(gradient) @ np.abs(assembly.X[columns])) / abs(slope) if abs(dh) >= last / 2 else 0
+        last = abs(dh)
+        if small <= _TOLERANCE and last <= max(_TOLERANCE * full, 1e-16 * abs(t), noise):
             assembly.Z[-1] = t + h
             # another crossing, near the bracket but outside, is not the one that was seen
             return h if low - _ZERO * full <= h <= high + _ZERO * full else None

@@ -57,10 +57,10 @@ class Newton:
         self._fresh, self._first, self._rate = False, 0.0, 0.0
         self.lu.forget()
 
-    def factor(self) -> None:
-        """Factors of the matrix at the present Z."""
+    def factor(self, alike: bool = False) -> None:
+        """Factors of the matrix at the present Z; `alike`: much like the last ones."""
         try:
-            self.lu.refactor(self.assembly.matrix())
+            self.lu.refactor(self.assembly.matrix(), alike)
         except SingularMatrix as error:
             self._fresh = False
             raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
@@ -79,7 +79,7 @@ class Newton:
         start = assembly.X.copy()
         old = self._fresh and self._first * self._rate**2 <= _REMAINS  # done in three iterations, as it looks
         if not old:
-            self.factor()
+            self.factor(alike=True)  # if it is not, convergence will tell
         assembly.residual()
         enough = _REMAINS
         for iteration in range(_ITERATIONS):

@@ -46,8 +46,8 @@ class Corrector(Newton):
         """The factors now are those of the step's matrix."""
         self._fresh = True
 
-    def factor(self) -> None:
-        super().factor()
+    def factor(self, alike: bool = False) -> None:
+        super().factor(alike)
         self.work.jacobian()
         self.work.factor()
 

@@ -63,9 +63,7 @@ class Strategy(Replay):
         self.stepper = Again(system, longest, self.theta)
         self.stepper.newton = self.newton
         self.unwatched = Unwatched(system.switching)
-        assembly = system.assembly
-        self.times_A = Matrix((system.n, system.n), assembly.indptr, assembly.indices, assembly.runtime)
-        self._read = np.flatnonzero(np.diff(self.times_C.indptr))
+        self._read = np.flatnonzero(np.diff(self.C.indptr))
         self._history: list[tuple[float, np.ndarray]] = []
 
     def point(self, k: int) -> Point:
@@ -137,13 +135,13 @@ class Strategy(Replay):
         """Right-hand sides of the sensitivity equations."""
         count = len(tangents[0])
         self.work.counters["right_hand_sides"] += count
-        self.work.multiply(len(self.times_B.indices) + 2 * len(self.times_C.indices), count)
+        self.work.multiply(len(self.B.indices) + 2 * len(self.C.indices), count)
         return operator.right(*tangents)
 
     def residual(self, matrix: np.ndarray, right: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """``b - A x`` of all rows."""
         self.work.multiply(len(matrix), len(rows))
-        return right - self.times_A.product(matrix, rows)
+        return right - self.A.product(matrix, rows)
 
     def precondition(self, rows: np.ndarray) -> np.ndarray:
         """Solve with the factors that there are."""

@@ -53,7 +53,7 @@ def test_continuous_rule_forward_is_its_adjoint(name: str) -> None:
     forward = gc.analyses.tsa(run, study.wrt, study.quantities, jumps="continuous").values
     ends = [gc.Terminal(lambda v, q=q: v[q]) for q in study.quantities]
     found = gc.adjoint(run, ends, study.wrt, jumps="continuous").values
-    assert (np.abs(found - forward[-1]) <= 1e-12 * (np.abs(found) + np.abs(forward).max(axis=(0, 1)))).all()
+    assert (np.abs(found - forward[-1]) <= 2e-12 * (np.abs(found) + np.abs(forward).max(axis=(0, 1)))).all()
 
 
 PARTS = (1, 0.93, 0.87, 0.83, 0.79, 0.71, 0.66, 0.61, 0.55)
