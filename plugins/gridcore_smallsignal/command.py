@@ -1,0 +1,249 @@
+"""``gridcore eig``, ``gridcore locus`` and ``gridcore damping``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gridcore import plugins
+from gridcore.options import load, placed, system_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gridcore.dae import System
+
+    from .modes import Modes
+
+_out = click.option("--out", type=click.Path(path_type=Path), help="Folder for data and figure; without it, and "
+                    "without --plot, nothing is written.")
+_plot = click.option("--plot", is_flag=True, help="Draw a figure, too.")
+
+
+@click.command("eig")
+@system_options
+@_out
+@_plot
+@click.option("--wrt", multiple=True, metavar="PATTERN",
+              help="Derivatives in these parameters, the operating point moving with them: 'EXC*.KA'. May be repeated.")
+@click.option("--participants", default=3, show_default=True, help="States to show for each mode.")
+@click.option("--method", default="auto", show_default=True, metavar="auto|dense|sparse",
+              help="All eigenvalues, or of a large system the least damped.")
+@click.option("--top", default=10, show_default=True, help="How many modes, the least damped first.")
+def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[str, ...], plot: bool,
+                out: Path | None, **options: Any) -> None:
+    """Modes of a case at its operating point, the least damped first.
+
+    With --out all go to CASE_eig.csv and CASE_eig.nc in that folder, derivatives to CASE_eig_sensitivities.csv; with
+    --plot the figure to CASE_eig.png.
+    """
+    from gridcore.progress import Progress
+
+    from .analysis import small_signal
+    from .report import mode_table, shown
+
+    if top < 1:
+        raise click.BadParameter(f"{top} must be at least 1", param_hint="--top")
+    system = _build(case, **options)
+    with Progress("eigenvalues"):
+        modes = small_signal(system, method=method, count=top)
+    click.echo(mode_table(modes, top, participants).text())
+    click.echo()
+    for line in _verdict(modes):
+        click.echo(line)
+    table = None
+    if wrt:
+        numbers = [k for k in shown(modes, top) if not modes.labels[k]]
+        table = _sensitivity_table(modes, wrt, numbers)
+        click.echo()
+        click.echo(table.text())
+    for path in _written(system, out, plot, "_eig", {
+            ".csv": modes.save, ".nc": modes.save,
+            "_sensitivities.csv": None if table is None else lambda path: _write(table, path),
+            ".png": lambda path: plugins.analyses["plot_modes"](modes, path)}):
+        click.echo(str(path))
+
+
+@click.command("locus")
+@system_options
+@_out
+@_plot
+@click.option("--top", type=int, help="Follow so many modes, those least damped at the first value; all by default.")
+@click.option("--vary", required=True, metavar="PARAMETER=VALUES",
+              help="EXC1.KA=10,20,50 or EXC1.KA=10:200:20 (from, to, how many).")
+def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path | None, **options: Any) -> None:
+    """Root locus: modes of a case over a parameter, followed by their vectors.
+
+    Shown is each mode at the first and at the last value; with --out all values go to CASE_locus.nc, with --plot the
+    figure to CASE_locus.png.
+    """
+    from gridcore.progress import Progress
+    from gridcore.tables import Table
+
+    from .analysis import small_signal
+    from .locus import root_locus
+    from .report import shown
+
+    parameter, values = _varied(vary)
+    system = _build(case, **options)
+    with Progress("eigenvalues"):
+        start = small_signal(system.with_values({parameter: values[0]}), method="dense")
+        numbers = [k for k in shown(start, top) if not start.labels[k]]
+        locus = root_locus(system, parameter, values, numbers)
+    ratio, frequency = locus.damping_ratio, locus.frequency
+    columns: dict[str, list[Any]] = {"mode": locus.dominant}
+    for k, value in ((0, values[0]), (-1, values[-1])):
+        columns[f"{parameter} = {value:g}"] = [_told(v) for v in locus.eigenvalues[k]]
+        columns["damping" if k == 0 else "damping "] = [f"{v:.4f}" for v in ratio[k]]
+        columns["Hz" if k == 0 else "Hz "] = [f"{v:.4f}" for v in frequency[k]]
+    click.echo(Table(columns).text())
+    for path in _written(system, out, plot, "_locus", {
+            ".nc": lambda path: _dataset(locus, path),
+            ".png": lambda path: plugins.analyses["plot_locus"](locus, path)}):
+        click.echo(str(path))
+
+
+@click.command("damping")
+@system_options
+@_out
+@_plot
+@click.option("--band", metavar="FROM:TO", help="Frequencies (Hz) of the modes that count: 0.1:2.5. All by default.")
+@click.option("--vary", multiple=True, required=True, metavar="PARAMETER=VALUES",
+              help="Twice: EXC1.KA=10:200:20, and another parameter.")
+def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bool, out: Path | None,
+                    **options: Any) -> None:
+    """Damping map: the smallest damping ratio over two parameters.
+
+    With --out every mode at every point goes to CASE_damping.nc, with --plot the map to CASE_damping.png.
+    """
+    import numpy as np
+
+    from gridcore.progress import Progress
+    from gridcore.tables import Table
+
+    from .locus import damping_map
+
+    grid = dict(map(_varied, vary))
+    limits = _band(band)
+    system = _build(case, **options)
+    with Progress("eigenvalues"):
+        found = damping_map(system, grid)
+    least = found.least(limits)
+    x, y = found.parameters
+    rows = {f"{x} \\ {y}": [f"{value:g}" for value in found.values[0]]}
+    rows.update({f"{value:g}": [f"{v:.4f}" for v in least[:, k]] for k, value in enumerate(found.values[1])})
+    click.echo(Table(rows).text())
+    if np.isfinite(least).any():
+        i, j = np.unravel_index(np.nanargmax(least), least.shape)
+        click.echo(f"\nbest: {least[i, j]:.4f} at {x} = {found.values[0][i]:g}, {y} = {found.values[1][j]:g}")
+    for told in list(dict.fromkeys(found.failures.values()))[:3]:
+        click.echo(f"no equilibrium at {list(found.failures.values()).count(told)} points: {told}", err=True)
+    for path in _written(system, out, plot, "_damping", {
+            ".nc": lambda path: _dataset(found, path),
+            ".png": lambda path: plugins.analyses["plot_damping_map"](found, path, band=limits)}):
+        click.echo(str(path))
+
+
+def _build(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool) -> System:
+    from gridcore.dae import build
+    from gridcore.progress import Progress
+
+    loaded = load(case, changes)
+    with Progress("building"), placed(loaded):
+        return build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
+
+
+def _varied(text: str) -> tuple[str, list[float]]:
+    """``EXC1.KA=10,20,50`` or ``EXC1.KA=10:200:20``."""
+    import numpy as np
+
+    name, equals, values = (part.strip() for part in text.partition("="))
+    try:
+        parts = values.split(":")
+        if not equals or not name or len(parts) not in (1, 3):
+            raise ValueError
+        if len(parts) == 1:
+            return name, [float(value) for value in values.split(",")]
+        return name, np.linspace(float(parts[0]), float(parts[1]), int(parts[2])).tolist()
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT",
+                                 param_hint="--vary") from None
+
+
+def _band(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is not FROM:TO", param_hint="--band") from None
+    return low, high
+
+
+def _verdict(modes: Modes) -> list[str]:
+    """Stability in words; of the sparse method, what was covered."""
+    unstable = [k for k in modes.pairs() if modes.eigenvalues[k].real >= 0 and not modes.labels[k]]
+    zeros = [label for label in modes.labels if label]
+    lines = [f"UNSTABLE: {len(unstable)} modes with a real part of zero or more" if unstable else "stable"]
+    lines[0] += f"; {len(modes)} of {len(modes.states)} eigenvalues" if len(modes) < len(modes.states) \
+        else f"; {len(modes)} eigenvalues"
+    if zeros:
+        lines[0] += f", exact zeros: {', '.join(zeros)}"
+    if modes.certificate is not None:
+        lines.append(f"covered: {modes.certificate}")
+    return lines
+
+
+def _told(value: complex) -> str:
+    return f"{value.real:.4f} ± {abs(value.imag):.4f}j" if value.imag else f"{value.real:.4f}"
+
+
+def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -> Any:
+    """Derivatives of the modes shown, one row for each mode and parameter."""
+    from gridcore.tables import Table
+
+    found = modes.sensitivities(wrt, numbers)
+    pairs = [(i, j) for i in range(found.sizes["mode"]) for j in range(found.sizes["parameter"])]
+    d, ratio, hertz = (found[name].values for name in ("eigenvalue", "damping_ratio", "frequency"))
+    return Table({
+        "mode": [str(numbers[i]) for i, _ in pairs],
+        "parameter": [str(found["parameter"].values[j]) for _, j in pairs],
+        "d eigenvalue": [f"{d[p].real: .6e} {'-' if d[p].imag < 0 else '+'} {abs(d[p].imag):.6e}j" for p in pairs],
+        "d damping ratio": [f"{ratio[p]: .6e}" for p in pairs], "d frequency [Hz]": [f"{hertz[p]: .6e}" for p in pairs],
+        "per": [str(found["unit"].values[j]) or "1" for _, j in pairs]})
+
+
+def _write(table: Any, path: Path) -> None:
+    from gridcore.tables import write_csv
+
+    write_csv(table, path)
+
+
+def _dataset(locus: Any, path: Path) -> None:
+    from gridcore.export import write_dataset
+
+    write_dataset(locus.to_xarray(), path)
+
+
+def _written(system: System, out: Path | None, plot: bool, ending: str,
+             writers: dict[str, Callable[[Path], Any] | None]) -> list[Path]:
+    """Write what is asked for; the files that were written."""
+    from gridcore.export import whole_file
+
+    stem = re.sub(r"[^\w.-]+", "_", system.case.name).strip("._") or "case"
+    paths = []
+    for suffix, write in writers.items():
+        if write is None or not (plot if suffix == ".png" else out is not None):
+            continue
+        path = (out or Path()) / f"{stem}{ending}{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if suffix == ".png":
+            with whole_file(path) as temporary:
+                write(temporary)
+        else:
+            write(path)
+        paths.append(path)
+    return paths

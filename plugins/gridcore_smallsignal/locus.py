@@ -1,0 +1,193 @@
+"""Modes over parameters: the root locus over one, the damping map over two. Power flow and initialisation are made
+again for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gridcore.errors import CaseError, GridcoreError
+
+from .analysis import small_signal
+from .modes import Modes, damping_ratio
+from .tracking import follow
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from gridcore.dae import System
+
+
+@dataclass(frozen=True, eq=False)
+class Locus:
+    """Eigenvalues over a grid of parameter values, each followed by its vectors.
+
+    Attributes
+    ----------
+    case : str
+    parameters : list of str
+        One (a root locus) or two (a damping map).
+    values : list of arrays
+        Of each parameter.
+    eigenvalues : (points, modes) or (points, points, modes) complex array
+        nan where there is no equilibrium.
+    agreement : array of the same shape
+        How well the vectors agree with those of the point before, 0 to 1, at the worst place on the way. Low where
+        two modes met.
+    dominant : list of str
+        The state that takes the largest part in each mode, at the first point.
+    failures : dict
+        What went wrong where, by indices of the point.
+    """
+
+    case: str
+    parameters: list[str]
+    values: list[np.ndarray]
+    eigenvalues: np.ndarray
+    agreement: np.ndarray
+    dominant: list[str]
+    failures: dict[tuple[int, ...], str]
+
+    @cached_property
+    def damping_ratio(self) -> np.ndarray:
+        """Damping ratios, of the shape of `eigenvalues`."""
+        return damping_ratio(self.eigenvalues)
+
+    @cached_property
+    def frequency(self) -> np.ndarray:
+        """Frequencies (Hz)."""
+        return np.abs(self.eigenvalues.imag) / (2 * np.pi)
+
+    def least(self, band: tuple[float, float] | None = None) -> np.ndarray:
+        """The smallest damping ratio at each point, of the modes with frequencies in a band (Hz), or of all."""
+        ratios = self.damping_ratio
+        if band is not None:
+            ratios = np.where((self.frequency >= band[0]) & (self.frequency <= band[1]), ratios, np.inf)
+        smallest = np.where(np.isnan(ratios), np.inf, ratios).min(axis=-1, initial=np.inf)
+        return np.where(np.isinf(smallest), np.nan, smallest)
+
+    def to_xarray(self) -> xr.Dataset:
+        """Real and imaginary parts, damping ratios, frequencies and agreement, over the parameters and modes."""
+        import xarray as xr
+
+        dims = (*self.parameters, "mode")
+        data = {"real": self.eigenvalues.real, "imag": self.eigenvalues.imag, "damping_ratio": self.damping_ratio,
+                "frequency": self.frequency, "agreement": self.agreement}
+        return xr.Dataset({name: (dims, of) for name, of in data.items()},
+                          {**dict(zip(self.parameters, self.values, strict=True)),
+                           "dominant": ("mode", np.array(self.dominant, dtype=str))}, {"case": self.case})
+
+    def __repr__(self) -> str:
+        where = ", ".join(f"{name} from {v[0]:g} to {v[-1]:g}" for name, v in zip(self.parameters, self.values))
+        return f"<Locus of '{self.case}': {self.eigenvalues.shape[-1]} modes over {where}>"
+
+
+def root_locus(system: System, parameter: str, values: Sequence[float], modes: Iterable[int] | None = None, *,
+               method: str = "dense") -> Locus:
+    """Eigenvalues over a parameter.
+
+    Parameters
+    ----------
+    system : System
+    parameter : str
+        Address of a parameter that the case gives.
+    values : sequence of float
+        In the order in which to go through them; between two of them more points are made where modes could be
+        mistaken for each other.
+    modes : iterable of int, optional
+        Numbers of modes at the first value. By default all but exact zeros, of each pair one.
+    method : str
+        As for ``small_signal``.
+
+    Raises
+    ------
+    CaseError
+        If there is no such parameter or mode, or there are fewer than two values.
+    GridcoreError
+        If at one of the values there is no equilibrium: which.
+    """
+    grid = _grid({parameter: values}, 1)
+    made = _follow_grid(system, grid, modes, method)
+    if made.failures:
+        (k,), told = next(iter(made.failures.items()))
+        raise GridcoreError(f"{parameter} = {made.values[0][k]:g}: {told}")
+    return made
+
+
+def damping_map(system: System, values: Mapping[str, Sequence[float]], modes: Iterable[int] | None = None, *,
+                method: str = "dense") -> Locus:
+    """Eigenvalues over two parameters; ``.least()`` is the map of the smallest damping ratio.
+
+    Parameters
+    ----------
+    system : System
+    values : mapping of str to sequence of float
+        Two parameters and their values.
+    modes, method
+        As for :func:`root_locus`. A point without an equilibrium is nan, and in `failures`.
+    """
+    return _follow_grid(system, _grid(values, 2), modes, method)
+
+
+def _grid(values: Mapping[str, Sequence[float]], count: int) -> dict[str, np.ndarray]:
+    if len(values) != count:
+        raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(values) or 'none'}")
+    grid = {name: np.array(list(v), dtype=float) for name, v in values.items()}
+    for name, array in grid.items():
+        if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
+            raise CaseError(f"{name}: at least two finite values are needed")
+    return grid
+
+
+def _follow_grid(system: System, grid: dict[str, np.ndarray], modes: Iterable[int] | None, method: str) -> Locus:
+    names, values = list(grid), list(grid.values())
+    at = partial(_modes_at, system, names, method)
+    shape = tuple(map(len, values))
+    known: dict[tuple[int, ...], tuple[Modes, list[int]]] = {}
+    failures: dict[tuple[int, ...], str] = {}
+    first: Modes | None = None
+    eigenvalues = agreement = np.zeros(0)
+    for index in np.ndindex(shape):
+        point = np.array([v[i] for v, i in zip(values, index, strict=True)])
+        try:
+            here = at(point)
+            if first is None:
+                first, numbers, agreed = here, _chosen(here, modes), np.ones(1)
+                eigenvalues = np.full((*shape, len(numbers)), np.nan, dtype=complex)
+                agreement = np.full((*shape, len(numbers)), np.nan)
+                dominant = [next(iter(here.participants(k, 1))) for k in numbers]
+            else:
+                beside = _neighbour(index, known)
+                before, old = known[beside]
+                begin = np.array([v[i] for v, i in zip(values, beside, strict=True)])
+                numbers, agreed = follow(at, begin, before, old, point, here)
+        except GridcoreError as error:
+            if isinstance(error, CaseError):
+                raise
+            failures[index] = str(error)
+            continue
+        known[index] = here, numbers
+        eigenvalues[index], agreement[index] = here.eigenvalues[numbers], agreed
+    if first is None:
+        raise GridcoreError(f"there is no equilibrium at any point: {next(iter(failures.values()))}")
+    return Locus(system.case.name, names, values, eigenvalues, agreement, dominant, failures)
+
+
+def _modes_at(system: System, names: list[str], method: str, point: np.ndarray) -> Modes:
+    return small_signal(system.with_values(dict(zip(names, point.tolist(), strict=True))), method=method)
+
+
+def _chosen(modes: Modes, numbers: Iterable[int] | None) -> list[int]:
+    if numbers is None:
+        return [k for k in modes.pairs() if not modes.labels[k]]
+    return [modes._number(k) for k in numbers]
+
+
+def _neighbour(index: tuple[int, ...], known: dict[tuple[int, ...], tuple[Modes, list[int]]]) -> tuple[int, ...]:
+    """The nearest point that has modes already, the last parameter preferred."""
+    return min(known, key=lambda other: (sum(abs(a - b) for a, b in zip(index, other)), abs(index[0] - other[0])))

@@ -1,0 +1,133 @@
+"""Eigenvalues that are exactly zero, and known to be so from the structure of the equations.
+
+Where no infinite bus holds an island, all its angles may be turned together and nothing changes: turning is an
+eigenvector of zero. If in addition nothing depends on the common speed (no governor, no damping), zero is a double
+eigenvalue with one eigenvector only, and what a numerical method finds in its place is a pair of some 1e-7 that
+means nothing. Here the eigenvector is not recognised by a small number but constructed: the direction in which the
+voltages of an island turn, completed by whatever must turn with them, is looked for in the null space of F_X; and
+the second zero is there if the left null vector is orthogonal to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from gridcore.linsolve import LU, SingularMatrix
+from gridcore.network import Bus
+
+from .linearisation import Linearisation
+
+ROTATION, SPEED, INTEGRATOR = "rotation", "common speed", "integrator"
+
+# What still counts as zero: of F_X r relative to the terms that are summed, and to the largest that could be; of w^T r.
+_NULL, _ROUNDING, _ORTHOGONAL = 1e-8, 1e-10, 1e-9
+
+
+@dataclass(frozen=True)
+class ZeroModes:
+    """An invariant subspace of zero: biorthogonal bases, and what each vector is.
+
+    Attributes
+    ----------
+    right, left : (n_x, count) arrays
+        ``left.T @ right`` is the unit matrix.
+    labels : list of str
+    """
+
+    right: np.ndarray
+    left: np.ndarray
+    labels: list[str]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def zero_modes(linear: Linearisation) -> ZeroModes:
+    """The zero eigenvalues that the structure implies."""
+    n = len(linear.x)
+    none = ZeroModes(np.zeros((n, 0)), np.zeros((n, 0)), [])
+    directions, labels = _candidates(linear)
+    if not labels:
+        return none
+    try:
+        null = _NullSpace(linear, directions)
+    except SingularMatrix:
+        return none
+    kept = [k for k in range(len(labels)) if null.holds(k)]
+    if not kept:
+        return none
+    R, W = null.right[:, kept], null.left[:, kept]
+    labels = [labels[k] for k in kept]
+    sizes = np.outer(np.linalg.norm(W[:n], axis=0), np.linalg.norm(R[:n], axis=0))
+    left, values, right = np.linalg.svd(W[:n].T @ R[:n] / sizes)
+    double = np.flatnonzero(values <= _ORTHOGONAL)
+    if len(double):
+        chain = R / np.linalg.norm(R[:n], axis=0) @ right.T[:, double]
+        cochain = W / np.linalg.norm(W[:n], axis=0) @ left[:, double]
+        R, W = np.hstack([R, null.generalised(chain)]), np.hstack([W, null.generalised(cochain, transposed=True)])
+        labels += [SPEED] * len(double)
+    R, W = R[:n], W[:n]
+    return ZeroModes(R, W @ np.linalg.inv(W.T @ R).T, labels)
+
+
+def _candidates(linear: Linearisation) -> tuple[np.ndarray, list[str]]:
+    """Directions (n, count) that a null vector may have a part in: each island's voltages turned, unread states."""
+    system, Z, n_x = linear.system, linear.Z, len(linear.x)
+    place = np.full(system.n, -1)
+    place[np.concatenate([linear.x, linear.y])] = np.arange(n_x + len(linear.y))
+    columns, labels = [], []
+    if system.islands.buses:
+        buses = np.array(system.islands.buses)
+        vr, vi, on = (system.layout.index(buses, Bus, name) for name in ("Vr", "Vi", "energised"))
+        count, island = system.islands.components(Z)
+        for k in range(count):
+            here = (island == k) & (Z[on] == 1)
+            if here.any():
+                turned = np.zeros(n_x + len(linear.y))
+                turned[place[vr[here]]], turned[place[vi[here]]] = -Z[vi[here]], Z[vr[here]]
+                columns.append(turned)
+                labels.append(ROTATION)
+    sizes = np.asarray(abs(linear.matrix[:, :n_x]).sum(axis=0)).ravel()
+    for unread in np.flatnonzero(sizes == 0):
+        columns.append(np.eye(1, n_x + len(linear.y), int(unread))[0])
+        labels.append(INTEGRATOR)
+    return np.array(columns).T, labels
+
+
+class _NullSpace:
+    """Null vectors of F_X, right and left, with given parts in given directions: by one bordered factorisation."""
+
+    def __init__(self, linear: Linearisation, directions: np.ndarray):
+        K = linear.matrix
+        self.n_x, self.n = len(linear.x), K.shape[0]
+        count = directions.shape[1]
+        random = np.random.default_rng(0).standard_normal((self.n, count))
+        scale = np.sqrt(np.asarray(abs(K).max(axis=1).toarray()).ravel())[:, None]
+        border = sp.block_array([[K, sp.csc_matrix(random * scale)], [sp.csc_matrix(directions.T), None]]).tocsc()
+        border.sort_indices()
+        self.lu = LU(self.n + count, border.indptr, border.indices)
+        self.lu.factor(border.data)
+        self.K = K
+        wanted = np.zeros((count, self.n + count))
+        wanted[:, self.n:] = np.eye(count)
+        self.right = self.lu.solve(wanted.copy())[:, : self.n].T
+        self.left = self.lu.tsolve(wanted.copy())[:, : self.n].T
+
+    def holds(self, k: int) -> bool:
+        """Whether both vectors are null vectors."""
+        return all(_is_null(A, v) for A, v in ((self.K, self.right[:, k]), (self.K.T.tocsc(), self.left[:, k])))
+
+    def generalised(self, chain: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """What the matrix takes to the states of these null vectors."""
+        rhs = np.zeros((chain.shape[1], self.lu.n))
+        rhs[:, : self.n_x] = chain[: self.n_x].T
+        return (self.lu.tsolve(rhs) if transposed else self.lu.solve(rhs))[:, : self.n].T
+
+
+def _is_null(A: sp.csc_matrix, v: np.ndarray) -> bool:
+    size = abs(A)
+    largest = size.max(axis=1).toarray().ravel() * np.abs(v).max(initial=0.0)
+    return bool((np.abs(A @ v) <= _NULL * (size @ np.abs(v)) + _ROUNDING * largest).all())
