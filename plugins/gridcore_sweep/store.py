@@ -83,9 +83,6 @@ class Store:
 
     def _open(self, study: Mapping[str, str]) -> None:
         db = self._db
-        if self.path is not None:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
         if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             with self._transaction():
                 for statement in _TABLES.split(";"):
@@ -102,6 +99,8 @@ class Store:
                      if name != "digest" and there.get(name) != value]
             raise GridcoreError(f"{self.path}: holds another sweep ({'; '.join(other) or 'the case is another'}): "
                                 "give this one a store of its own")
+        db.execute("PRAGMA journal_mode = WAL")  # readers may look on, and a row is there or is not
+        db.execute("PRAGMA synchronous = NORMAL")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
