@@ -23,6 +23,7 @@ __all__ = ["Constraint", "Measure", "Optimum", "Simulation", "optimise"]
 @hookimpl
 def register_analyses(register: Callable[[str, Any], None]) -> None:
     register("optimise", _optimise)
+    register("critical_value", _critical_value)
 
 
 @hookimpl
@@ -37,6 +38,13 @@ def _optimise(*args: Any, **options: Any) -> Any:
     from .search import optimise
 
     return optimise(*args, **options)
+
+
+def _critical_value(*args: Any, **options: Any) -> Any:
+    """The critical clearing time, or another parameter's: see :func:`gridcore_optimisation.critical.critical_value`."""
+    from .critical import critical_value
+
+    return critical_value(*args, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,211 @@
+"""The value of a parameter at which stability is lost, by Newton's iteration: the critical clearing time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gridcore.case import Case
+from gridcore.dae import System, build
+from gridcore.errors import CaseError, GridcoreError
+from gridcore.integrate.driver import Spacing, simulate
+from gridcore.objective import Terminal
+from gridcore.progress import Progress
+from gridcore.reverse import adjoint
+from gridcore.rotors import rotors
+from gridcore.trajectory import Switch
+from gridcore.wanted import Wanted
+from gridcore_tsa.sensitivities import tsa
+
+from .saddle import Passage, passage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from gridcore.run import Run
+
+_BEYOND = 0.3  # how far past its widest point a stable run is looked at, as a part of the way there
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A value that was tried.
+
+    Attributes
+    ----------
+    value : float
+    stable : bool
+    estimate : float
+        Where Newton's step leads; nan where the run came by no saddle.
+    eigenvalue : float
+        The saddle's positive eigenvalue (1/s), or nan.
+    """
+
+    value: float
+    stable: bool
+    estimate: float
+    eigenvalue: float
+
+
+@dataclass(frozen=True)
+class Critical:
+    """Result of :func:`critical_value`.
+
+    Attributes
+    ----------
+    value : float
+        The critical value.
+    stable, unstable : float
+        The closest values that were seen to be one and the other.
+    newton : bool
+        Whether Newton's iteration converged; otherwise the value is known by halving alone, because what is lost there
+        is not decided at one saddle.
+    attempts : list of Attempt
+        One simulation each, in order; the two ends first.
+    sensitivities : xarray.DataArray or None
+        Derivatives of the critical value in the parameters that were asked for; None without Newton.
+    """
+
+    value: float
+    stable: float
+    unstable: float
+    newton: bool
+    attempts: list[Attempt]
+    sensitivities: xr.DataArray | None
+
+    def __repr__(self) -> str:
+        return (f"<Critical value {self.value:.9g}, stable at {self.stable:.9g} and unstable at {self.unstable:.9g}; "
+                f"{len(self.attempts)} simulations>")
+
+
+def critical_value(system: System | Case | str, parameter: str = "fault.clear", *, between: tuple[float, float],
+                   t_end: float, step: Spacing = 0.01, wrt: str | Iterable[str] = (), tolerance: float = 1e-6,
+                   attempts: int = 60) -> Critical:
+    """The value of a parameter at which machines fall out of step: of a clearing time, the critical one.
+
+    Newton's iteration on the measure of :mod:`gridcore_optimisation.saddle`, each step from one simulation and one
+    forward sweep. It is kept between a stable and an unstable value, and halves what is between them where a run passes
+    no saddle or the step leads outside. A run is unstable when two machines are 360 degrees apart before it ends, or
+    when it cannot be simulated.
+
+    Parameters
+    ----------
+    system : System, Case or str
+    parameter : str
+        Address of a parameter that the case gives.
+    between : (float, float)
+        A stable and an unstable value, in any order.
+    t_end, step
+        As in :func:`gridcore.simulate` (s). What is found is the critical value of this step.
+    wrt : str or iterable of str
+        Parameters in which the critical value is derived.
+    tolerance : float
+        It ends when a step is shorter, or the stable and the unstable value are closer (in the parameter's unit).
+    attempts : int
+        Simulations at most.
+
+    Returns
+    -------
+    Critical
+
+    Raises
+    ------
+    CaseError
+        If both ends are stable, or both are not; or there is no such parameter.
+    GridcoreError
+        If that many simulations are not enough.
+    """
+    system = system if isinstance(system, System) else build(system)
+    search = _Search(system, parameter, t_end, step)
+    if Wanted.of(system, parameter, "power flow").names != [parameter]:
+        raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
+    wanted = [wrt] if isinstance(wrt, str) else list(wrt)
+    with Progress("searching the critical value"):
+        ends = [search.attempt(float(value))[0] for value in between]
+        if ends[0].stable == ends[1].stable:
+            raise CaseError(f"{parameter} = {between[0]:g} and {between[1]:g} are both "
+                            f"{'stable' if ends[0].stable else 'unstable'}: the critical value is not between them")
+        stable, unstable = (next(end.value for end in ends if end.stable is side) for side in (True, False))
+        start = float(system.Z0[system.layout.address(parameter)])
+        value = start if min(between) < start < max(between) else 0.5 * (stable + unstable)
+        while len(search.attempts) < attempts:
+            tried, passed, run = search.attempt(value)
+            stable, unstable = (value, unstable) if tried.stable else (stable, value)
+            if passed is not None and run is not None and abs(passed.step) <= tolerance:
+                return Critical(tried.estimate, stable, unstable, True, search.attempts,
+                                _sensitivities(run, passed, parameter, wanted))
+            if abs(unstable - stable) <= tolerance:
+                return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts, None)
+            inside = min(stable, unstable) < tried.estimate < max(stable, unstable)
+            value = tried.estimate if inside else 0.5 * (stable + unstable)
+    raise GridcoreError(f"{parameter}: no convergence in {attempts} simulations; stable at {stable:.9g}, unstable at "
+                        f"{unstable:.9g}")
+
+
+class _Search:
+    """Simulations at different values of the parameter."""
+
+    def __init__(self, system: System, parameter: str, t_end: float, step: Spacing):
+        self.system, self.parameter, self.t_end, self.step = system, parameter, t_end, step
+        self.attempts: list[Attempt] = []
+
+    def attempt(self, value: float) -> tuple[Attempt, Passage | None, Run | None]:
+        """Simulate, and find where the run passes a saddle."""
+        passed: Passage | None = None
+        run: Run | None = None
+        try:
+            run = simulate(self.system.with_values({self.parameter: value}), self.t_end, self.step)
+            spread = rotors(run).spread
+            apart = np.flatnonzero(spread >= 2 * np.pi)
+            stable = not len(apart)
+            passed = self._passage(run, spread, int(apart[0]) if len(apart) else None)
+        except CaseError:
+            raise
+        except GridcoreError:  # an integration that fails, or an event that only grazes: nothing to step from
+            stable = run is not None and rotors(run).verdict != "out of synchronism"
+        tried = Attempt(value, stable, value + passed.step if passed else np.nan,
+                        passed.eigenvalue if passed else np.nan)
+        self.attempts.append(tried)
+        return tried, passed, run
+
+    def _passage(self, run: Run, spread: np.ndarray, apart: int | None) -> Passage | None:
+        """From the last switch of a timer to where machines are apart, or to a little past the widest point."""
+        switched = [record.k for record in run.tape.records if isinstance(record, Switch)
+                    and any(kind == "timer" for kind, _ in record.triggers)]
+        first = max(switched, default=0) + 2
+        widest = first + int(np.argmax(spread[first:])) if first < len(spread) else first
+        last = apart if apart is not None else min(len(spread) - 1, widest + int(_BEYOND * (widest - first)))
+        if last - first < 3:
+            return None
+        tangents = tsa(run, self.parameter, run.system.variables, fixed_time=True).values[:, :, 0]
+        return passage(run, tangents, first, last)
+
+
+def _sensitivities(run: Run, passed: Passage, parameter: str, wrt: list[str]) -> xr.DataArray:
+    """Derivatives of the critical value: minus those of the measure, over its derivative in the parameter itself."""
+    import xarray as xr
+
+    system = run.system
+    until = simulate(system, float(run.t[passed.k]), run.settings["step"])
+    gradient = adjoint(until, _measure(run, passed), [parameter, *wrt])[0]
+    out = -gradient[1:] / gradient[0].item()
+    kept = {name: ("parameter", gradient[name].values[1:]) for name in ("unit", "at")}
+    unit = str(gradient["unit"].values[0])
+    return xr.DataArray(out.values, dims="parameter", name=f"critical {parameter}", attrs={"units": unit},
+                        coords={"parameter": gradient["parameter"].values[1:], **kept})
+
+
+def _measure(run: Run, passed: Passage) -> Terminal:
+    """``w x'`` to first order at the point: linear in the states, and in the parameters that the equations read."""
+    system, layout = run.system, run.system.layout
+    Z = run.read(np.arange(layout.size))[passed.k]
+    states = np.flatnonzero(system.differential(Z))
+    parameters = np.arange(layout.n, layout.n + layout.n_p)
+    direct = system.parameter_jacobian(parameters).evaluate(Z).T @ passed.left
+    factors = {**dict(zip(states.tolist(), passed.eigenvalue * passed.left[states], strict=True)),
+               **{int(at): slope for at, slope in zip(parameters, direct, strict=True) if slope != 0}}
+    named = [(tuple(layout.label(at).rsplit(".", 1)), factor) for at, factor in factors.items()]
+    return Terminal(lambda v: sum(factor * v[name] for name, factor in named), name="measure")
