@@ -166,9 +166,9 @@ def _table(text: str, name: str, columns: tuple[str, ...], file: str) -> list[tu
     if table is None:
         raise CaseError(f"has no table mpc.{name}", file=file)
     rows: list[tuple[str, Row]] = []
-    line, seen = _line(text, table.start(1)), 0
-    for match in re.finditer(r"[^;\n]*[^;\s][^;\n]*", table[1]):
-        line, seen = line + table[1].count("\n", seen, match.start()), match.start()
+    body, line, seen = table[1], _line(text, table.start(1)), 0
+    for match in re.finditer(r"[^;\n]*[^;\s][^;\n]*", body):
+        line, seen = line + body.count("\n", seen, match.start()), match.start()
         place = f"{name} row {len(rows) + 1} (line {line})"
         words = match[0].replace(",", " ").split()
         if len(words) < len(columns):
