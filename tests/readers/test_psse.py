@@ -33,7 +33,7 @@ def test_a_quote_that_is_not_closed_is_an_error(text):
         split(text)
 
 
-words = st.text(st.characters(codec="utf-8", exclude_characters="\0'\"\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=8)
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0'\""), max_size=8)
 
 
 @given(st.lists(words.filter(lambda word: word == word.strip()), min_size=1).filter(lambda all: all[-1]))
@@ -58,9 +58,9 @@ def test_numbers_are_those_of_fortran_and_finite():
     assert row("7", "", "1.25D+02").number("X") == 125
     assert row("7", "", "", "3.0").integer("N") == 3
     for word in ("12a", "nan", "inf", "1e999"):
-        with pytest.raises(CaseError, match="field 'X': .* is not a number"):
+        with pytest.raises(CaseError, match=r"field 'X': .* is not a number"):
             row("7", "", word).number("X")
-    with pytest.raises(CaseError, match="'2.5' is not a whole number"):
+    with pytest.raises(CaseError, match=r"'2\.5' is not a whole number"):
         row("7", "", "", "2.5").integer("N")
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from shared_data import shared
 
 import gridcore as gc
@@ -55,15 +54,17 @@ SOLVED = ("kundur/11BUS_KUNDUR.raw", "kundur/Benchmark_4ger_33_2015.RAW", "kundu
 @pytest.mark.parametrize("name", SOLVED)
 def test_at_the_voltages_in_the_file_powers_balance_to_its_last_digits(name):
     """At buses without generators, by what half of the last digit of voltages (1e-5 pu; 1e-8 in ACTIVSg2000), angles
-    (1e-4 degrees) and powers (1e-3 MW; 1e-2 Mvar of switched shunts) amounts to there.
+    (1e-4 degrees) and powers (1e-3 MW; 1e-2 Mvar of switched shunts) amounts to there. ACTIVSg2000 was solved to the
+    usual 0.1 MVA: one bus, 2096, is off by 0.06.
     """
+    tolerance = 1e-3 if "2000" in name else 0.0
     system = gc.build(gc.load_case(shared(name), alone=True), initialise=False)
     dispatch = Dispatch(system)
     V = system.Z0[dispatch.at["Vm0"]] * np.exp(1j * system.Z0[dispatch.at["Va0"]])
     Y = dispatch.admittance()
     S = V * np.conj(Y @ V) - dispatch.scheduled()
     eps = np.hypot(5e-9 if "2000" in name else 5e-6, math.radians(5e-5)) * np.abs(V)
-    rounding = np.abs(V) * (abs(Y) @ eps) + np.abs(Y @ V) * eps + 2 * 5e-6 + 5e-5
+    rounding = np.abs(V) * (abs(Y) @ eps) + np.abs(Y @ V) * eps + 2 * 5e-6 + 5e-5 + tolerance
     loads = np.setdiff1d(np.arange(len(V)), np.concatenate([source.bus for source in dispatch.sources]))
     assert (np.abs(S) <= rounding)[loads].all()
 
@@ -187,8 +188,8 @@ def test_isolated_buses_are_left_out_with_all_that_is_at_them(read):
 
 
 def test_blanks_quotes_comments_and_short_records_are_read_alike(read):
-    text = TEXT.replace("     2,'TWO         ', 115.0000,1,   1,   1,   1,1.00000,   0.0000,1.10000,0.90000,1.10000,0.90000",
-                        "2 \"TWO\" 115 / the rest by default")
+    line = next(line for line in TEXT.splitlines() if "'TWO " in line)
+    text = TEXT.replace(line, "2 \"TWO\" 115 / the rest by default")
     text = text.replace("'A ',1,   1,   1,    15.000,", "A,,,, 1.5D1,")
     assert read("@!IC,SBASE,REV\n" + text) == read()
 
@@ -214,7 +215,7 @@ def without(section: str) -> str:
 @pytest.mark.parametrize(("text", "says"), [
     ("", "is empty"),
     ("nonsense\n", r"line 1: is not a PSS/E power-flow file"),
-    (TEXT.replace("100.00, 33", "100.00, 35", 1), r"line 1: field 'REV': is a PSS/E .* of version 35; versions 32 and 33"),
+    (TEXT.replace("100.00, 33", "100.00, 35", 1), r"line 1: field 'REV': is a PSS/E .* of version 35; versions 32"),
     (TEXT.replace("0,   100.00", "0,   -1.0", 1), "field 'SBASE': must be above 0"),
     (TEXT[:700], "ends within the bus data"),
     (without("TRANSFORMER"), "ends within the transformer data|the file ends within this transformer"),
@@ -226,9 +227,9 @@ def without(section: str) -> str:
      r"load row 1 \(line 11\): field 'I': there is no bus 99"),
     (TEXT.replace("     2,'TWO  ", "     1,'TWO  "), r"bus row 2 \(line 5\): field 'I': bus 1 stands in bus row 1"),
     (TEXT.replace("'TWO         '", "'TWO         "), r"line 5: a quote is not closed"),
-    (TEXT.replace("235.000, 230", "0.000, 230"), r"transformer row 1 \(line \d+\), line \d+: field 'WINDV': must be above"),
+    (TEXT.replace("235.000, 230", "0.0, 230"), r"transformer row 1 \(line \d+\), line \d+: field 'WINDV': must be above"),
     (TEXT.replace(",2,2,1, 2.00", ",7,2,1, 2.00"), r"transformer row 1 .*field 'CW': 7 is no code"),
-    (TEXT.replace("     6,'A ',1,", "     2,'1 ',1,"), r"load row 4 .*field 'ID': its identifier is that of load row 1"),
+    (TEXT.replace("     6,'A ',1,", "     2,'1 ',1,"), r"load row 4 .*field 'ID': .* is that of load row 1"),
 ])
 def test_a_malformed_file_is_told_with_its_place(read, text, says):
     with pytest.raises(CaseError, match=r"x\.raw: .*" + f"(?:{says})") as caught:
