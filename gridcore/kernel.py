@@ -25,8 +25,8 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-# without -fno-semantic-interposition no function of a shared library may be inlined
-FLAGS = ("-O2", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-semantic-interposition")
+# -O3 unrolls the copies around a call; without the last one no function of a shared library may be inlined.
+FLAGS = ("-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-semantic-interposition")
 NO_COMPILER = "GRIDCORE_NO_COMPILER"
 CACHE = "GRIDCORE_CACHE"
 

@@ -318,14 +318,9 @@ class ResolveOperator:
         self.of = replay.coefficients(point, 0.0)
         replay.factor(point, self.of)
 
-    @property
-    def _C(self) -> np.ndarray:
-        return self.of.c[self.replay.C.indices] * self.point.Fp
-
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> np.ndarray:
         """The tangent dX+."""
-        right = self.of.m * dX
-        self.replay.C.product(self._C, dP, right)
+        right = self.of.m * dX + self.of.c * self.replay.C.product(self.point.Fp, dP)
         if dT.any():
             right += np.outer(dT, self.of.c * self.point.Ft)
         return self.replay.lu.solve(right)
@@ -333,7 +328,7 @@ class ResolveOperator:
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Adjoints of dX and dT from that of dX+; that of dP is added to `aP`."""
         w = self.replay.lu.tsolve(np.array(adjoint, order="C"))
-        self.replay.C.transposed(self._C, w, aP)
+        self.replay.C.transposed(self.point.Fp, self.of.c * w, aP)
         return self.of.m * w, w @ (self.of.c * self.point.Ft)
 
 

@@ -186,9 +186,14 @@ void gc_step_transposed(long count, const pattern *B, const pattern *C, const do
         gc_times_transposed(count, C, C->values, w, aP, 1);
         return;
     }
-    for (long j = 0; j < C->n_columns; ++j) /* the same without writing C down */
-        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) {
-            const int r = C->row[k];
-            aP[j] += (early[r] * U[k] + c[r] * V[k]) * w[r];
-        }
+    double *early_w = C->work, *c_w = C->work + C->n_rows; /* the same without writing C down */
+    for (long r = 0; r < C->n_rows; ++r) {
+        early_w[r] = early[r] * w[r];
+        c_w[r] = c[r] * w[r];
+    }
+    for (long j = 0; j < C->n_columns; ++j) {
+        double sum = aP[j];
+        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) sum += U[k] * early_w[C->row[k]] + V[k] * c_w[C->row[k]];
+        aP[j] = sum;
+    }
 }

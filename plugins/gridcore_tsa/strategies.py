@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.products import Matrix
 from gridcore.replay import Coefficients, Point, Replay, ResolveOperator, StepOperator
 from gridcore.trajectory import Step
 
