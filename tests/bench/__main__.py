@@ -7,7 +7,7 @@ import sys
 
 from .ratios import show
 
-NAMES = ("startup", "kernels", "step", "sensitivities")
+NAMES = ("startup", "kernels", "step", "sensitivities", "sweep")
 
 
 def main(names: list[str]) -> int:

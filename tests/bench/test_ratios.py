@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import kernels, sensitivities, startup, step
+from . import kernels, sensitivities, startup, step, sweep
 from .ratios import Ratio
 
 pytestmark = pytest.mark.bench
@@ -30,6 +30,12 @@ def test_gradients_cost_a_few_simulations():
     assert one.value < 4
     assert many.value < 2
     assert forward.value < 30
+
+
+def test_two_processes_share_the_work_of_a_sweep():
+    """By CPU time, which a busy machine does not change; half of a second is for a process to start."""
+    _, busier = sweep.measure(t_end=2.0, line_faults=())
+    assert busier.value < 0.8
 
 
 def test_a_missed_target_is_told():
