@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RATIOS = (0.05, 0.1, 0.2)
 _WIDTH, _HEIGHT, _SMALL = 8.0, 3.6, 7.5
-_BARS, _ARROWS = 8, 10
+_BARS = 8
 
 
 def plot_modes(modes: Modes, path: str | Path | None = None, mode: int | None = None) -> Figure:
@@ -62,23 +62,22 @@ def _compose_modes(figure: Figure, modes: Modes, number: int, title: str) -> Non
         shape = modes.shape(number, "omega")
     except CaseError:
         return
-    _compass(figure.add_axes((0.79, 0.24, 0.19, 0.5), projection="polar"), shape)
+    _compass(figure.add_axes((0.79, 0.36, 0.19, 0.45), projection="polar"), shape)
 
 
 def _compass(axes: Axes, shape: dict[str, complex]) -> None:
-    """Arrows of the largest components; the first machine's speed points to the right."""
-    largest = sorted(shape, key=lambda d: -abs(shape[d]))[:_ARROWS]
-    for k, device in enumerate(largest):
-        value, colour = shape[device], COLOURS[k] if k < len(COLOURS) else GREY
-        axes.annotate("", (np.angle(value), abs(value)), (0, 0), arrowprops={"arrowstyle": "->", "color": colour})
-        if k < len(COLOURS):
-            axes.annotate(device, (np.angle(value), abs(value)), fontsize=_SMALL - 1, color=colour,
-                          xytext=(3 * np.cos(np.angle(value)), 5 * np.sin(np.angle(value)) - 2),
-                          textcoords="offset points", ha="left" if value.real > 0 else "right")
-    axes.set_ylim(0, 1.05)
+    """Arrows of the largest components, named below; the largest points to the right."""
+    largest = sorted(shape, key=lambda d: -abs(shape[d]))[: len(COLOURS)]
+    for colour, device in zip(COLOURS, largest):
+        at = np.angle(shape[device]), abs(shape[device])
+        axes.plot([0, at[0]], [0, at[1]], color=colour, linewidth=1.3, label=device, zorder=3)
+        axes.plot(*at, "o", color=colour, markersize=3.5, zorder=3)
+    axes.set_ylim(0, 1.08)
     axes.set_xticks(np.arange(4) * np.pi / 2, [""] * 4)
     axes.set_yticks([0.5, 1.0], ["", ""])
     axes.set_title("speeds", fontsize=_SMALL)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2, frameon=False, fontsize=_SMALL - 1,
+                handlelength=1.2, columnspacing=1.0)
 
 
 def plot_locus(locus: Locus, path: str | Path | None = None) -> Figure:
@@ -154,12 +153,15 @@ def _plane(axes: Axes, values: np.ndarray, marks: bool = True) -> None:
         up = values[values.imag >= 0]
         axes.plot(up.real, up.imag, "x", color=COLOURS[0], markersize=5, zorder=3)
     axes.axvline(0.0, color="#606060", linewidth=0.9)
+    told, level = np.inf, 0
     for ratio in RATIOS:
         slope = np.sqrt(1 - ratio**2) / ratio
         end = min(height, -left * slope)
         axes.plot([0, -end / slope], [0, end], "--", color="#9A9A9A", linewidth=0.7)
-        axes.annotate(f"{100 * ratio:g} %", (-end / slope, end), fontsize=_SMALL - 1, color="#707070",
-                      xytext=(0, 2), textcoords="offset points", ha="center")
+        level = level + 1 if told + end / slope < 0.09 * (right - left) else 0  # one above the other where it is narrow
+        told = -end / slope
+        axes.annotate(f"{100 * ratio:g} %", (told, end), fontsize=_SMALL - 1, color="#707070",
+                      xytext=(0, 2 + 7 * level), textcoords="offset points", ha="center")
     axes.set_xlim(left, right)
     axes.set_ylim(-0.02 * height, height)
     axes.set_xlabel("real part (1/s)")

@@ -1,0 +1,79 @@
+"""Derivatives of eigenvalues by differences of the whole chain: power flow, initialisation, eigenvalues.
+
+A parameter is changed in the buffer from which the operating point is found, so that every one can be, whether or not
+a case may have such a value (a negative resistance).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import gridcore as gc
+from gridcore.case import validate
+from gridcore.dae import System
+from gridcore.operating_point import find_operating_point
+
+# Central differences of order 6.
+WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+
+
+# The shares of a load sum to 1: one can only grow at the cost of another.
+SHARES = {name: name[0] + other for name, other in (("pZ", "P"), ("pI", "P"), ("qZ", "P"), ("qI", "P"))}
+
+
+def direction(system: System, address: str) -> dict[str, float] | None:
+    """What changes with a parameter, as a direction: itself, or of a load's shares one for another; None for the other."""
+    device, _, name = address.rpartition(".")
+    model = system.layout.instances[system.layout.find(device)].model if device in system.layout.number else ""
+    if model != "ZIP" or name[1:] not in ("Z", "I", "P"):
+        return {address: 1.0}
+    return {address: 1.0, f"{device}.{SHARES[name]}": -1.0} if name in SHARES else None
+
+
+def with_values(system: System, values: dict[int, float]) -> System:
+    """The system with other values of entries of Z among the parameters."""
+    other = system.with_values({})
+    valid = validate(other.case)
+    other.Z0 = other._defaults(valid.base_mva, valid.frequency)
+    for position, value in values.items():
+        other.Z0[position] = value
+    other.base_differential, other.limited = other._structure()
+    other.islands.settle(other.Z0, at_rest=True)
+    find_operating_point(other)
+    return other
+
+
+def eigenvalues(system: System, near: np.ndarray) -> np.ndarray:
+    """Its eigenvalues, in the order of those of before."""
+    found = gc.analyses.small_signal(system, method="dense").eigenvalues
+    chosen = np.abs(found[:, None] - near).argmin(axis=0)
+    assert len(set(chosen.tolist())) == len(near), "the step is too long: eigenvalues cannot be told apart"
+    return found[chosen]
+
+
+def differences(system: System, along: dict[str, float], near: np.ndarray, relative: float) -> np.ndarray:
+    """Derivatives of eigenvalues in a direction."""
+    at = {system.layout.address(address): part for address, part in along.items()}
+    h = relative * (abs(float(system.Z0[next(iter(at))])) or 0.1)
+    out = np.zeros(len(near), dtype=complex)
+    for k, weight in WEIGHTS.items():
+        for sign in (1, -1):
+            changed = {i: float(system.Z0[i]) + sign * k * h * part for i, part in at.items()}
+            out += sign * weight / h * eigenvalues(with_values(system, changed), near)
+    return out
+
+
+def best_differences(system: System, along: dict[str, float], near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative, of the two of several steps that agree best, for each eigenvalue; and by how much these differ."""
+    steps = np.array([differences(system, along, near, relative) for relative in (5e-3, 2e-3, 8e-4)])
+    apart = np.abs(np.diff(steps, axis=0))
+    pick = apart.argmin(axis=0)
+    columns = np.arange(len(near))
+    return steps[pick + 1, columns], apart[pick, columns]
+
+
+def finite(system: System, address: str) -> bool:
+    """Whether the parameter has a value to change."""
+    return math.isfinite(system.Z0[system.layout.address(address)])
