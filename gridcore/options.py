@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import GridcoreError
+from .errors import GridcoreError, Interrupted
 
 if TYPE_CHECKING:
     from .case import Case
@@ -190,14 +192,14 @@ class Study:
             return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
 
     def simulate(self, system: System, out: Path, quiet: bool = False) -> Run:
-        """A run of it; of one that fails, what was computed is kept in the folder `out`."""
+        """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
         from .integrate.driver import simulate
         from .progress import Progress
 
         options = {} if self.theta is None else {"theta": self.theta}
         try:
-            with Progress("simulating", self.t_end, quiet) as progress:
-                return simulate(system, self.t_end, self.step, self.method, progress=progress, **options)
+            with Progress("simulating", self.t_end, quiet) as progress, interruptible(progress) as tell:
+                return simulate(system, self.t_end, self.step, self.method, progress=tell, **options)
         except GridcoreError as error:
             partial: Run | None = getattr(error, "run", None)
             if partial is not None and len(partial.t):
@@ -205,6 +207,39 @@ class Study:
                 partial.save(data)
                 error.args = (f"{error}; what was computed up to {partial.t[-1]:.6g} s is in {data}",)
             raise
+
+
+@contextlib.contextmanager
+def interruptible(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
+    """``progress`` of a run that Ctrl-C stops where it can be kept: at the next point of its grid.
+
+    A second Ctrl-C stops it at once.
+
+    Raises
+    ------
+    Interrupted
+        From inside the run, so that it carries what was computed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield progress
+        return
+    pressed = False
+
+    def press(number: int, frame: Any) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.signal(signal.SIGINT, before)
+
+    def tell(t: float) -> None:
+        if pressed:
+            raise Interrupted("the run was stopped")
+        progress(t)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield tell
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def file_of(run: Run, folder: Path, ending: str = ".nc") -> Path:

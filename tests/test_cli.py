@@ -185,6 +185,30 @@ def test_a_run_that_fails_keeps_what_it_had_and_says_where(call, tmp_path):
     assert call("run", "small.toml", "--deenergise").exit_code == 0
 
 
+def interrupted(folder, *arguments):
+    """A run to 10^6 s, interrupted once it is under way: what it gives and says, and its exit code."""
+    code = ("import sys, threading, os, signal\nfrom gridcore.integrate import driver\nwas = driver.Driver.run\n"
+            "def run(self, progress):\n"
+            "    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n    was(self, progress)\n"
+            "driver.Driver.run = run\nfrom gridcore.cli import main\nsys.argv = ['gridcore', *sys.argv[1:]]\nmain()")
+    return subprocess.run([sys.executable, "-c", code, *arguments, "--t-end", "1e6", "--step", "10"], cwd=folder,
+                          capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("verb", [("run",), ("grad", "--objective", "o.toml", "--wrt", "GEN1.H")])
+def test_a_run_that_is_interrupted_keeps_what_it_had(call, tmp_path, verb):
+    (tmp_path / "o.toml").write_text('[[objective]]\nkind = "terminal"\nof = "GEN1.omega"\n')
+    shown = interrupted(tmp_path, verb[0], "small.toml", *verb[1:])
+    assert shown.returncode == 130
+    assert shown.stdout == ""
+    kept = gc.load_run(tmp_path / "small.nc")
+    t = kept.t[-1]
+    assert 0 < t < 1e6
+    assert shown.stderr == f"interrupted: the run was stopped; what was computed up to {t:.6g} s is in small.nc\n"
+    again = gc.simulate(gc.build(str(tmp_path / "small.toml")), t_end=t, step=10.0)
+    assert np.array_equal(kept.X, again.X)
+
+
 def test_results_that_cannot_be_written_are_one_error(call, tmp_path):
     (tmp_path / "taken").write_text("a file, not a folder")
     assert "taken/small.nc: cannot be written" in refused(call("run", "small.toml", "--t-end", 0.1, "--out", "taken"))
@@ -344,6 +368,12 @@ def test_progress_is_shown_on_a_terminal_once_it_takes_long(monkeypatch):
     written = on_a_terminal(monkeypatch, seconds=0.6, patience=0.1)
     assert "simulating" in written
     assert "%" in written
+
+
+def test_progress_of_what_is_counted_has_count_and_rate(monkeypatch):
+    written = on_a_terminal(monkeypatch, seconds=0.6, patience=0.1, unit="runs")
+    assert "of 10 runs" in written
+    assert "/s" in written
 
 
 def test_progress_of_what_is_short_or_asked_to_be_quiet_is_not_shown(monkeypatch):
