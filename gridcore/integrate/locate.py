@@ -23,6 +23,7 @@ _ITERATIONS = 20
 _HALVINGS = 60
 _ROUND_OFF = 4 * np.finfo(float).eps
 _TOLERANCE = 1e-13
+_FLOOR = 1e-9
 _ZERO = 1e-9
 
 
@@ -69,7 +70,7 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
 def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: float, full: float) -> float | None:
     system, newton = stepper.system, stepper.newton
     assembly, row = system.assembly, system.guard_row(guard)
-    margin, last = 0.1 * (high - low), np.inf
+    margin, last, least = 0.1 * (high - low), np.inf, np.inf
     for _ in range(_ITERATIONS):
         phi = stepper.prepare(t, h)
         newton.factor()
@@ -92,7 +93,10 @@ def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: fl
         # a guard is known to the round-off of its terms only, and with it the instant: there corrections stop shrinking
         noise = _ROUND_OFF * (np.abs(gradient) @ np.abs(assembly.X[columns])) / abs(slope) if abs(dh) >= last / 2 else 0
         last = abs(dh)
-        if small <= _TOLERANCE and last <= max(_TOLERANCE * full, 1e-16 * abs(t), noise):
+        # likewise the state where gains are high: what no longer shrinks is round-off
+        stalled, least = small <= _FLOOR and small > 0.2 * least, min(least, small)
+        if (stalled and last <= _FLOOR * full) or (
+                small <= _TOLERANCE and last <= max(_TOLERANCE * full, 1e-16 * abs(t), noise)):
             assembly.Z[-1] = t + h
             # another crossing, near the bracket but outside, is not the one that was seen
             return h if low - _ZERO * full <= h <= high + _ZERO * full else None
