@@ -186,6 +186,8 @@ class _Extension:
     def add(self, models: list[Model]) -> None:
         """All of them, hosts before what hangs on them."""
         self._refuse_unknown(models)
+        for model in models:
+            self._count(model)
         guests = []
         for model in models:
             cls = self.classes[model.name]
@@ -268,14 +270,17 @@ class _Extension:
         found = [id for id, host in self.hosts.get(model.key, ()) if wanted <= set(host.declares.inputs)]
         return found[0] if found else None
 
-    def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
-        names, words = cls.dyr, model.values
+    def _count(self, model: Model) -> None:
+        """A record has as many values as its model."""
+        names, words = self.classes[model.name].dyr, model.values
         if len(words) != len(names):
             missing = [name or "(not used)" for name in names[len(words):]]
             what = f"missing: {', '.join(missing)}" if missing else "these are too many"
             raise self._error(model, f"the record has {len(words)} values, a {model.name} {len(names)}; {what}")
+
+    def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
         values: dict[str, float | str] = {}
-        for n, (entry, word) in enumerate(zip(names, words)):
+        for n, (entry, word) in enumerate(zip(cls.dyr, model.values)):
             name, _, unit = (entry or "").partition(" ")
             number = self._number(model, name or f"value {n + 1}", word)
             if not name:

@@ -14,7 +14,8 @@ from typing import Any
 from gridcore.errors import CaseError
 
 Columns = Mapping[str, tuple[int, str | None]]
-_QUOTED = "\0"  # stands for a quoted word while a record is taken apart
+_QUOTED_WORD = re.compile(r"'[^']*'|\"[^\"]*\"")
+_MARK = "\0"  # stands for a quoted word while a record is taken apart
 
 
 def columns(text: str) -> Columns:
@@ -40,20 +41,20 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
     rest: str | None = None
     quoted: list[str] = []
     if "'" in text or '"' in text:
-        parts = re.split(r"'([^']*)'|\"([^\"]*)\"", text)
-        kept: list[str] = []
-        for outside, one, two in zip(parts[::3], [*parts[1::3], None], [*parts[2::3], None]):
-            before, slash, after = outside.partition("/")
-            kept.append(before)
-            if slash:
-                rest = after
-                break
-            if "'" in before or '"' in before:
+        kept, begin = "", 0
+        for word in (*_QUOTED_WORD.finditer(text), None):
+            outside, slash, _ = text[begin:word.start() if word else None].partition("/")
+            kept += outside
+            if "'" in outside or '"' in outside:
                 raise CaseError("a quote is not closed")
-            if one is not None or two is not None:
-                kept.append(_QUOTED)
-                quoted.append((one or two or "").strip())
-        text = "".join(kept)
+            if slash:
+                rest = text[begin + len(outside) + 1:]
+                break
+            if word:
+                kept += _MARK
+                quoted.append(word[0][1:-1].strip())
+                begin = word.end()
+        text = kept
     elif "/" in text:
         text, _, rest = text.partition("/")
     if "," not in text:
@@ -66,7 +67,7 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
         del words[-1]
     if quoted:
         following = iter(quoted)
-        words = [re.sub(_QUOTED, lambda _: next(following), word) if _QUOTED in word else word for word in words]
+        words = [re.sub(_MARK, lambda _: next(following), word) if _MARK in word else word for word in words]
     return words, rest
 
 

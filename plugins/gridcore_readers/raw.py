@@ -190,7 +190,7 @@ class _Reader:
         for row, bus in self._at("load"):
             Vm = self.buses[bus].number("VM")
             P = [row.number("YP") * Vm ** 2, row.number("IP") * Vm, row.number("PL")]
-            Q = [-row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL")]  # YQ > 0 is capacitive
+            Q = [0.0 - row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL")]  # YQ > 0 is capacitive
             fields = self.loads or _parts(row, "p", P) | _parts(row, "q", Q)
             if any(P[:2]) or any(Q[:2]):
                 mixed.append(bus)
