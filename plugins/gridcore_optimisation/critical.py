@@ -123,6 +123,8 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
     if Wanted.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
     wanted = [wrt] if isinstance(wrt, str) else list(wrt)
+    if wanted:
+        Wanted.of(system, wanted, "power flow")  # a wrong pattern is told before the search
     with Progress("searching the critical value"):
         ends = [search.attempt(float(value))[0] for value in between]
         if ends[0].stable == ends[1].stable:

@@ -7,8 +7,8 @@ w (x - x_u)`` needs no saddle to be known, and with S the sensitivity of the sta
     M = w x',   dM/dp = lambda w S,   p_critical = p - w x' / (lambda w S)
 
 Both grow by e^(lambda t) where the linearisation holds, and Newton's step is the same at all points there: the first
-point at which it is stationary in time is taken. As p comes closer, the trajectory passes closer and stays longer, so
-the error of one step is of second order in the last.
+point at which it is stationary in time is taken. As p comes closer, the trajectory stays longer at the saddle, and what
+disturbs the estimate has longer to die out: each step gains more digits than the last.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def test_a_limit_that_holds_is_met_and_its_multiplier_is_the_price(method, norma
     normal = np.array(normal)
     limit = normal @ CENTRE - below
     price = below / (normal @ normal)
-    found = optimise(SYSTEM, Quadratic(CENTRE), NAMES, constraints=Constraint(Linear(normal), high=limit), method=method,
-                     scale=1.0)
+    found = optimise(SYSTEM, Quadratic(CENTRE), NAMES, constraints=Constraint(Linear(normal), high=limit),
+                     method=method, scale=1.0)
     np.testing.assert_allclose(found.x, CENTRE - price * normal, rtol=1e-5, atol=1e-6)
     assert found.constraints.multiplier.item() == pytest.approx(price, rel=1e-3, abs=1e-5)
     assert found.violation < 1e-6
@@ -113,8 +113,8 @@ def test_a_method_of_ones_own():
     from gridcore_optimisation.solvers import Ended
 
     def newton(problem, options):
-        z = problem.z0 - np.linalg.solve(options["hessian"] * problem.value_scale * np.diag(problem.parameters.scale) ** 2,
-                                         problem.gradient(problem.z0))
+        hessian = options["hessian"] * problem.value_scale * np.diag(problem.parameters.scale) ** 2
+        z = problem.z0 - np.linalg.solve(hessian, problem.gradient(problem.z0))
         return Ended(z, True, "one step", [problem.z0, z])
 
     found = optimise(SYSTEM, Quadratic(CENTRE), NAMES, method=newton, options={"hessian": np.eye(3)})

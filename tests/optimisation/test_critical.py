@@ -1,0 +1,106 @@
+"""The critical value by Newton is the one that halving finds, and its derivatives are those of the found values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.rotors import rotors
+from gridcore_optimisation.critical import critical_value
+
+NINE = dict(between=(0.15, 0.3), t_end=3.0)
+
+
+@pytest.fixture(scope="module")
+def system():
+    return gc.build("wscc9")
+
+
+@pytest.fixture(scope="module")
+def found(system):
+    return critical_value(system, **NINE, wrt=["GEN2.H", "GEN2.P0", "EXC2.KA", "LINE7-8.x"], tolerance=1e-8)
+
+
+def halved(system, t_end, stable, unstable, tolerance):
+    """By the verdict of simulations alone."""
+    while unstable - stable > tolerance:
+        middle = 0.5 * (stable + unstable)
+        run = gc.simulate(system.with_values({"fault.clear": middle}), t_end)
+        stable, unstable = (stable, middle) if rotors(run).spread.max() >= 2 * np.pi else (middle, unstable)
+    return 0.5 * (stable + unstable)
+
+
+def test_nine_buses(system, found):
+    """A fault at bus 7: cleared after 83 ms is stable, after 95 ms it is not."""
+    assert 0.183 < found.value < 0.195
+    assert found.newton
+    assert found.value == pytest.approx(halved(system, 5.0, 0.183, 0.195, 1e-8), abs=2e-8)
+    assert found.stable <= found.value + 1e-7
+    assert found.unstable >= found.value - 1e-7
+
+
+def test_each_step_of_newton_gains_more_than_the_last(found):
+    """The closer it is, the longer a run stays at the saddle, and the less remains of what disturbs the estimate."""
+    errors = np.array([abs(a.value - found.value) for a in found.attempts[3:]])
+    gains = errors[:-1] / errors[1:]
+    assert len(found.attempts) <= 9
+    assert gains[0] > 10
+    assert (np.diff(gains) > 0).all()
+
+
+def test_one_machine_at_an_infinite_bus():
+    system = gc.build("smib")
+    found = critical_value(system, between=(0.17, 0.6), t_end=3.0)
+    assert found.newton
+    assert found.value == pytest.approx(halved(system, 4.0, 0.17, 0.2, 1e-7), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_fifty_machines():
+    system = gc.build("ieee145")
+    found = critical_value(system, between=(0.2, 0.4), t_end=3.0)
+    assert found.newton
+    assert len(found.attempts) <= 9
+    assert found.value == pytest.approx(halved(system, 5.0, 0.3, 0.31, 1e-6), abs=2e-6)
+
+
+def test_its_derivatives_are_those_of_the_found_values(system, found):
+    for name, slope in zip(found.sensitivities.parameter.values, found.sensitivities.values):
+        at = system.Z0[system.layout.address(name)]
+        h = 1e-3 * at
+        a, b = (critical_value(system.with_values({name: at + s * h}), **NINE, tolerance=1e-8).value for s in (1, -1))
+        assert slope == pytest.approx((a - b) / (2 * h), rel=1e-5)
+
+
+def test_derivatives_have_names_and_units(found):
+    table = found.sensitivities
+    assert table.parameter.values.tolist() == ["GEN2.H", "GEN2.P0", "EXC2.KA", "LINE7-8.x"]
+    assert table.unit.values.tolist() == ["s", "pu", "pu", "pu"]
+    assert table.attrs["units"] == "s"
+    assert table.sel(parameter="GEN2.H") > 0 > table.sel(parameter="GEN2.P0")
+
+
+def test_another_parameter_than_a_time(system):
+    """How much machine 2 may deliver for the fault to be survived: found again as the critical time at that power."""
+    power = critical_value(system, "GEN2.P0", between=(1.5, 2.2), t_end=3.0)
+    time = critical_value(system.with_values({"GEN2.P0": power.value}), **NINE)
+    assert time.value == pytest.approx(0.183, abs=2e-6)
+
+
+def test_an_end_may_come_first(system, found):
+    other = critical_value(system, between=(0.3, 0.15), t_end=3.0)
+    assert other.value == pytest.approx(found.value, abs=1e-6)
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (dict(between=(0.15, 0.16)), "fault.clear = 0.15 and 0.16 are both stable"),
+    (dict(between=(0.25, 0.3)), "are both unstable"),
+    (dict(parameter="fault.cleared"), "no parameter or state matches 'fault.cleared'; did you mean fault.clear"),
+    (dict(parameter="GEN*.H"), "'GEN*.H' is a pattern: one parameter is wanted"),
+    (dict(wrt="GEN9.H"), "no parameter or state matches 'GEN9.H'"),
+    (dict(attempts=3), "no convergence in 3 simulations; stable at 0.183, unstable at 0.3")])
+def test_what_is_wrong_is_told(system, arguments, said):
+    with pytest.raises(gc.GridcoreError) as error:
+        critical_value(system, **{**NINE, **arguments})
+    assert said in str(error.value)
