@@ -54,9 +54,13 @@ def zero_modes(linear: Linearisation) -> ZeroModes:
         return none
     try:
         null = _NullSpace(linear, directions)
+        kept = null.kept()
+        if kept and len(kept) < len(labels):  # left vectors would have a part in what is no null vector
+            null, labels = _NullSpace(linear, directions[:, kept]), [labels[k] for k in kept]
+            kept = null.kept()
     except SingularMatrix:
         return none
-    kept = [k for k in range(len(labels)) if null.holds(k)]
+    kept = [k for k in kept if _is_null(null.K.T.tocsc(), null.left[:, k])]
     if not kept:
         return none
     R, W = null.right[:, kept], null.left[:, kept]
@@ -105,7 +109,8 @@ class _NullSpace:
         self.n_x, self.n = len(linear.x), K.shape[0]
         count = directions.shape[1]
         random = np.random.default_rng(0).standard_normal((self.n, count))
-        scale = np.sqrt(np.asarray(abs(K).max(axis=1).toarray()).ravel())[:, None]
+        largest = abs(K).max(axis=1).toarray().ravel()
+        scale = np.sqrt(np.where(largest > 0, largest, 1.0))[:, None]
         border = sp.block_array([[K, sp.csc_matrix(random * scale)], [sp.csc_matrix(directions.T), None]]).tocsc()
         border.sort_indices()
         self.lu = LU(self.n + count, border.indptr, border.indices)
@@ -116,9 +121,9 @@ class _NullSpace:
         self.right = self.lu.solve(wanted.copy())[:, : self.n].T
         self.left = self.lu.tsolve(wanted.copy())[:, : self.n].T
 
-    def holds(self, k: int) -> bool:
-        """Whether both vectors are null vectors."""
-        return all(_is_null(A, v) for A, v in ((self.K, self.right[:, k]), (self.K.T.tocsc(), self.left[:, k])))
+    def kept(self) -> list[int]:
+        """Which of the directions have a null vector."""
+        return [k for k in range(self.right.shape[1]) if _is_null(self.K, self.right[:, k])]
 
     def generalised(self, chain: np.ndarray, transposed: bool = False) -> np.ndarray:
         """What the matrix takes to the states of these null vectors."""

@@ -15,7 +15,7 @@ from gridcore.case import validate
 from gridcore.dae import System
 from gridcore.operating_point import find_operating_point
 
-# Central differences of order 6.
+# Central differences of order 6: halving the step leaves a 64th of the error.
 WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
 
 
@@ -56,7 +56,7 @@ def eigenvalues(system: System, near: np.ndarray) -> np.ndarray:
 def differences(system: System, along: dict[str, float], near: np.ndarray, relative: float) -> np.ndarray:
     """Derivatives of eigenvalues in a direction."""
     at = {system.layout.address(address): part for address, part in along.items()}
-    h = relative * (abs(float(system.Z0[next(iter(at))])) or 0.1)
+    h = relative * max(abs(float(system.Z0[next(iter(at))])), 0.1)
     out = np.zeros(len(near), dtype=complex)
     for k, weight in WEIGHTS.items():
         for sign in (1, -1):
@@ -66,12 +66,9 @@ def differences(system: System, along: dict[str, float], near: np.ndarray, relat
 
 
 def best_differences(system: System, along: dict[str, float], near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The derivative, of the two of several steps that agree best, for each eigenvalue; and by how much these differ."""
-    steps = np.array([differences(system, along, near, relative) for relative in (5e-3, 2e-3, 8e-4)])
-    apart = np.abs(np.diff(steps, axis=0))
-    pick = apart.argmin(axis=0)
-    columns = np.arange(len(near))
-    return steps[pick + 1, columns], apart[pick, columns]
+    """The derivative, extrapolated from two steps, for each eigenvalue; and how far the shorter is from that."""
+    long, short = (differences(system, along, near, relative) for relative in (1e-3, 5e-4))
+    return short + (short - long) / 63, np.abs(short - long) / 63
 
 
 def finite(system: System, address: str) -> bool:

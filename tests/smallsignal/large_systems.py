@@ -66,8 +66,10 @@ def loads(case: Case) -> list[float]:
 def _moved(record: Record, by: int) -> Record:
     fields = dict(record.fields)
     for key in ("id", "bus", "bus1", "bus2"):
-        if key in fields:
+        if isinstance(fields.get(key), int):
             fields[key] += by
+        elif key in fields:
+            fields[key] += f"+{by}" if by else ""
     return Record(record.model, fields)
 
 
