@@ -1,0 +1,88 @@
+"""``gridcore optimise``: what it shows, what it writes, how it refuses."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+import gridcore as gc
+from gridcore.cli import gridcore
+from gridcore.files import shipped
+
+FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"
+COST = """
+[[objective]]
+kind = "terminal"
+of = "GEN2.P0"
+shape = "square"
+reference = "163 MW"
+[[objective]]
+kind = "terminal"
+of = "GEN3.P0"
+shape = "square"
+reference = "85 MW"
+"""
+STUDY = ["wscc9_paper", "--t-end", "1", "--objective", "cost.toml", "--at-most", str(FREQUENCY), "0.001",
+         "--wrt", "GEN[23].P0", "--bounds", "GEN*.P0", "0.2", "2"]
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cost.toml").write_text(COST)
+    return lambda *args: CliRunner().invoke(gridcore, ["optimise", *args])
+
+
+def test_the_optimum_is_shown_and_written(call, tmp_path):
+    result = call(*STUDY, "--out", "kept", "--plot")
+    assert result.exit_code == 0, result.output
+    files = [tmp_path / "kept" / f"wscc9_paper_optimum.{suffix}" for suffix in ("toml", "csv", "nc", "png")]
+    assert result.stdout.splitlines()[-4:] == [str(file.relative_to(tmp_path)) for file in files]
+    assert " -> 0.0256981" in result.stdout
+    assert [line.split()[0] for line in result.stdout.splitlines() if line.startswith("H_")] == [
+        "H_GEN1", "H_GEN2", "H_GEN3"]
+    stored = xr.load_dataset(files[2], engine="h5netcdf")
+    case = gc.load_case(files[0])
+    assert [case[f"GEN{k}"].fields["P0"] for k in (2, 3)] == stored["x"].values.tolist()
+    run = gc.simulate(gc.build(case), 1.0)
+    assert gc.adjoint(run, gc.Integral(lambda v: 3600 * np.maximum(0, np.abs(v["GEN3", "omega"] - 1) - 0.5 / 60) ** 2),
+                      "GEN2.P0").value.item() == pytest.approx(1e-3, rel=1e-6)
+    rows = list(csv.DictReader(files[1].open()))
+    assert [float(rows[-1][f"GEN{k}.P0"]) for k in (2, 3)] == stored["x"].values.tolist()
+    assert files[3].stat().st_size > 10_000
+
+
+def test_what_does_not_converge_has_exit_code_1(call, tmp_path):
+    """No power keeps the angle at the end between two limits that it cannot reach."""
+    (tmp_path / "angle.toml").write_text('[[objective]]\nkind = "terminal"\nof = "SWING.delta"\n')
+    result = call("swing", "--t-end", "0.5", "--objective", "angle.toml", "--wrt", "SWING.Pm",
+                  "--bounds", "*", "0.9", "1.1",
+                  "--at-least", "angle.toml", "3")
+    assert result.exit_code == 1, result.output
+    assert (tmp_path / "swing_optimum.toml").exists()
+
+
+def test_bounds_are_said_where_they_hold(call, tmp_path):
+    (tmp_path / "angle.toml").write_text('[[objective]]\nkind = "terminal"\nof = "SWING.delta"\n')
+    result = call("swing", "--t-end", "0.5", "--objective", "angle.toml", "--wrt", "SWING.Pm",
+                  "--bounds", "*", "0.9", "1.1")
+    assert result.exit_code == 0, result.output
+    assert "SWING.Pm" in result.stdout
+    assert "at its" in result.stdout
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (("--wrt", "GEM2.P0"), "no parameter or state matches 'GEM2.P0'"),
+    (("--bounds", "EXC*", "0", "1"), "bounds: 'EXC*' is not among the parameters that are varied"),
+    (("--method", "SLQP"), "no method 'SLQP'; did you mean SLSQP?"),
+    (("--method", "L-BFGS-B"), "L-BFGS-B has no constraints but bounds"),
+    (("--at-least", "cost.toml", "nan"), "a lower or an upper limit")])
+def test_what_is_wrong_is_told_on_one_line(call, change, said):
+    result = call(*STUDY, *change)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
