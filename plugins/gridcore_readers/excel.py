@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,12 @@ def read(path: Path) -> Case:
     file = str(path)
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        sheets = [(sheet.title, [(n, tuple(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1)
-                                 if any(cell is not None for cell in row)])
-                  for sheet in book.worksheets]
+        try:
+            sheets = [(sheet.title, [(n, tuple(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1)
+                                     if any(cell is not None for cell in row)])
+                      for sheet in book.worksheets]
+        finally:
+            book.close()
     except OSError as error:
         raise CaseError(f"cannot be read: {error.strerror or error}", file=file) from None
     except Exception as error:  # a damaged file breaks whatever part of zip, XML or openpyxl meets it first
@@ -80,37 +84,51 @@ def write(case: Case, path: Path) -> None:
     rows, names = native.grouped(case)
     if SHEET in rows:
         raise CaseError("no model can have the name of this sheet", file=str(path), field=SHEET)
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet(SHEET)
-    for key, value in (*native.headings(case).items(), *case.about.items()):
-        sheet.append([_cell(sheet, key, case, key), _cell(sheet, value, case, key)])
+    headings = {**native.headings(case), **case.about}
+    sheets: dict[str, list[list[_Cell | None]]] = {SHEET: [
+        [_cell(key, case, key), _cell(value, case, key) if value != "" else None] for key, value in headings.items()]}
     for model, records in rows.items():
-        sheet = book.create_sheet(model)
-        sheet.freeze_panes = "A2"
         all_fields = [native.named(record, names.get(id(record))) for record in records]
         columns = list(dict.fromkeys(key for fields in all_fields for key in fields))
-        sheet.append([_cell(sheet, column, records[0], column) for column in columns])
-        for record, fields in zip(records, all_fields):
-            sheet.append([_cell(sheet, fields[key], record, key) if key in fields else None for key in columns])
+        sheets[model] = [[_cell(column, records[0], column) for column in columns]]
+        sheets[model] += [[_cell(fields[key], record, key) if key in fields else None for key in columns]
+                          for record, fields in zip(records, all_fields)]
+    book = openpyxl.Workbook(write_only=True)
+    for title, cells in sheets.items():
+        sheet = book.create_sheet(title)
+        sheet.freeze_panes = None if title == SHEET else "A2"
+        for row in cells:
+            sheet.append([None if cell is None else cell.on(sheet) for cell in row])
     book.save(path)
 
 
-def _cell(sheet: Any, value: Any, where: Any, key: str) -> Any:
-    """A cell that reads back as the value: text stays text, whatever it looks like."""
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.utils.exceptions import IllegalCharacterError
+@dataclass(frozen=True)
+class _Cell:
+    """Text of a cell, and whether it is a number (n), a word (s) or a truth value (b)."""
 
-    if isinstance(value, Real) and not isinstance(value, bool):
-        value = int(value) if isinstance(value, int) else float(value)
-        if not math.isinf(value):
-            return value
-        value = str(value)
-    if not isinstance(value, bool | str):
+    text: str | bool
+    kind: str
+
+    def on(self, sheet: Any) -> Any:
+        """The cell of openpyxl."""
+        from openpyxl.cell import WriteOnlyCell
+
+        cell = WriteOnlyCell(sheet, self.text)
+        cell.data_type = self.kind  # '=1+1' is no formula
+        return cell
+
+
+def _cell(value: Any, where: Any, key: str) -> _Cell:
+    """What reads back as the value: text stays text, whatever it looks like, and numbers keep every digit."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if isinstance(value, bool):
+        return _Cell(value, "b")
+    if isinstance(value, Real):
+        number = int(value) if isinstance(value, int) else float(value)
+        return _Cell(repr(number), "s" if math.isinf(number) else "n")  # of a number itself it would write 16 digits
+    if not isinstance(value, str) or not value:
         raise native.unwritable(value, where, key)
-    try:
-        cell = WriteOnlyCell(sheet, value)
-    except IllegalCharacterError:
-        raise CaseError("has a character that a spreadsheet cannot hold", field=key) from None
-    if isinstance(value, str):
-        cell.data_type = "s"  # '=1+1' is no formula
-    return cell
+    if ILLEGAL_CHARACTERS_RE.search(value):
+        raise CaseError("has a character that a spreadsheet cannot hold", field=key)
+    return _Cell(value, "s")
