@@ -1,4 +1,4 @@
-"""Where the states of a tape live: in memory, in a file, or nowhere but at checkpoints.
+"""Where the states of a tape live: in memory, in a file, or nowhere but at checkpoints; all of them, or a few.
 
 Of a tape only the states are heavy. A run that keeps none but a few is replayed from them, segment by
 segment, when a state is asked for. The replay does the very same operations: at the start of every
@@ -12,6 +12,7 @@ A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from .errors import CaseError
+from .errors import CaseError, NotRecorded
 
+AUTO, MEMORY, DISK = "auto", "memory", "disk"
 SEGMENT = 64
+See = Callable[[int, np.ndarray], None]
 _SPARE = 8  # points by which events may lengthen a segment, for a start
+_BLOCK = 1 << 24  # bytes of states that are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,16 @@ class InMemory:
         """(points, len(at)) some variables at all points; all of them as they are stored for ``slice(None)``."""
         return self._X[: self.points][:, at]
 
+    def place(self, at: np.ndarray) -> np.ndarray:
+        """Columns of :meth:`visit`'s blocks in which these variables stand."""
+        return at
+
+    def visit(self, see: See) -> None:
+        """Call ``see(first point, their states)`` for all points, block after block."""
+        step = max(1, _BLOCK // (8 * self.n))
+        for first in range(0, self.points, step):
+            see(first, self._X[first: min(first + step, self.points)])
+
     def together(self, k: int) -> tuple[int, int]:
         """The first of the points that are at hand when point `k` is, and the one after the last."""
         return 0, self.points
@@ -98,28 +112,124 @@ class OnDisk(InMemory):
     n : int
     directory : Path, optional
         Where there is room for it; the system's directory of temporary files by default.
+    beyond : int
+        Bytes up to which they are in memory all the same.
 
     Raises
     ------
     CaseError
-        If no file can be made there.
+        If no file can be made there, or there is no room for it.
     """
 
-    def __init__(self, n: int, directory: Path | None = None):
-        try:
-            self._file = tempfile.TemporaryFile(dir=directory)
-        except OSError as error:
-            raise CaseError(f"checkpoint: no file can be made in '{directory or tempfile.gettempdir()}' "
-                            f"({error.strerror})") from None
+    def __init__(self, n: int, directory: Path | None = None, beyond: int = 0):
+        self._directory, self._beyond = directory, beyond
+        self._file: Any = None
+        if not beyond:
+            self._open()
         super().__init__(n)
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether they are in the file."""
+        return self._file is not None
+
+    def _open(self) -> None:
+        try:
+            self._file = tempfile.TemporaryFile(dir=self._directory)
+        except OSError as error:
+            raise CaseError(f"checkpoint: no file can be made in '{self._directory or tempfile.gettempdir()}' "
+                            f"({error.strerror})") from None
+
     def _room(self, points: int) -> np.ndarray:
+        if self._file is None:
+            return super()._room(points)
+        size = points * self.n * 8
+        try:  # a map of a file for which there is no room would end the process when it is written to
+            os.posix_fallocate(self._file.fileno(), 0, size)
+        except OSError as error:
+            raise CaseError(f"checkpoint: there is no room for {size / 1e6:.0f} MB of states in "
+                            f"'{self._directory or tempfile.gettempdir()}' ({error.strerror})") from None
         return np.memmap(self._file, dtype=float, mode="r+", shape=(points, self.n))
 
     def _resize(self, points: int) -> None:
-        del self._X  # no map may outlive the length of its file
-        self._file.truncate(points * self.n * 8)
-        self._X = self._room(points)
+        if self._file is not None:
+            del self._X  # no map may outlive the length of its file
+            self._file.truncate(points * self.n * 8)
+            self._X = self._room(points)
+        elif points * self.n * 8 <= self._beyond:
+            super()._resize(points)
+        else:
+            before = self._X
+            self._open()
+            self._X = self._room(points)
+            self._X[: self.points] = before[: self.points]
+
+
+class Recorded(InMemory):
+    """Some of the variables only: for looking at, not for replaying the run.
+
+    Parameters
+    ----------
+    n : int
+    at : (kept,) int array
+        The variables that are kept.
+    inner : InMemory
+        Where they are kept.
+    """
+
+    def __init__(self, n: int, at: np.ndarray, inner: InMemory):
+        self.n, self.at, self._inner = n, np.asarray(at, dtype=int), inner
+        self._place = np.full(n, -1)
+        self._place[self.at] = np.arange(len(self.at))
+
+    @property
+    def points(self) -> int:  # type: ignore[override]
+        """Points stored."""
+        return self._inner.points
+
+    def reserve(self, points: int) -> None:
+        """Make room for this many points in all."""
+        self._inner.reserve(points)
+
+    def append(self, X: np.ndarray) -> None:
+        """Keep the state of the next point, as much of it as is recorded."""
+        self._inner.append(X[self.at])
+
+    def trim(self) -> None:
+        """Give back the room that was not needed."""
+        self._inner.trim()
+
+    def place(self, at: Any) -> np.ndarray:
+        """Columns of :meth:`visit`'s blocks in which these variables stand.
+
+        Raises
+        ------
+        NotRecorded
+        """
+        found = self._place[at]
+        if (found < 0).any():
+            raise NotRecorded(_ONLY)
+        return found
+
+    def columns(self, at: Any) -> np.ndarray:
+        """(points, len(at)) some of what was recorded."""
+        return self._inner.columns(self.place(at))
+
+    def row(self, k: int) -> np.ndarray:
+        """The state of a point is not there.
+
+        Raises
+        ------
+        NotRecorded
+        """
+        raise NotRecorded(_ONLY)
+
+    def visit(self, see: See) -> None:
+        """Call ``see(first point, what was recorded)`` for all points, block after block."""
+        self._inner.visit(see)
+
+
+_ONLY = "the run kept only what was to be recorded: run it again without 'record' for the rest, or for derivatives"
 
 
 class _Enough(Exception):
@@ -159,7 +269,7 @@ class Recomputed:
         self._plan: set[int] = {0}
         self._segment, self._filled = -1, 0
         self._stop = -1
-        self._visit: Callable[[int, np.ndarray], None] | None = None
+        self._visit: See | None = None
         self._check()
 
     @property
@@ -238,16 +348,24 @@ class Recomputed:
         width = np.empty((1, self.n))[:, at].shape[1]
         out = np.empty((self.points, width))
 
-        def visit(first: int, X: np.ndarray) -> None:
+        def see(first: int, X: np.ndarray) -> None:
             out[first: first + len(X)] = X[:, at]
 
-        self._visit = visit
+        self.visit(see)
+        return out
+
+    def place(self, at: np.ndarray) -> np.ndarray:
+        """Columns of :meth:`visit`'s blocks in which these variables stand."""
+        return at
+
+    def visit(self, see: See) -> None:
+        """Call ``see(first point, their states)`` for all points, segment after segment: the run is replayed once."""
+        self._visit = see
         try:
             self._again(0, self.points)
             self._leave()
         finally:
             self._visit = None
-        return out
 
     def together(self, k: int) -> tuple[int, int]:
         """The first point of the segment of `k`, and the one after its last."""
@@ -296,28 +414,47 @@ def first_checkpoint(segments: int, slots: int) -> int:
     return max(math.comb(s + r - 2, s), segments - math.comb(s - 1 + r, s - 1), 1)
 
 
-def states(checkpoint: str | Path | float, n: int) -> InMemory | Recomputed:
+def memory() -> int:
+    """Bytes of states that are kept in memory unless something else is said: a quarter of what the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+
+def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None = None,
+           budget: float | None = None) -> InMemory | Recomputed:
     """Where the states of a run are to live.
 
     Parameters
     ----------
-    checkpoint : {"memory", "disk"}, Path or number
-        In memory; in a temporary file, of the system or in this directory; or so many bytes of
-        memory, and recomputed from checkpoints.
+    checkpoint : {"auto", "memory", "disk"}, Path or number
+        In memory up to `budget`, and in a temporary file beyond; in memory; in a temporary file, of the system or in
+        this directory; or so many bytes of memory, and recomputed from checkpoints.
     n : int
         Number of unknowns.
+    recorded : int array, optional
+        The variables that are to be kept; all by default.
+    budget : float, optional
+        Bytes; :func:`memory` by default.
 
     Raises
     ------
     CaseError
     """
-    if checkpoint == "memory":
-        return InMemory(n)
-    if checkpoint == "disk":
-        return OnDisk(n)
-    if isinstance(checkpoint, Path):
-        return OnDisk(n, checkpoint)
-    if isinstance(checkpoint, int | float) and not isinstance(checkpoint, bool) and 0 < checkpoint < math.inf:
+    width = n if recorded is None else len(recorded)
+    found: InMemory | Recomputed
+    if checkpoint == AUTO:
+        if budget is not None and not budget > 0:
+            raise CaseError(f"memory = {budget!r} must be a number of bytes above 0")
+        found = OnDisk(width, beyond=memory() if budget is None else int(budget))
+    elif checkpoint == MEMORY:
+        found = InMemory(width)
+    elif checkpoint == DISK or isinstance(checkpoint, Path):
+        found = OnDisk(width, checkpoint if isinstance(checkpoint, Path) else None)
+    elif isinstance(checkpoint, int | float) and not isinstance(checkpoint, bool) and 0 < checkpoint < math.inf:
+        if recorded is not None:
+            raise CaseError(f"checkpoint = {checkpoint!r} is for computing states again, and of a run with 'record' "
+                            "they are not wanted: give one of the two")
         return Recomputed(n, int(checkpoint))
-    raise CaseError(f"checkpoint = {checkpoint!r} must be 'memory', 'disk', the Path of a directory, or a number "
-                    "of bytes")
+    else:
+        raise CaseError(f"checkpoint = {checkpoint!r} must be 'auto', 'memory', 'disk', the Path of a directory, or a "
+                        "number of bytes")
+    return found if recorded is None else Recorded(n, recorded, found)

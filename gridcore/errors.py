@@ -55,6 +55,10 @@ class EventError(ConvergenceError):
     """An event is grazing, chattering or cannot be located: names the guard."""
 
 
+class NotRecorded(GridcoreError):
+    """A run kept only some quantities, and this is not one of them."""
+
+
 class MissingDependency(GridcoreError):
     """An optional package is asked for and not there: says how to get it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,17 +92,32 @@ class Run:
 
     def read(self, positions: np.ndarray) -> np.ndarray:
         """(points, len(positions)) entries of the system's buffer Z along the run."""
-        n, last = self.system.n, self.system.layout.t
-        positions = np.asarray(positions)
-        out = np.empty((len(self.t), len(positions)))
+        return self._read(np.asarray(positions), self.tape.columns, slice(None))
+
+    def _read(self, positions: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], points: slice) -> np.ndarray:
+        n, last, t = self.system.n, self.system.layout.t, self.t[points]
+        out = np.empty((len(t), len(positions)))
         variable, time = positions < n, positions == last
-        out[:, variable] = self.tape.columns(positions[variable])
-        out[:, time] = self.t[:, None]
+        if variable.any():
+            out[:, variable] = columns(positions[variable])
+        out[:, time] = t[:, None]
         rest = ~(variable | time)
         if rest.any():
-            settings = np.array([values[positions[rest] - n] for values in self.tape.settings])
-            out[:, rest] = settings[self.point_settings]
+            numbers, inverse = np.unique(self.point_settings[points], return_inverse=True)
+            settings = np.array([self.tape.settings[k][positions[rest] - n] for k in numbers])
+            out[:, rest] = settings[inverse]
         return out
+
+    def keeps(self, devices: Iterable[str], name: str) -> bool:
+        """Whether this quantity of all these devices was recorded."""
+        from .signals import kept
+
+        return bool(kept(self, list(devices), name).all())
+
+    def stretches(self, see: Callable[[Stretch], None]) -> None:
+        """Call a function for all parts of the run, in order: none of them is large."""
+        states = self.tape.states
+        states.visit(lambda first, X: see(Stretch(self, first, X)))
 
     @functools.cached_property
     def point_settings(self) -> np.ndarray:
@@ -187,6 +202,33 @@ class Run:
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "
                 f"{self.t[-1]:g} s, {self.counters.get('steps', 0)} steps, {len(self.events)} events>")
+
+
+class Stretch:
+    """Some points of a run, one after the other; read by name as the run is.
+
+    Attributes
+    ----------
+    first : int
+        Number of its first point.
+    t : (points,) array
+    """
+
+    def __init__(self, run: Run, first: int, X: np.ndarray):
+        self.run, self.system, self.first = run, run.system, first
+        self._X, self._points = X, slice(first, first + len(X))
+        self.t = run.t[self._points]
+
+    def read(self, positions: np.ndarray) -> np.ndarray:
+        """(points, len(positions)) entries of the system's buffer Z."""
+        place = self.run.tape.states.place
+        return self.run._read(np.asarray(positions), lambda at: self._X[:, place(at)], self._points)
+
+    def of(self, devices: Iterable[str], name: str) -> np.ndarray:
+        """(points, devices) the same quantity of several devices."""
+        from .signals import values
+
+        return values(self, list(devices), name)
 
 
 def load_run(path: str | Path) -> Run:

@@ -8,14 +8,15 @@ all branches; a name that several kinds have (``Vm`` of buses and of exciters) i
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .checkpoint import Recorded
 from .device import Declarations, Device
-from .errors import CaseError
+from .errors import CaseError, NotRecorded
 from .jacobian import function_of
 from .names import suggest
 from .network import Bus
@@ -23,7 +24,7 @@ from .network import Bus
 if TYPE_CHECKING:
     from .dae import System
     from .layout import Group
-    from .run import Run
+    from .run import Run, Stretch
     from .trace import Trace
 
 # Columns evaluated at once: keeps the memory of a quantity of a large system bounded.
@@ -55,7 +56,7 @@ class Signal:
     doc: str
 
 
-def signals(system: System, names: Iterable[str] | None = None) -> list[Signal]:
+def signals(system: System, names: Iterable[str] | None = None, run: Run | None = None) -> list[Signal]:
     """What a run of the system has to show.
 
     Parameters
@@ -63,11 +64,15 @@ def signals(system: System, names: Iterable[str] | None = None) -> list[Signal]:
     names : iterable of str, optional
         Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
         algebraic variables, voltage magnitude and angle of buses, and all quantities of sources.
+    run : Run, optional
+        Only what this run kept.
 
     Raises
     ------
     CaseError
         If no device has one of the names; the nearest are offered.
+    NotRecorded
+        If the run kept a quantity of no device.
     """
     wanted = None if names is None else list(dict.fromkeys(names))
     owners: dict[tuple[str, str], list[int]] = {}
@@ -80,6 +85,13 @@ def signals(system: System, names: Iterable[str] | None = None) -> list[Signal]:
         if missing:
             known = {n for g in system.layout.groups for n in _known(g.shape.cls.declares)}
             raise CaseError(f"no device has a quantity '{min(missing)}'{suggest(min(missing), known)}")
+    if run is not None and isinstance(run.tape.states, Recorded):
+        ids = [instance.id for instance in system.layout.instances]
+        owners = {key: found for key, numbers in owners.items() if (found := [
+            i for i, there in zip(numbers, kept(run, [ids[i] for i in numbers], key[1]), strict=True) if there])}
+        lost = set(wanted or ()) - {name for _, name in owners}
+        if lost:
+            raise NotRecorded(f"'{min(lost)}' was not recorded of any device")
     return _label(system, owners)
 
 
@@ -141,26 +153,80 @@ def _doc(declared: Declarations, name: str) -> str:
     return ""
 
 
-def values(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
+def values(run: Run | Stretch, devices: Sequence[str], name: str) -> np.ndarray:
     """(points, devices) one quantity of several devices, whatever their models.
 
     Raises
     ------
     CaseError, DeviceError
         If there is no such device, or it has no such name; the nearest are offered.
+    NotRecorded
+        If the run did not keep it.
     """
-    layout = run.system.layout
-    column_of = {layout.find(device): column for column, device in enumerate(devices)}
     out = np.empty((len(run.t), len(devices)))
-    for group, trace in zip(layout.groups, run.system.traces, strict=True):
-        members = [m for m, i in enumerate(group.members) if int(i) in column_of]
-        if members:
-            columns = [column_of[int(group.members[m])] for m in members]
+    for group, trace, members, columns in _grouped(run.system, devices):
+        try:
             out[:, columns] = _of_group(run, group, trace, members, name)
+        except NotRecorded as error:
+            of = run.system.layout.instances[group.members[members[0]]].id
+            raise NotRecorded(f"{of}.{name} was not recorded: {error}") from None
     return out
 
 
-def _of_group(run: Run, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
+def _grouped(system: System, devices: Sequence[str]) -> Iterator[tuple[Group, Trace, list[int], list[int]]]:
+    """Group, trace, members and columns of the devices of each group."""
+    places: dict[int, list[tuple[int, int]]] = {}
+    for column, device in enumerate(devices):
+        number, member = system.locate(device)
+        places.setdefault(number, []).append((member, column))
+    for number, found in sorted(places.items()):
+        members, columns = zip(*sorted(found), strict=True)
+        yield system.layout.groups[number], system.traces[number], list(members), list(columns)
+
+
+def read_by(system: System, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
+    """(members, k) positions in Z that a quantity of these members of a group follows from."""
+    cls = group.shape.cls
+    if name in cls.declares.variables():
+        return system.layout.index(group.members[members], cls, name)[:, None]
+    return function_of("quantity", system.layout, group, trace, trace.quantity(name))[1][members]
+
+
+def kept(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
+    """(devices,) bool: of which of these devices a run kept a quantity.
+
+    Raises
+    ------
+    CaseError, DeviceError
+        If there is no such device, or it has no such name; the nearest are offered.
+    """
+    states, n = run.tape.states, run.system.n
+    out = np.ones(len(devices), dtype=bool)
+    if isinstance(states, Recorded):
+        for group, trace, members, columns in _grouped(run.system, devices):
+            at = read_by(run.system, group, trace, members, name)
+            out[columns] = ((at >= n) | np.isin(at, states.at)).all(axis=1)
+    return out
+
+
+def needed(system: System, patterns: Iterable[str]) -> np.ndarray:
+    """The variables that quantities follow from, by address or shell-style pattern; positions in X, sorted.
+
+    Raises
+    ------
+    CaseError
+        If a pattern matches nothing; the nearest names are offered.
+    """
+    by_name: dict[str, list[str]] = {}
+    for device, name in select(system, [patterns] if isinstance(patterns, str) else patterns):
+        by_name.setdefault(name, []).append(device)
+    at = [read_by(system, group, trace, members, name).ravel() for name, devices in by_name.items()
+          for group, trace, members, _ in _grouped(system, devices)]
+    positions = np.unique(np.concatenate(at)) if at else np.zeros(0, dtype=int)
+    return positions[positions < system.n]
+
+
+def _of_group(run: Run | Stretch, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
     cls = group.shape.cls
     if name in cls.declares.variables():
         return run.read(run.system.layout.index(group.members[members], cls, name))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time as clock_time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,7 @@ from .. import plugins
 from ..checkpoint import SEGMENT, Checkpoint, InMemory, Recomputed, states
 from ..errors import CaseError, EventError, GridcoreError
 from ..run import Run
+from ..signals import needed
 from ..trajectory import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
 from .newton import Newton
 from .watch import Watch
@@ -363,7 +364,8 @@ class Driver:
 
 
 def simulate(system: System, t_end: float, step: Spacing = 0.01, method: str = "theta", *, t0: float = 0.0,
-             checkpoint: str | Path | float = "memory", progress: Callable[[float], None] | None = None,
+             checkpoint: str | Path | float = "auto", memory: float | None = None,
+             record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
     """Simulate a system from its operating point.
 
@@ -379,10 +381,16 @@ def simulate(system: System, t_end: float, step: Spacing = 0.01, method: str = "
         ``"theta"``, ``"ida"``, or what a plugin registered.
     t0 : float
         Start of the run (s).
-    checkpoint : {"memory", "disk"}, Path or number
-        Where the states are kept: in memory; in a temporary file, in this directory if one is given,
-        gone with the run; or, of a theta method, in no more than this many bytes of memory: what is
-        not kept is computed again, the same to the last bit, when it is read.
+    checkpoint : {"auto", "memory", "disk"}, Path or number
+        Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
+        beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
+        of a theta method, in no more than this many bytes of memory: what is not kept is computed again,
+        the same to the last bit, when it is read.
+    memory : float, optional
+        Bytes of states that ``"auto"`` keeps in memory; by default a quarter of what the machine has.
+    record : str or iterable of str, optional
+        Keep these quantities only, by address or shell-style pattern: ``["GEN*.omega", "BUS7.Vm"]``. A
+        run that keeps a part of its states cannot be differentiated.
     progress : callable, optional
         Called with the time reached, at every point of the grid.
     **options
@@ -402,7 +410,7 @@ def simulate(system: System, t_end: float, step: Spacing = 0.01, method: str = "
     grid(step, t0, t_end)  # refused before anything is made
     began = clock_time.perf_counter()
     stepper = plugins.integrators[method](system, finest(step), **options)
-    kept = states(checkpoint, system.n)
+    kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
     if isinstance(kept, Recomputed) and stepper.theta is None:
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
                         "use 'disk'")
