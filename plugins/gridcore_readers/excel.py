@@ -29,13 +29,11 @@ def read(path: Path) -> Case:
 
     file = str(path)
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        with path.open("rb") as stream:
+            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             sheets = [(sheet.title, [(n, tuple(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1)
                                      if any(cell is not None for cell in row)])
                       for sheet in book.worksheets]
-        finally:
-            book.close()
     except OSError as error:
         raise CaseError(f"cannot be read: {error.strerror or error}", file=file) from None
     except Exception as error:  # a damaged file breaks whatever part of zip, XML or openpyxl meets it first

@@ -31,6 +31,8 @@ COLUMNS = {
                "BR_STATUS"),
 }
 
+NUMBERS = {"BUS_I", "GEN_BUS", "F_BUS", "T_BUS"}
+
 Row = dict[str, float]
 
 
@@ -175,6 +177,9 @@ def _table(text: str, name: str, columns: tuple[str, ...], file: str) -> list[tu
             raise CaseError(f"missing: the row has {len(words)} columns of at least {len(columns)}",
                             file=file, row=place, field=columns[len(words)])
         rows.append((place, {key: _number_in(word, file, place, key) for key, word in zip(columns, words)}))
+        for key in NUMBERS & rows[-1][1].keys():
+            if not rows[-1][1][key].is_integer():
+                raise CaseError(f"{rows[-1][1][key]:g} is not the number of a bus", file=file, row=place, field=key)
     return rows
 
 

@@ -40,6 +40,7 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
     """
     rest: str | None = None
     quoted: list[str] = []
+    text = text.replace(_MARK, "")
     if "'" in text or '"' in text:
         kept, begin = "", 0
         for word in (*_QUOTED_WORD.finditer(text), None):
