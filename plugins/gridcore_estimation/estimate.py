@@ -102,6 +102,8 @@ def estimate(system: System | Sequence[Recording], data: Any = None, wrt: str | 
         begun = _at(problem, x, sizes)
     begun.require()
     low, high = _bounds(problem, bounds, held, x)
+    if chosen == "gauss-newton" and bounds:
+        raise CaseError("Gauss-Newton has no bounds: they are for method = 'trf', 'dogbox' or 'l-bfgs-b'")
     settings = Settings(low, high, sizes, loss, f_scale, tolerance, limit, tell or (lambda number, iterate: None))
     outcome = METHODS[chosen](problem, x, settings)
     r, J = problem.residuals(outcome.x), problem.jacobian(outcome.x)
@@ -110,7 +112,7 @@ def estimate(system: System | Sequence[Recording], data: Any = None, wrt: str | 
         spread = covariance(J, r, loss, f_scale, absolute)
     else:
         spread = np.full((len(x), len(x)), np.nan)
-    return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute)
+    return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))
 
 
 def identifiability(system: System | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,

@@ -185,7 +185,8 @@ def _read_comtrade(path: Path) -> Measurements:
     import comtrade
 
     try:
-        record = comtrade.load(str(path))
+        record = comtrade.Comtrade(use_double_precision=True)
+        record.load(str(path))
     except Exception as error:  # whatever the parser stumbles over is the file's
         raise CaseError(f"is not a COMTRADE recording that can be read: {type(error).__name__}: {error}",
                         file=str(path)) from None

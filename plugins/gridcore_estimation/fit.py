@@ -46,18 +46,21 @@ class Fit:
     method : str
     identifiability : Identifiability
         At the start.
+    low, high : (parameters,) arrays
+        Bounds.
     held : dict
         Parameters that were left at their start because the samples do not determine them.
     """
 
     def __init__(self, problem: Problem, method: str, start: np.ndarray, outcome: Outcome, residuals: np.ndarray,
                  jacobian: np.ndarray, covariance: np.ndarray, identifiability: Identifiability,
-                 held: dict[str, float], absolute: bool):
+                 held: dict[str, float], absolute: bool, bounds: tuple[np.ndarray, np.ndarray]):
         self.problem, self.method, self.start = problem, method, start
         self.values, self.iterates = outcome.x, outcome.iterates
         self.converged, self.message = outcome.converged, outcome.message
         self.residuals, self.jacobian, self.covariance = residuals, jacobian, covariance
         self.identifiability, self.held, self.absolute = identifiability, held, absolute
+        self.low, self.high = bounds
 
     @property
     def names(self) -> list[str]:
@@ -157,6 +160,10 @@ class Fit:
         out = [] if self.converged else [f"not converged: {self.message}"]
         out += [f"{name} was held at {value:.6g}: the measurements do not determine it"
                 for name, value in self.held.items()]
+        near = 1e-6 * np.maximum(np.abs(self.values), 1e-12)
+        for side, edge in (("lower", self.low), ("upper", self.high)):
+            out += [f"{self.names[j]} is at its {side} bound, {edge[j]:.6g}: its interval means little"
+                    for j in np.flatnonzero(np.abs(self.values - edge) <= near).tolist()]
         if not np.isfinite(self.covariance).all():
             out.append("no covariance: where it ended, the measurements do not determine the parameters")
         if len(self.names) > 1 and self.identifiability.collinearity > 15:

@@ -20,7 +20,7 @@ from gridcore.tables import Table
 SINGULAR = 1e-5
 # Above this, changes of one parameter can nearly be made up for by the others (Brun et al. take 10 to 15).
 COLLINEAR = 15.0
-_SHOWN = 0.05  # of a direction: smaller parts are left out in words
+_SHOWN = 0.05  # of a direction: what does less to the samples is left out in words
 
 
 class Unidentifiable(GridcoreError):
@@ -110,11 +110,9 @@ class Identifiability:
         s = np.concatenate([s, np.zeros(len(alive) - len(s))])
         for row in np.flatnonzero(s < SINGULAR):
             direction = V[row] / lengths[alive]  # back from normalised columns to scales
-            direction /= np.abs(direction).max()
-            kept = [k for k in np.argsort(-np.abs(direction), kind="stable") if abs(direction[k]) >= _SHOWN]
-            sign = np.sign(direction[kept[0]])
-            change = ", ".join(f"{self.names[alive[k]]} by {sign * direction[k] * self.scale[alive[k]]:+.4g}"
-                               for k in kept)
+            direction /= np.abs(direction).max() * np.sign(direction[np.argmax(np.abs(V[row]))])
+            kept = [k for k in np.argsort(-np.abs(V[row]), kind="stable") if abs(V[row, k]) >= _SHOWN]
+            change = ", ".join(f"{self.names[alive[k]]} by {direction[k] * self.scale[alive[k]]:+.4g}" for k in kept)
             told.append(f"changing {change} together moves no sample")
         return told
 

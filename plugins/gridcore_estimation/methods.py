@@ -157,7 +157,9 @@ def trust_region(kind: str) -> Callable[[Problem, np.ndarray, Settings], Outcome
         problem.residuals(inside)
         found = least_squares(residuals, inside, jacobian, (settings.low, settings.high), method=kind,
                               x_scale=settings.scale, loss=settings.loss, f_scale=settings.f_scale,
-                              ftol=None, gtol=None, xtol=settings.tolerance, max_nfev=10 * settings.limit)
+                              # of a quadratic: a cost that is within tolerance^2 belongs to a step within tolerance
+                              ftol=max(settings.tolerance**2, 1e-15), gtol=None, xtol=settings.tolerance,
+                              max_nfev=2 * settings.limit)
         path.accept(found.x, problem.residuals(found.x))
         return Outcome(found.x, path.iterates, bool(found.status > 0), str(found.message).lower().rstrip("."))
 

@@ -17,8 +17,8 @@ def covariance(J: np.ndarray, r: np.ndarray, loss: str = "linear", f_scale: floa
     """Covariance of the parameters, (parameters, parameters).
 
     ``s^2 (J^T J)^-1``, with ``s^2`` the sum of squares over the degrees of freedom, or one where the weights are
-    known to be ``1 / sigma^2`` (`absolute`). Of a robust loss, Huber's ``[sum psi^2 / (n - p)] / [mean psi']^2
-    (J^T J)^-1``: P. J. Huber, Robust Statistics (1981), section 7.6.
+    known to be ``1 / sigma^2`` (`absolute`). Of a robust loss, ``K^2 [sum psi^2 / (n - p)] / [mean psi']^2
+    (J^T J)^-1`` with ``K = 1 + p/n var(psi') / mean(psi')^2``: P. J. Huber, Robust Statistics (1981), section 7.6.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def covariance(J: np.ndarray, r: np.ndarray, loss: str = "linear", f_scale: floa
     if loss == "linear":
         s2 = 1.0 if absolute else float(r @ r) / (n - p) if n > p else np.nan
     else:
-        s2 = float(psi @ psi) / (n - p) / float(slope.mean()) ** 2 if n > p else np.nan
+        correction = 1 + p / n * float(slope.var()) / float(slope.mean()) ** 2
+        s2 = correction**2 * float(psi @ psi) / (n - p) / float(slope.mean()) ** 2 if n > p else np.nan
     return s2 * (inverse @ inverse.T)
 
 

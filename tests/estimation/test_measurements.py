@@ -1,0 +1,150 @@
+"""Measurements from tables, files and datasets: the same samples whatever they come in; what is wrong is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.errors import CaseError
+from gridcore_estimation import Measurements
+
+T = np.array([0.0, 0.1, 0.25])
+COLUMNS = {"BUS6.Vm": np.array([1.0, 0.99, 1 / 3]), "GEN1.omega": np.array([1.0, 1.001, 0.999])}
+
+
+def same(one, other):
+    assert one.channel.tolist() == other.channel.tolist()
+    for name in ("time", "value", "weight"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert dict(one.units) == dict(other.units)
+
+
+def written(tmp_path, text, name="m.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_a_written_table_reads_back_to_the_last_bit(tmp_path):
+    data = Measurements.of(T, COLUMNS, {"BUS6.Vm": 1e4, "GEN1.omega": [1, 2, 1 / 3]}, units={"BUS6.Vm": "kV"})
+    data.to_csv(tmp_path / "m.csv")
+    same(Measurements.read(tmp_path / "m.csv"), data)
+
+
+def test_a_column_for_each_channel_is_the_same_as_a_row_for_each_sample(tmp_path):
+    wide = "time,BUS6.Vm [kV],GEN1.omega\n0,230,1\n0.1,,1.001\n0.25,229.5,\n"
+    long = "time,channel,value,unit\n0,BUS6.Vm,230,kV\n0.25,BUS6.Vm,229.5,kV\n0,GEN1.omega,1,\n0.1,GEN1.omega,1.001,\n"
+    same(Measurements.read(written(tmp_path, wide)), Measurements.read(written(tmp_path, long, "l.csv")))
+
+
+def test_a_dataset_has_a_channel_for_each_variable_over_time():
+    import xarray as xr
+
+    ds = xr.Dataset({name: ("time", values) for name, values in COLUMNS.items()}, {"time": T})
+    same(Measurements.from_xarray(ds), Measurements.of(T, COLUMNS))
+    array = xr.DataArray(np.column_stack(list(COLUMNS.values())), {"time": T, "channel": list(COLUMNS)},
+                         ("time", "channel"))
+    same(Measurements.from_xarray(array), Measurements.of(T, COLUMNS))
+
+
+def test_a_run_of_gridcore_is_measurements_of_itself(tmp_path):
+    run = gc.simulate(gc.build("smib"), 0.05)
+    ds = run.to_xarray(["Vm", "omega"])
+    data = Measurements.from_xarray(ds)
+    assert {"BUS1.Vm", "BUS3.Vm", "GEN1.omega"} <= set(data.channels)
+    assert np.array_equal(data.only("GEN1.omega").value, run["GEN1", "omega"])
+    ds.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    same(Measurements.read(tmp_path / "run.nc"), data)
+
+
+CFG = """station,recorder,1999
+3,3A,0D
+1,V6 rms,,,kV,0.01,0,0,-32767,32767,230,0.1,{side}
+2,f,,,Hz,0.001,50,0,-32767,32767,1,1,P
+3,P line,,,MW,0.5,0,0,-32767,32767,1,1,P
+60
+1
+10,3
+01/01/2024,00:00:00.000000
+01/01/2024,00:00:00.100000
+ASCII
+1
+"""
+DAT = "1,0,22900,10000,100\n2,100000,22700,9990,-20\n3,200000,22800,10010,40\n"
+
+
+def recorded(tmp_path, side="P", dat=DAT):
+    written(tmp_path, dat, "r.dat")
+    return written(tmp_path, CFG.format(side=side), "r.cfg")
+
+
+def test_a_comtrade_recording_gives_its_channels_in_primary_values(tmp_path):
+    """The line a x + b of IEEE C37.111, and the ratio where secondary values were recorded."""
+    data = Measurements.read(recorded(tmp_path))
+    assert data.channels == ["V6 rms", "f", "P line"]
+    np.testing.assert_allclose(data.only("V6 rms").time, [0, 0.1, 0.2], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(data.only("V6 rms").value, [229, 227, 228], rtol=1e-14)
+    np.testing.assert_allclose(data.only("f").value, [60, 59.99, 60.01], rtol=1e-14)
+    np.testing.assert_allclose(data.only("P line").value, [50, -10, 20], rtol=1e-14)
+    assert dict(data.units) == {"V6 rms": "kV", "f": "Hz", "P line": "MW"}
+    secondary = Measurements.read(recorded(tmp_path, side="S"))
+    np.testing.assert_allclose(secondary.only("V6 rms").value, 2300 * data.only("V6 rms").value, rtol=1e-14)
+
+
+def test_channels_of_a_file_are_told_what_they_measure(tmp_path):
+    data = Measurements.read(recorded(tmp_path), {"V6 rms": "BUS6.Vm", "P line": "LINE4-6.P1"})
+    assert data.channels == ["BUS6.Vm", "LINE4-6.P1"]
+    assert dict(data.units) == {"BUS6.Vm": "kV", "LINE4-6.P1": "MW"}
+    with pytest.raises(CaseError, match=r"there is no channel 'V6'; did you mean V6 rms"):
+        Measurements.read(recorded(tmp_path), {"V6": "BUS6.Vm"})
+
+
+def test_rows_are_chosen_by_time_channel_and_count():
+    data = Measurements.of(T, COLUMNS)
+    assert data.between(0.1, 0.3).time.tolist() == [0.1, 0.25, 0.1, 0.25]
+    assert data.every(2).time.tolist() == [0.0, 0.25, 0.0, 0.25]
+    assert data.only("GEN1.omega").channels == ["GEN1.omega"]
+    assert data.shifted(30).time[0] == 30.0
+    assert data.weighted({"BUS6.Vm": 4.0}).weight.tolist() == [4, 4, 4, 1, 1, 1]
+    assert data.scaled({"BUS6.Vm": 2.0}).value[:2].tolist() == [2.0, 1.98]
+    for wrong in (lambda: data.between(5, 6), lambda: data.only("BUS5.Vm"), lambda: data.weighted({"BUS5.Vm": 1})):
+        with pytest.raises(CaseError, match=r"no samples between 5 and 6 s|did you mean BUS6.Vm"):
+            wrong()
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("t,BUS6.Vm\n0,1\n", "there is no column 'time'"),
+    ("time,BUS6.Vm\n0,1\n0.1,nan\n", "line 3: field 'BUS6.Vm': 'nan' is not a finite number"),
+    ("time,BUS6.Vm\n0,1\nx,1\n", "line 3: field 'time': 'x' is not a finite number"),
+    ("time,BUS6.Vm\n0,1\n0.1\n", "line 3: 1 cells for 2 columns"),
+    ("time,channel,value,wieght\n0,BUS6.Vm,1,1\n", "unknown column 'wieght'; did you mean weight"),
+    ("time,BUS6.Vm\n", "there are no samples"),
+    ("time,channel,value,weight\n0,BUS6.Vm,1,-1\n", "weights must be zero or more")])
+def test_what_is_wrong_in_a_csv_file_is_named_with_line_and_column(tmp_path, text, said):
+    path = written(tmp_path, text)
+    with pytest.raises(CaseError) as error:
+        Measurements.read(path)
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path):
+    for name, said in (("m.xls", "measurements are read from .csv, .nc, .cfg, .cff"), ("none.csv", "no such file")):
+        with pytest.raises(CaseError, match=said):
+            Measurements.read(tmp_path / name)
+    for name in ("m.nc", "m.cfg", "m.cff"):
+        with pytest.raises(CaseError, match="that can be read"):
+            Measurements.read(written(tmp_path, "nonsense", name))
+
+
+def test_nan_in_data_is_refused_with_channel_and_time():
+    values = {**COLUMNS, "GEN1.omega": np.array([1.0, np.nan, np.inf])}
+    with pytest.raises(CaseError, match=r"channel GEN1.omega at 0.1 s: the value is nan, .* \(and 1 more\)"):
+        Measurements.of(T, values)
+    with pytest.raises(CaseError, match=r"row 2, channel BUS6.Vm: the time is nan"):
+        Measurements.of([0, np.nan, 1], COLUMNS)
+    with pytest.raises(CaseError, match=r"channel BUS6.Vm has 2 values for 3 times"):
+        Measurements.of(T, {"BUS6.Vm": [1, 2]})
+    with pytest.raises(CaseError, match=r"weights are given for 'BUS6.vm', which is no channel; did you mean BUS6.Vm"):
+        Measurements.of(T, COLUMNS, {"BUS6.vm": 1})
