@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,12 +9,14 @@ from pages import BLUE, GREEN, ORANGE, fill, markdown, panels, save
 from scipy.optimize import minimize
 
 import gridcore as gc
+from gridcore_optimisation import Optimum
 
 # Table III: Pm, gradient by adjoint and forward sweep, by finite differences
 TABLE_III = ((1.06, 140.0487958, 140.0487323), (1.032130009, 45.40765371, 45.40760848),
              (1.018758331, 14.84698503, 14.84697329))
 DELTA_MAX, SIGMA = 1.0, 1e4
-START, BOUNDS, ROUNDS = 1.06, (0.0, 1.1), 4
+START, BOUNDS = 1.06, (0.0, 1.1)
+SECOND = 555.0  # second derivative at the optimum
 
 
 @dataclass
@@ -43,30 +44,26 @@ class Maximise:
         return gc.analyses.forward_gradient(run, self.objective, "SWING.Pm").item()
 
 
-def optimise(problem: Maximise) -> list[float]:
-    """L-BFGS-B with exact gradients; returns |gradient| at each iterate, the smallest so far.
+def optimise() -> Optimum:
+    """L-BFGS-B with exact gradients, until it finds nothing better."""
+    return gc.analyses.optimise("swing", Maximise.objective, "SWING.Pm", t_end=1.0, bounds=BOUNDS,
+                                options={"gtol": 0.0})
 
-    Its line search compares values, and these are round-off when the gradient is 1e-7. From there on it is
-    started again from where it gave up, with differences of values taken from the gradients,
-    ``(g + g0) (x - x0) / 2``.
-    """
-    norms = [abs(problem(START)[1])]
 
-    def minimise(f: Callable[[float], tuple[float, float]], x: float) -> None:
-        minimize(lambda z: f(float(z[0])), [x], jac=True, method="L-BFGS-B", bounds=[BOUNDS],
-                 options={"ftol": 0.0, "gtol": 0.0},
-                 callback=lambda z: norms.append(min(norms[-1], abs(problem(z[0])[1]))))
+def norms_of(found: Optimum) -> list[float]:
+    """|gradient| at each iterate, the smallest so far."""
+    norms = [abs(float(found.trials[k].gradient[0])) for k in found.history["trial"].values]
+    return list(np.minimum.accumulate(norms))
 
-    minimise(problem, START)
-    for _ in range(ROUNDS):
-        x0, _, g0 = min(problem.seen, key=lambda s: abs(s[2]))
 
-        def nearby(x: float, x0: float = x0, g0: float = g0) -> tuple[float, float]:
-            g = problem(x)[1]
-            return 0.5 * (g + g0) * (x - x0), g
-
-        minimise(nearby, x0)
-    return norms
+def scatter(Pm: float, count: int = 60) -> float:
+    """Standard deviation of the gradient, less its rise, at the double-precision numbers next to Pm."""
+    system, spacing = gc.build("swing"), np.spacing(Pm)
+    out = []
+    for k in range(-count, count + 1):
+        run = gc.simulate(system.with_values({"SWING.Pm": Pm + k * spacing}), 1.0, 0.01)
+        out.append(gc.adjoint(run, Maximise.objective, "SWING.Pm").item() - SECOND * k * spacing)
+    return float(np.std(out))
 
 
 def optimise_by_differences(problem: Maximise, step: float) -> list[float]:
@@ -93,16 +90,18 @@ def table() -> str:
 
 def main() -> None:
     """Tables and figure."""
-    problem = Maximise()
-    exact = optimise(problem)
-    best = min(problem.seen, key=lambda s: abs(s[2]))
+    found = optimise()
+    exact, best = norms_of(found), found.x.item()
     stalled = {step: optimise_by_differences(Maximise(), step) for step in (1e-8, 1e-6)}
     fill("reference-a2.md", {"table III": table(), "optimum": markdown(
         ["", "iterations", "last gradient", "relative to the first"],
-        [["exact gradients", str(len(exact) - 1), f"{exact[-1]:.1e}", f"{exact[-1] / exact[0]:.1e}"],
+        [["exact gradients", str(found.iterations), f"{exact[-1]:.1e}", f"{exact[-1] / exact[0]:.1e}"],
          *([f"forward differences, step {step:g}", str(len(norms) - 1), f"{norms[-1]:.1e}",
-            f"{norms[-1] / norms[0]:.1e}"] for step, norms in stalled.items()),
-         ["optimum: Pm", f"{best[0]:.10f}", "", ""]])})
+            f"{norms[-1] / norms[0]:.1e}"] for step, norms in stalled.items())]),
+        "next": markdown(["", ""], [
+            ["optimum: Pm", f"{best:.10f}"],
+            ["from one number Pm to the next the gradient rises by", f"{SECOND * np.spacing(best):.1e}"],
+            ["beside that, the gradients at the 121 numbers around it scatter by (standard deviation)", f"{scatter(best):.1e}"]])})
     figure, axes = panels(1, 1, width=5.6, height=3.4)
     ax = axes[0, 0]
     ax.semilogy(exact, "o-", color=BLUE, label="exact gradients")
