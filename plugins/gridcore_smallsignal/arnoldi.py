@@ -16,6 +16,7 @@ import scipy.linalg
 
 _FIRST, _GROWTH = 12, 1.25  # steps at which convergence is looked at
 _CONVERGED = 1e-9
+_DEPENDENT = 1e-9
 _MARGIN = 0.97  # of the distance at which the nearest eigenvalue not found is seen
 
 
@@ -31,9 +32,11 @@ class Locked:
         """Of vectors in columns and their matrix J."""
         if not vectors.shape[1]:
             return cls(vectors, J)
-        Q, R = np.linalg.qr(vectors)
-        inverse = np.linalg.inv(J - shift * np.eye(len(J)))
-        return cls(Q, np.linalg.solve(R.T, (R @ inverse).T).T)
+        Q, R, order = scipy.linalg.qr(vectors / np.linalg.norm(vectors, axis=0), mode="economic", pivoting=True)
+        rank = int((np.abs(np.diag(R)) > _DEPENDENT).sum())  # of vectors that all but coincide one is enough
+        kept, R = order[:rank], R[:rank, :rank] * np.linalg.norm(vectors, axis=0)[order[:rank]]
+        inverse = np.linalg.inv(J[np.ix_(kept, kept)] - shift * np.eye(rank))
+        return cls(Q[:, :rank], np.linalg.solve(R.T, (R @ inverse).T).T)
 
 
 @dataclass

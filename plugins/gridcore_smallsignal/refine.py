@@ -10,12 +10,43 @@ from .dense import Spectrum
 from .shifted import Shifted
 
 _OFFSET = 1e-7     # of the shift from the eigenvalue: close, and the factorisation not singular
-_ITERATIONS = 3
+_RIGHT, _LEFT = 2, 3
 _CLUSTER = 1e-5
+_REAL = 1e-6
+
+
+def polish(operator: Shifted, value: complex, vector: np.ndarray) -> tuple[complex, np.ndarray]:
+    """A right eigenpair to round-off; leaves the operator at a shift beside the eigenvalue.
+
+    An eigenvalue is real when it is so to some digits and its vector is: two complex ones may be as near to the axis.
+    """
+    shift = _beside(operator, value)
+    theta = 0j
+    for _ in range(_RIGHT):
+        vector = vector / np.linalg.norm(vector)
+        after = operator.apply(vector)
+        theta, vector = vector.conj() @ after, after
+    value = shift + 1 / theta
+    vector = vector / np.linalg.norm(vector)
+    square = vector @ vector  # of a real vector times a phase: the square of the phase
+    if abs(value.imag) <= _REAL * (1 + abs(value)) and abs(square) > 1 - _REAL:
+        return complex(value.real), (vector / np.sqrt(square)).real + 0j
+    return complex(value), vector
+
+
+def _beside(operator: Shifted, value: complex) -> complex:
+    for part in (1.0, 30.0, 1000.0):
+        shift = value + part * _OFFSET * (1 + abs(value)) * (1.0 if value.imag == 0 else 1.0 + 0.5j)
+        try:
+            operator.shift(shift)
+            return shift
+        except SingularMatrix:
+            continue
+    raise SingularMatrix(0)
 
 
 def refine(operator: Shifted, values: np.ndarray, vectors: np.ndarray) -> tuple[Spectrum, float]:
-    """Refine eigenvalues with scaled right vectors; those with an imaginary part come back as pairs.
+    """Left vectors to scaled right ones; what has an imaginary part comes back as pairs.
 
     Returns
     -------
@@ -25,29 +56,14 @@ def refine(operator: Shifted, values: np.ndarray, vectors: np.ndarray) -> tuple[
         The largest, see :class:`gridcore_smallsignal.cover.Certificate`.
     """
     count = len(values)
-    right, left, worst = vectors.copy(), np.zeros_like(vectors), 0.0
-    new = values.copy()
+    new, right, left, worst = values.copy(), vectors.copy(), np.zeros_like(vectors), 0.0
     random = np.random.default_rng(1)
-    for k, value in enumerate(values):
-        real = value.imag == 0
-        shift = value + _OFFSET * (1 + abs(value)) * (1.0 if real else 1.0 + 0.5j)
-        try:
-            operator.shift(shift)
-        except SingularMatrix:
-            shift = value + 100 * _OFFSET * (1 + abs(value))
-            operator.shift(shift)
-        v, w = right[:, k], random.standard_normal(len(right)) + 0j
-        if not real:
-            w += 1j * random.standard_normal(len(right))
-        for _ in range(_ITERATIONS):
-            Bv, Bw = operator.apply(v / np.linalg.norm(v)), operator.apply_transposed(w / np.linalg.norm(w))
-            v0, v, w = v / np.linalg.norm(v), Bv, Bw
-        theta = (v0.conj() @ v) / (v0.conj() @ v0)
-        new[k] = shift + 1 / theta
-        if real:
-            v = v / v[np.argmax(np.abs(v))]
-            v, w, new[k] = v.real + 0j, w.real + 0j, new[k].real
-        right[:, k], left[:, k] = v / np.linalg.norm(v), w / np.linalg.norm(w)
+    for k in range(count):
+        new[k], right[:, k] = polish(operator, values[k], vectors[:, k])
+        w = random.standard_normal(len(right)) + 1j * random.standard_normal(len(right))
+        for _ in range(_LEFT):
+            w = operator.apply_transposed((w.real + 0j if new[k].imag == 0 else w) / np.linalg.norm(w))
+        left[:, k] = w / np.linalg.norm(w)
     if count:
         moved = operator.forward(right.T).T
         worst = float((np.linalg.norm(moved - right * new, axis=0) / np.maximum(1, np.abs(new))).max())

@@ -18,7 +18,7 @@ from .cover import Cell, Certificate, Disc
 from .dense import Spectrum
 from .linearisation import Linearisation
 from .modes import by_damping, damping_ratio
-from .refine import refine
+from .refine import polish, refine
 from .shifted import Shifted
 from .zeros import ZeroModes
 
@@ -26,7 +26,7 @@ _STEPS = 110          # of one run
 _LAYERS = (0.03, 0.06, 0.12, 0.25, 0.5, 0.8, 1.0)  # damping ratios up to which the sector is widened
 _RATIO = 2.5          # of the radii of the first cells
 _SMALLEST = 1e-3      # radius (1/s) of the innermost of them
-_REAL = 1e-9          # an imaginary part that is rounding
+_KEPT = 1.5           # of the radius of a disc: what is found farther out is not accurate, and found again there
 _NEAR = 2.5           # what lies within so many reaches of a shift is kept out of the run
 
 
@@ -70,12 +70,12 @@ class _Sweep:
         centre += 1e-3j * reach * attempt
         reach *= 1.002
         while True:
-            locked = self._locked(centre, reach)
-            found = arnoldi(self.operator.apply, centre, self.start(), locked, reach, _STEPS)
+            found = arnoldi(self.operator.apply, centre, self.start(), self._locked(centre, reach), reach, _STEPS)
             self.certificate.steps += found.steps
-            new = self._add(found.values, found.vectors, centre)
-            if not new or found.radius < reach:
+            within = np.abs(found.values - centre) <= _KEPT * max(reach, found.radius)
+            if not self._add(found.values[within], found.vectors[:, within]) or found.radius < reach:
                 break
+            self.operator.shift(centre)
         radius = min(found.radius, 10 * self.certificate.modulus + reach)
         if radius > 0:
             inside = np.abs(self._all() - centre) <= radius
@@ -100,16 +100,20 @@ class _Sweep:
             vectors.append(self.zero)
         return Locked.of(np.hstack(vectors), J, centre)
 
-    def _add(self, values: np.ndarray, vectors: np.ndarray, centre: complex) -> int:
-        """Keep what is new; how many these are."""
-        near_real = np.abs(values.imag) <= _REAL * (1 + np.abs(values))
-        values = np.where(near_real, values.real, values)
-        up = values.imag >= 0
-        # beyond the reach of locking an eigenvalue may come back
-        new = up & np.array([not self._known(v, vectors[:, k]) for k, v in enumerate(values)], dtype=bool)
-        self.values = np.concatenate([self.values, values[new]])
-        self.vectors = np.hstack([self.vectors, vectors[:, new]])
-        return int(new.sum())
+    def _add(self, values: np.ndarray, vectors: np.ndarray) -> int:
+        """Keep what is new, to round-off; how many these are. Moves the operator's shift."""
+        count = 0
+        for rough, vector in zip(values, vectors.T, strict=True):
+            if rough.imag < -1e-6 * (1 + abs(rough)):
+                continue  # its conjugate is as near
+            value, vector = polish(self.operator, rough, vector)
+            if value.imag < 0:
+                value, vector = value.conjugate(), vector.conj()
+            # beyond the reach of locking an eigenvalue may come back
+            if not self._known(value, vector):
+                self.values, self.vectors = np.append(self.values, value), np.column_stack([self.vectors, vector])
+                count += 1
+        return count
 
     def _known(self, value: complex, vector: np.ndarray) -> bool:
         """Whether the eigenvector lies in the span of known ones of the same eigenvalue."""
@@ -118,7 +122,7 @@ class _Sweep:
         if not len(same) and not zero:
             return False
         basis, _ = np.linalg.qr(np.hstack([self.vectors[:, same], self.zero]) if zero else self.vectors[:, same])
-        return bool(np.linalg.norm(vector - basis @ (basis.conj().T @ vector)) < 1e-3)
+        return bool(np.linalg.norm(vector - basis @ (basis.conj().T @ vector)) < 1e-6)
 
     def cover(self, begin: float, end: float, modulus: float) -> None:
         """Search the sector between two angles."""
