@@ -34,10 +34,12 @@ def quadratic(s: Any, E: Any) -> Any:
     """``SE(E) E``: the parabola ``B (E - A)^2`` through both points, and zero below A.
 
     PSS/E program application guide, saturation of excitation systems. It is continuous with its slope, so nothing
-    needs to be located at A. It is zero where ``SE2 E2`` and ``SE1 E1`` are.
+    needs to be located at A. A point without saturation, or at no voltage, stands for no saturation at all: data files
+    say so by zeros in either point, and OpenIPSL (tested against PSS/E), PowerSimulationsDynamics.jl and ANDES read
+    them so.
     """
     first, second = _root(s.SE1 * s.E1), _root(s.SE2 * s.E2)
-    there = second != first
+    there = np.logical_and(first * second > 0, second != first)
     rise = np.where(there, second - first, 1.0)
     A = (s.E1 * second - s.E2 * first) / rise
     root = np.where(there, rise / np.where(there, s.E2 - s.E1, 1.0), 0.0)
