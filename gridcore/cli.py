@@ -86,6 +86,10 @@ def main() -> NoReturn:
 @system_options
 @time_options
 @click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
+@click.option("--record", multiple=True, metavar="PATTERN",
+              help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
+@click.option("--memory", type=float, metavar="MB",
+              help="States beyond this go to a temporary file; by default a quarter of what the machine has.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
 @click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @click.option("--quiet", is_flag=True, help="No summary.")

@@ -17,7 +17,7 @@ from .signals import select, signals
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .run import Run
+    from .run import Run, Stretch
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def to_xarray(run: Run, names: Iterable[str] | None = None) -> xr.Dataset:
     coordinates: dict[str, Any] = {
         "time": ("time", run.t.copy(), {"units": "s", "long_name": "time"}),
         "switchings": ("time", run.tape.point_settings(), {"long_name": "switchings before this point"})}
-    for signal in signals(run.system, names):
+    for signal in signals(run.system, names, run):
         coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
         variables[signal.name] = (("time", signal.dimension), run.of(signal.devices, signal.quantity),
                                   {"units": signal.unit, "long_name": signal.doc or signal.quantity})
@@ -79,16 +79,20 @@ def to_xarray(run: Run, names: Iterable[str] | None = None) -> xr.Dataset:
 def to_csv(run: Run, path: Path, columns: Iterable[str] | None = None) -> None:
     """See :meth:`gridcore.run.Run.to_csv`."""
     if columns is None:
-        wanted = [(device, s.quantity) for s in signals(run.system) for device in s.devices]
+        wanted = [(device, s.quantity) for s in signals(run.system, run=run) for device in s.devices]
     else:
         wanted = select(run.system, [columns] if isinstance(columns, str) else columns)
     by_name: dict[str, list[str]] = {}
     for device, name in wanted:
         by_name.setdefault(name, []).append(device)
-    found = {(device, name): column for name, devices in by_name.items()
-             for device, column in zip(devices, run.of(devices, name).T, strict=True)}
-    table = np.column_stack([run.t, *(found[key] for key in wanted)])
+
+    def table(part: Stretch) -> np.ndarray:
+        found = {(device, name): column for name, devices in by_name.items()
+                 for device, column in zip(devices, part.of(devices, name).T, strict=True)}
+        return np.column_stack([part.t, *(found[key] for key in wanted)])
+
     with whole_file(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["time", *(f"{device}.{name}" for device, name in wanted)])
-        writer.writerows(table.tolist())  # Python writes the shortest digits that read back exactly
+        # Python writes the shortest digits that read back exactly
+        run.stretches(lambda part: writer.writerows(table(part).tolist()))

@@ -171,6 +171,10 @@ class Study:
     theta : float or None
     deenergise, enforce_q_limits : bool
     method : str
+    record : sequence of str
+        What is kept; all of it where there is nothing.
+    memory : float or None
+        MB of states beyond which they go to a file.
     """
 
     case: str
@@ -181,6 +185,8 @@ class Study:
     deenergise: bool
     enforce_q_limits: bool
     method: str = "theta"
+    record: Sequence[str] = ()
+    memory: float | None = None
 
     def build(self, quiet: bool = False) -> System:
         """The system, at its operating point."""
@@ -196,7 +202,8 @@ class Study:
         from .integrate.driver import simulate
         from .progress import Progress
 
-        options = {} if self.theta is None else {"theta": self.theta}
+        options: dict[str, Any] = {} if self.theta is None else {"theta": self.theta}
+        options |= {"record": self.record or None, "memory": None if self.memory is None else self.memory * 1e6}
         try:
             with Progress("simulating", self.t_end, quiet) as progress, interruptible(progress) as tell:
                 return simulate(system, self.t_end, self.step, self.method, progress=tell, **options)

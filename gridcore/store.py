@@ -3,7 +3,10 @@
 The root of the file is for everybody: what :meth:`gridcore.run.Run.to_xarray` has, under the same names,
 readable by any NetCDF program. The group ``tape`` holds what replaying the run needs and the root has
 not: records, clocks, settings, the initial buffer Z0, and the case as text of gridcore's own format. The
-variables X themselves stand in the root only; ``tape`` says which columns of X each root variable is.
+variables X themselves stand in the root only; ``tape`` says which columns of X each root variable is. Of a
+run that kept a part of X, ``tape`` holds that part as ``X``, and its columns as ``recorded``.
+
+Large variables are in chunks, and are written and read a part of the run at a time: a run may be larger than memory.
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ import numpy as np
 
 from . import plugins, trajectory
 from .case import Case
+from .checkpoint import AUTO, Recorded, states
 from .device import Declarations
 from .errors import GridcoreError
 from .export import describe, whole_file
-from .run import Run
+from .run import Run, Stretch
 from .signals import Signal, signals
 from .trajectory import Clock, Settings, Tape
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 FORMAT = "gridcore run"
 VERSION = 1
 _CASE = ".toml"
+_CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
 _RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
 
 
@@ -89,14 +94,21 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
     _write(file, "time", ("time",), run.t, units="s", long_name="time")
     _write(file, "switchings", ("time",), run.tape.point_settings(), long_name="switchings before this point")
     columns: dict[str, np.ndarray] = {}
-    for signal in signals(run.system):
+    shown = signals(run.system, run=run)
+    for signal in shown:
         if signal.dimension not in file.dimensions:
             _write(file, signal.dimension, (signal.dimension,), list(signal.devices))
-        _write(file, signal.name, ("time", signal.dimension), run.of(signal.devices, signal.quantity),
-               units=signal.unit, long_name=signal.doc or signal.quantity, coordinates="switchings")
+        _make(file, signal.name, ("time", signal.dimension), units=signal.unit,
+              long_name=signal.doc or signal.quantity, coordinates="switchings")
         if _is_variable(signal, run.system):
             columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}")
                                              for d in signal.devices])
+
+    def write(part: Stretch) -> None:
+        for signal in shown:
+            file.variables[signal.name][part.first: part.first + len(part.t)] = part.of(signal.devices, signal.quantity)
+
+    run.stretches(write)
     if run.events:
         _write(file, "event_time", ("event",), np.array([e.t for e in run.events]), units="s",
                long_name="time of event")
@@ -107,6 +119,16 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
 def _is_variable(signal: Signal, system: System) -> bool:
     cls = system.layout.instances[system.layout.find(signal.devices[0])].device
     return signal.quantity in cls.declares.variables()
+
+
+def _make(group: Any, name: str, dimensions: tuple[str, ...], **attributes: str) -> Any:
+    """A variable of numbers of these dimensions, to be written part by part; in chunks where it is large."""
+    points, width = (len(group.dimensions[d]) for d in dimensions)
+    rows = max(_CHUNK // (8 * max(width, 1)), 1)
+    chunks = (rows, width) if 0 < rows < points and width else None
+    variable = group.create_variable(name, dimensions, dtype=np.dtype(float), chunks=chunks)
+    variable.attrs.update({key: value for key, value in attributes.items() if value})
+    return variable
 
 
 def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any, **attributes: str) -> None:
@@ -147,8 +169,22 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         _write(group, "record_kind", ("record",), [type(record).__name__ for record in tape.records])
     for kind in kinds:
         _write_table(group, kind, _RECORDS[kind], [r for r in tape.records if type(r).__name__ == kind])
+    if isinstance(tape.states, Recorded):
+        _write(group, "recorded", ("recorded",), tape.states.at.astype(np.int64))
+        _write_recorded(group, tape.states)
+        return
     for name, positions in columns.items():
         _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
+
+
+def _write_recorded(group: Any, states: Recorded) -> None:
+    """What there is of X."""
+    variable = _make(group, "X", ("point", "recorded"))
+
+    def write(first: int, X: np.ndarray) -> None:
+        variable[first: first + len(X)] = X
+
+    states.visit(write)
 
 
 def _write_settings(group: Any, settings: Sequence[np.ndarray]) -> None:
@@ -200,16 +236,27 @@ def _read_table(group: Any, name: str, cls: type) -> list[Any]:
     return [cls(*row) for row in zip(*columns, strict=True)]
 
 
-def _read_tape(file: Any, group: Any, system: System) -> Tape:
-    t = file.variables["time"][...]
-    X = np.empty((len(t), system.n))
+def _read_X(file: Any, group: Any, n: int, points: slice) -> np.ndarray:
+    """(points, n) variables at some points; what was not recorded is undefined."""
+    X = np.empty((points.stop - points.start, n))
+    if "recorded" in group.variables:
+        X[:, group.variables["recorded"][...]] = group.variables["X"][points]
     for name in group.variables:
         if name.startswith("columns_"):
-            X[:, group.variables[name][...]] = file.variables[name.removeprefix("columns_")][...]
-    tape = Tape(system.n, json.loads(group.attrs["theta"]))
+            X[:, group.variables[name][...]] = file.variables[name.removeprefix("columns_")][points]
+    return X
+
+
+def _read_tape(file: Any, group: Any, system: System) -> Tape:
+    t, clocks = file.variables["time"][...], group.variables["point_clock"][...].tolist()
+    recorded = group.variables["recorded"][...] if "recorded" in group.variables else None
+    tape = Tape(system.n, json.loads(group.attrs["theta"]), states=states(AUTO, system.n, recorded))
     tape.reserve(len(t))
-    for time, row, clock in zip(t, X, group.variables["point_clock"][...].tolist(), strict=True):
-        tape.point(time, row, clock)
+    block = max(1, _BLOCK // (8 * max(system.n, 1)))
+    for first in range(0, len(t), block):
+        points = slice(first, min(first + block, len(t)))
+        for time, row, clock in zip(t[points], _read_X(file, group, system.n, points), clocks[points], strict=True):
+            tape.point(time, row, clock)
     tape.trim()
     tape.clocks = _read_table(group, "Clock", Clock)
     tape.settings = Settings(_read_settings(group))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .network import Bus
-from .rotors import Rotors, rotors
+from .rotors import Rotors, rotor_devices, rotors
+from .signals import kept
 
 if TYPE_CHECKING:
     from .dae import System
@@ -53,11 +54,13 @@ def describe_system(system: System) -> Iterator[Line]:
 def describe_run(run: Run) -> Iterator[Line]:
     """Events, speeds, voltages, synchronism, work and time."""
     yield from _under("events", _events(run) or ["none"])
-    machines = rotors(run)
-    if machines.devices:
+    devices = rotor_devices(run.system)
+    machines = rotors(run) if devices and all(run.keeps(devices, name) for name in ("delta", "omega")) else None
+    if machines is not None:
         speeds = np.where(machines.in_service, machines.omega, np.nan)
         yield "speed", _extremes(run, machines.devices, speeds, "pu")
     buses = [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)]
+    buses = [bus for bus, there in zip(buses, kept(run, buses, "Vm"), strict=True) if there]
     if buses:
         live = run.of(buses, "energised") == 1
         volts = np.where(live, run.of(buses, "Vm"), np.nan)
@@ -66,7 +69,7 @@ def describe_run(run: Run) -> Iterator[Line]:
             low, high = int(np.nanargmin(volts[-1])), int(np.nanargmax(volts[-1]))
             yield "", (f"at the end {volts[-1, low]:.4f} pu ({buses[low]}) to "
                        f"{volts[-1, high]:.4f} pu ({buses[high]})")
-    if machines.spread.any():  # a machine alone has nothing to be in step with
+    if machines is not None and machines.spread.any():  # a machine alone has nothing to be in step with
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
     theta = "" if run.tape.theta is None else f", theta = {run.tape.theta:g}"
