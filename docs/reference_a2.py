@@ -101,7 +101,8 @@ def main() -> None:
         "next": markdown(["", ""], [
             ["optimum: Pm", f"{best:.10f}"],
             ["from one number Pm to the next the gradient rises by", f"{SECOND * np.spacing(best):.1e}"],
-            ["beside that, the gradients at the 121 numbers around it scatter by (standard deviation)", f"{scatter(best):.1e}"]])})
+            ["beside that, the gradients at the 121 numbers around it scatter by (standard deviation)",
+             f"{scatter(best):.1e}"]])})
     figure, axes = panels(1, 1, width=5.6, height=3.4)
     ax = axes[0, 0]
     ax.semilogy(exact, "o-", color=BLUE, label="exact gradients")

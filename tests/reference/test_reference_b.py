@@ -54,3 +54,11 @@ def test_in_radians_the_same_penalty_lets_it_pass_by_four_degrees():
     problem = b.Problem(b.UNITS["radians"])
     result = problem.optimise()
     assert np.degrees(problem.run(result.x[0])["SWING", "delta"].max() - b.PHI_S) == pytest.approx(3.94, abs=0.05)
+
+
+def test_with_the_limit_as_a_constraint_the_trajectory_touches_it_and_does_not_cross_it_at_all():
+    found = b.within()
+    assert found.success
+    highest = b.Problem().run(found.x.item())["SWING", "delta"].max()
+    assert -1e-6 < highest - b.PHI_S < 1e-9
+    assert found.x.item() == pytest.approx(1.0058, abs=5e-4)
