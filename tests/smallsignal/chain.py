@@ -24,7 +24,7 @@ SHARES = {name: name[0] + other for name, other in (("pZ", "P"), ("pI", "P"), ("
 
 
 def direction(system: System, address: str) -> dict[str, float] | None:
-    """What changes with a parameter, as a direction: itself, or of a load's shares one for another; None for the other."""
+    """What changes with a parameter: itself, or of a load's shares one for another; None for the other."""
     device, _, name = address.rpartition(".")
     model = system.layout.instances[system.layout.find(device)].model if device in system.layout.number else ""
     if model != "ZIP" or name[1:] not in ("Z", "I", "P"):

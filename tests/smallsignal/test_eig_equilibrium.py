@@ -1,4 +1,4 @@
-"""Where a system may be linearised, and what is a state there: limits, time constants of zero, what is out of service."""
+"""Where a system may be linearised, and what is a state there: limits, zero time constants, what is out of service."""
 
 from __future__ import annotations
 

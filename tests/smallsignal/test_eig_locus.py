@@ -1,0 +1,120 @@
+"""Root locus and damping map: modes keep their identity while parameters change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.errors import CaseError, GridcoreError
+from gridcore_smallsignal.tracking import follow, match
+
+
+@pytest.fixture(scope="module")
+def system():
+    return gc.build("wscc9")
+
+
+@pytest.fixture(scope="module")
+def locus(system):
+    return gc.analyses.root_locus(system, "GEN2.P0", np.linspace(0.5, 2.4, 6))
+
+
+def test_each_point_has_the_eigenvalues_of_a_case_built_with_that_value(locus):
+    for value, found in zip(locus.values[0], locus.eigenvalues, strict=True):
+        case = gc.load_case("wscc9")
+        case.set("GEN2.P0", float(value))
+        modes = gc.analyses.small_signal(gc.build(case))
+        expected = modes.eigenvalues[[k for k in modes.pairs() if not modes.labels[k]]]
+        np.testing.assert_allclose(np.sort(np.abs(found.imag)), np.sort(expected.imag), atol=1e-8)
+        np.testing.assert_allclose(np.sort(found.real), np.sort(expected.real), atol=1e-8)
+
+
+def test_modes_are_followed_not_sorted(system, locus):
+    """With points close together each mode goes to the nearest; with few, it arrives at the same place."""
+    fine = gc.analyses.root_locus(system, "GEN2.P0", np.linspace(0.5, 2.4, 96))
+    steps = np.abs(np.diff(fine.eigenvalues, axis=0)).max()
+    assert steps < 0.6
+    np.testing.assert_allclose(fine.eigenvalues[::19], locus.eigenvalues, atol=1e-8)
+
+
+def test_slope_of_a_locus_is_the_sensitivity(system):
+    value, h = 1.63, 1e-3
+    locus = gc.analyses.root_locus(system, "GEN2.P0", [value - h, value, value + h])
+    modes = gc.analyses.small_signal(system)
+    numbers = [modes.nearest(v) for v in locus.eigenvalues[1]]
+    slopes = (locus.eigenvalues[2] - locus.eigenvalues[0]) / (2 * h)
+    np.testing.assert_allclose(modes.sensitivities("GEN2.P0", numbers)["eigenvalue"].values[:, 0], slopes, atol=2e-4)
+
+
+def test_back_and_forth_is_the_identity(system):
+    def at(point):
+        return gc.analyses.small_signal(system.with_values({"GEN2.P0": float(point[0])}))
+
+    ends = [np.array([0.5]), np.array([2.4])]
+    first, last = map(at, ends)
+    numbers = [k for k in first.pairs() if not first.labels[k]]
+    there, _ = follow(at, ends[0], first, numbers, ends[1], last)
+    back, _ = follow(at, ends[1], last, there, ends[0], first)
+    assert back == numbers
+    assert len(set(there)) == len(there)
+
+
+def test_a_mode_agrees_with_itself(system):
+    modes = gc.analyses.small_signal(system)
+    numbers = list(range(len(modes)))
+    found, agreement = match(modes, numbers, modes)
+    assert found == numbers
+    np.testing.assert_allclose(agreement, 1.0, atol=1e-6)
+
+
+def test_chosen_modes_only(system):
+    locus = gc.analyses.root_locus(system, "EXC1.KA", [15, 20, 25], modes=[0, 2])
+    assert locus.eigenvalues.shape == (3, 2)
+    assert locus.dominant[0].startswith("GEN2.")
+    data = locus.to_xarray()
+    assert data["damping_ratio"].dims == ("EXC1.KA", "mode")
+    np.testing.assert_array_equal(data["real"] + 1j * data["imag"], locus.eigenvalues)
+    assert "EXC1.KA from 15 to 25" in repr(locus)
+
+
+def test_damping_map_has_the_loci_as_its_rows_and_columns(system):
+    x, y = [0.8, 1.2, 1.6], [15.0, 20.0, 30.0]
+    made = gc.analyses.damping_map(system, {"GEN2.P0": x, "EXC2.KA": y})
+    assert made.eigenvalues.shape[:2] == (3, 3)
+    row = gc.analyses.root_locus(system.with_values({"GEN2.P0": 1.2}), "EXC2.KA", y)
+    column = gc.analyses.root_locus(system.with_values({"EXC2.KA": 20.0}), "GEN2.P0", x)
+    np.testing.assert_allclose(made.least()[1], row.least(), atol=1e-9)
+    np.testing.assert_allclose(made.least()[:, 1], column.least(), atol=1e-9)
+    for k in range(made.eigenvalues.shape[-1]):  # the same mode stands in the same place everywhere
+        for followed, alone in ((made.eigenvalues[1, :, k], row), (made.eigenvalues[:, 1, k], column)):
+            assert np.abs(alone.eigenvalues - followed[:, None]).max(axis=0).min() < 1e-8
+
+
+def test_a_band_leaves_other_modes_out(system):
+    made = gc.analyses.root_locus(system, "EXC1.KA", [20, 25])
+    narrow = made.least((1.9, 2.2))
+    assert (narrow > made.least()).all()
+    assert np.isnan(made.least((50.0, 60.0))).all()
+
+
+def test_where_there_is_no_equilibrium_a_locus_stops_and_a_map_has_a_hole(system):
+    with pytest.raises(GridcoreError, match=r"GEN2.P0 = 50: .*power flow"):
+        gc.analyses.root_locus(system, "GEN2.P0", [1.0, 50.0])
+    made = gc.analyses.damping_map(system, {"GEN2.P0": [1.0, 50.0], "EXC1.KA": [20.0, 25.0]})
+    assert np.isnan(made.least()[1]).all()
+    assert np.isfinite(made.least()[0]).all()
+    assert set(made.failures) == {(1, 0), (1, 1)}
+
+
+def test_what_makes_no_sense_is_refused(system):
+    with pytest.raises(CaseError, match="at least two finite values"):
+        gc.analyses.root_locus(system, "EXC1.KA", [20])
+    with pytest.raises(CaseError, match=r"no parameter 'KAA'.*did you mean KA"):
+        gc.analyses.root_locus(system, "EXC1.KAA", [20, 30])
+    with pytest.raises(CaseError, match="no device 'EXC9'"):
+        gc.analyses.root_locus(system, "EXC9.KA", [20, 30])
+    with pytest.raises(CaseError, match=r"2 parameters expected, got EXC1\.KA"):
+        gc.analyses.damping_map(system, {"EXC1.KA": [20, 30]})
+    with pytest.raises(GridcoreError, match=r"states are not the same any more \(GEN2.Edp\)"):
+        gc.analyses.root_locus(system, "GEN2.Tq0p", [0.5, 0.0])
