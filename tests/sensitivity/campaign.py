@@ -33,9 +33,11 @@ NOISE = 1e-12
 STEPS = (1e-3, 2e-4, 4e-5, 1e-5)
 SYSTEMS = {
     "wscc9": {"generators": 3, "branches": ["LINE4-5", "LINE4-6", "LINE5-7", "LINE6-9", "LINE7-8", "LINE8-9"],
-              "loads": [5, 6, 8], "buses": range(4, 10), "limit": (1.6, 4.0)},
-    "kundur": {"generators": 4, "branches": ["LINE7-8_1", "LINE7-8_2", "LINE8-9_1", "LINE8-9_2", "LINE6-7"],
-               "loads": [7, 9], "buses": range(5, 12), "limit": (2.0, 4.0)},
+              "loads": [5, 6, 8], "buses": range(4, 10), "exciter": "EXC", "gain": "KA", "ceiling": "VRMAX",
+              "limit": (1.6, 4.0), "regulator": "VR"},
+    "kundur": {"generators": 4, "branches": ["LINE7-8", "LINE7-8_2", "LINE8-9", "LINE8-9_2", "LINE6-7"],
+               "loads": [7, 9], "buses": range(5, 12), "exciter": "EXC_GEN", "gain": "K", "ceiling": "EMAX",
+               "limit": (2.0, 4.0), "regulator": "Efd"},
 }
 
 
@@ -79,15 +81,16 @@ def _operating_point(rng: np.random.Generator, case: gc.Case, about: dict[str, A
         load.fields.update(dict(zip(("pZ", "pI", "pP"), parts)))
         wrt += [f"LOAD{bus}.P0", f"LOAD{bus}.Q0"]
     for k in range(1, about["generators"] + 1):
-        machine, exciter = case[f"GEN{k}"], case[f"EXC{k}"]
+        name, ceiling = f"{about['exciter']}{k}", about["ceiling"]
+        machine, exciter = case[f"GEN{k}"], case[name]
         if machine.fields["control"] == "PV":
             machine.fields["P0"] *= level
             wrt.append(f"GEN{k}.P0")
         machine.fields["H"] *= rng.uniform(0.7, 1.4)
         machine.fields["D"] = rng.uniform(0.0, 5.0)
         machine.fields["V0"] *= rng.uniform(0.98, 1.02)
-        exciter.fields["VRMAX"] = rng.uniform(*about["limit"])
-        wrt += [f"GEN{k}.H", f"GEN{k}.D", f"GEN{k}.V0", f"EXC{k}.KA", f"EXC{k}.VRMAX", f"GEN{k}.Xdp"]
+        exciter.fields[ceiling] = rng.uniform(*about["limit"])
+        wrt += [f"GEN{k}.H", f"GEN{k}.D", f"GEN{k}.V0", f"{name}.{about['gain']}", f"{name}.{ceiling}", f"GEN{k}.Xdp"]
     return [*wrt, *(f"{branch}.{p}" for branch in about["branches"] for p in ("x", "b"))]
 
 
@@ -126,9 +129,11 @@ def _relays(rng: np.random.Generator, case: gc.Case, about: dict[str, Any]) -> l
 def objectives(scenario: Scenario) -> list[Any]:
     """Of all three kinds, on angles, speeds, voltages and a regulator."""
     bus, times = ("BUS5" if scenario.case.name == "wscc9" else "BUS7"), scenario.t_end * np.array([0.3117, 0.7731])
+    about = SYSTEMS[scenario.case.name]
+    regulator = f"{about['exciter']}1", about["regulator"]
     return [gc.Terminal(lambda v: v["GEN2", "delta"] - v["GEN1", "delta"]),
             gc.Terminal(lambda v: v[bus, "Vm"]),
-            gc.Integral(lambda v: 1e3 * (v["GEN2", "omega"] - 1.0) ** 2 + v["EXC1", "VR"]),
+            gc.Integral(lambda v: 1e3 * (v["GEN2", "omega"] - 1.0) ** 2 + v[regulator]),
             gc.Sampled(times, lambda v: v["GEN3", "delta"] + v[bus, "Vr"], data=0.2)]
 
 

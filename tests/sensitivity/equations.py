@@ -126,10 +126,13 @@ class Equations:
         """Which rows are differential now."""
         out = np.zeros(self.n, dtype=bool)
         for group, d in self._calls:
+            scope = self.scope(group, self.Z[:, :1], self.t[:1])
             for name, state in d.states.items():
-                for i in group.members:
-                    out[self.row[i, name]] = ((state.T is None or self.Z[self.row[i, state.T], 0].real > 0)
-                                              and (state.limits is None or self.mode[i, f"{name}_limit"] == 0))
+                moves = np.ones(len(group.members), dtype=bool)
+                if state.T is not None:
+                    moves &= np.broadcast_to(np.real(scope.value((), state.T)) > 0, (len(moves), 1))[:, 0]
+                for i, free in zip(group.members, moves):
+                    out[self.row[i, name]] = free and (state.limits is None or self.mode[i, f"{name}_limit"] == 0)
         return out
 
     def F(self, Z: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -146,7 +149,8 @@ class Equations:
                     row = np.where(some, row / np.where(some, T, 1.0), rate)
                 if state.limits is not None:
                     mode, x = scope.value((), f"{name}_limit"), scope.value((), name)
-                    low, high = (scope.value((), limit) for limit in state.limits)
+                    low, high = (0.0 if limit is None else limit if not isinstance(limit, str)
+                                 else scope.value((), limit) for limit in state.limits)
                     row = np.where(mode == 0, row, x - np.where(mode > 0, high, low))
                 out[[self.row[i, name] for i in group.members]] = row
             for name, residual in zip(d.algebraics, scope.residuals()):

@@ -439,8 +439,48 @@ def kundur() -> Study:
     case.set("fault.clear", 0.1523)
     case.set("trip.t", 0.17)
     for k in (1, 2, 3, 4):
-        case.set(f"EXC{k}.VRMAX", 3.0)
+        case.set(f"EXC_GEN{k}.EMAX", 2.2)
+        case.set(f"GEN{k}.S10", 0.04)
+        case.set(f"GEN{k}.S12", 0.27)
     return Study(case, 0.6, 0.02, [
-        "fault.t", "fault.clear", "trip.t", "GEN1.H", "GEN3.V0", "GEN1.V0", "GEN2.P0", "LOAD7.P0", "LOAD9.Q0",
-        "SHUNT7.b", "LINE8-9_1.x", "EXC1.VRMAX", "GOV2.R", "GEN4.Sn", "EXC3.TR"],
-        [("GEN1", "omega"), ("BUS8", "Vm"), ("GEN4", "delta")], ["fault.strikes", "fault.clears", "trip.opens"])
+        "fault.t", "fault.clear", "trip.t", "GEN1.H", "GEN3.V0", "GEN1.V0", "GEN2.P0", "GEN2.S12", "GEN1.Xdpp",
+        "GEN3.Td0p", "LOAD7.P0", "LOAD9.Q0", "SHUNT7.b", "LINE8-9.x", "EXC_GEN1.EMAX", "EXC_GEN2.K", "GOV_GEN2.R",
+        "GEN4.Sn", "EXC_GEN3.TE", "PSS_EXC_GEN1.KS", "PSS_EXC_GEN2.T1", "PSS_EXC_GEN4.LSMAX"],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("GEN4", "delta"), ("EXC_GEN2", "Efd")],
+        ["fault.strikes", "EXC_GEN1.Efd_at_EMAX", "fault.clears", "trip.opens"])
+
+
+@study
+def new_england() -> Study:
+    """Ten machines, regulators that reach their limit and leave it, valves that do."""
+    case = gc.load_case("ieee39")
+    case.set("fault.t", 0.1)
+    case.set("fault.clear", 0.2023)
+    case.set("trip.t", 0.22)
+    case.set("GOV_GEN38.VMAX", 0.832)
+    return Study(case, 0.6, 0.02, [
+        "fault.clear", "trip.t", "GEN31.H", "GEN39.V0", "GEN34.V0", "GEN36.P0", "GEN38.Xqp", "LOAD16.P0", "LOAD4.Q0",
+        "LINE15-16.x", "EXC_GEN36.VRMAX", "EXC_GEN34.KA", "GOV_GEN38.VMAX", "GOV_GEN30.R", "GEN33.Tq0p"],
+        [("GEN36", "omega"), ("BUS16", "Vm"), ("GEN38", "delta"), ("GOV_GEN38", "Pm")],
+        ["fault.strikes", "EXC_GEN36.VR_at_VRMAX", "fault.clears", "trip.opens", "EXC_GEN36.VR_off_VRMAX"])
+
+
+@study
+def governors_at_their_limits() -> Study:
+    """A fault, after which gates, rates and the acceleration limiter say how the turbines go on."""
+    case = nine_bus()
+    case.add(record("IEEEG1", machine="GEN1", K=20.0, T1=0.1, T2=0.02, T3=0.1, Uo=0.2, Uc=-0.2, PMAX=0.8, PMIN=0.0,
+                    T4=0.2, T5=3.0, K1=0.4, K3=0.6))
+    case.add(record("GGOV1", machine="GEN2", R=0.04, Tpelec=0.5, Kpgov=8.0, Kigov=2.0, Tact=0.2, Kturb=1.5, Tb=0.5,
+                    Ropen=0.2, Rclose=-0.15, Ldref=0.86, Trate=192.0, Flag=1.0, db=3e-4))
+    case.add(record("HYGOV", machine="GEN3", R=0.05, r=0.3, Tr=4.0, Tf=0.05, Tg=0.3, VELM=0.03, GMAX=0.9, GMIN=0.1,
+                    TW=1.2, At=1.2, Dturb=0.5, qNL=0.08))
+    case.add(gc.BusFault(id="fault", bus=7, t=0.1, clear=0.2317))
+    return Study(case, 0.7, 0.02, [
+        "fault.clear", "GEN1.H", "GEN2.P0", "GEN1.V0", "LOAD5.P0", "GOV_GEN1.Uc", "GOV_GEN1.K", "GOV_GEN2.Kpgov",
+        "GOV_GEN2.aset", "GOV_GEN2.DELT", "GOV_GEN2.Rclose", "GOV_GEN2.Trate", "GOV_GEN2.db", "GOV_GEN3.VELM",
+        "GOV_GEN3.r", "GOV_GEN3.At"],
+        [("GEN1", "omega"), ("GOV_GEN1", "Pm"), ("GOV_GEN2", "valve"), ("GOV_GEN3", "q")],
+        ["fault.strikes", "GOV_GEN2.low_to_second", "GOV_GEN2.banded_above", "GOV_GEN2.low_to_first",
+         "GOV_GEN3.speed_at_speed_min", "GOV_GEN2.valve_speed_at_Rclose", "fault.clears", "GOV_GEN1.valve_speed_at_Uc",
+         "GOV_GEN3.speed_at_VELM"])
