@@ -24,6 +24,7 @@ takes the block's dynamics away for that instance.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,17 +89,17 @@ class Block(Composite):
         """Add a state."""
         self._parts[name] = State(self.unit, rate=rate, doc=doc or self.words, **fields)
 
-    def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool) -> None:
+    def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool, initial: int = 0) -> None:
         """Add a mode, and a guard for each change of it."""
-        self._parts[mode] = Mode(doc=doc)
+        self._parts[mode] = Mode(initial, doc=doc)
         for change in changes:
             self._parts[change.guard] = Guard(
-                change.guard, change.function, change.direction, {mode: change.before, "status": 1},
+                change.guard, change.function, change.direction, {mode: change.before, "status": 1, **change.when},
                 {mode: change.after}, None, False, change.doc, settles)
 
 
 class Change(NamedTuple):
-    """One way in which a mode may change: the guard's name and function, its direction, and the values of the mode."""
+    """One way in which a mode may change: the guard, the values of the mode, and those of others meanwhile."""
 
     guard: str
     function: Callable[[Any], Any]
@@ -106,6 +107,7 @@ class Change(NamedTuple):
     before: int
     after: int
     doc: str
+    when: Mapping[str, float] = MappingProxyType({})
 
 
 class Lag(Block):
@@ -188,10 +190,11 @@ class LeadLag(Block):
         def rate(s: Any) -> Any:
             return K(s) * u(s) - getattr(s, x)
 
-        self.state(x, rate, T=T2, limits=bounds if self.limits else None, at_limit=self.at_limit,
-                   doc=f"{self.words}: its lag")
-        clamp(self, lambda s: getattr(s, x) + _over(getattr(s, T1), getattr(s, T2)) * rate(s), bounds,
-              settles=self.at_limit != 0)
+        def lead(s: Any) -> Any:
+            return _over(getattr(s, T1), getattr(s, T2))
+
+        held(self, x, rate, bounds, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=T2,
+             doc=f"{self.words}: its lag")
 
 
 class Washout(Block):
@@ -247,9 +250,8 @@ class PI(Block):
         KP, KI = self.reader(self.KP, "kp", "proportional gain"), self.reader(self.KI, "ki", "integral gain")
         x, bounds = f"{self.name}_x", self.bounds(self.limits)
         there = self.quantity(f"{self.name}_there", lambda s: np.where(_is(KI(s)), 1.0, 0.0), "whether it integrates")
-        self.state(x, lambda s: np.where(_is(KI(s)), KI(s) * u(s), -getattr(s, x)), T=there, init=self.init,
-                   at_limit=self.at_limit, limits=bounds if self.limits else None, doc=f"{self.words}: its integrator")
-        clamp(self, lambda s: KP(s) * u(s) + getattr(s, x), bounds, settles=self.at_limit != 0)
+        held(self, x, lambda s: np.where(_is(KI(s)), KI(s) * u(s), -getattr(s, x)), bounds, KP, lambda s: KP(s) * u(s),
+             at_limit=self.at_limit, T=there, init=self.init, doc=f"{self.words}: its integrator")
 
 
 class Limit(Block):
@@ -274,8 +276,25 @@ class Limit(Block):
         clamp(self, u, self.bounds(self.limits), settles=self.settles, names=self.names)
 
 
+def held(block: Block, x: str, rate: Callable[[Any], Any], bounds: tuple[Bound, Bound], gain: Callable[[Any], Any],
+         ahead: Callable[[Any], Any], **fields: Any) -> None:
+    """Give `block` the limited state `x` and the output ``x + ahead`` between the same bounds.
+
+    `ahead` is `gain` times what has the sign of the rate of x. So an output may reach its bound before the state, but
+    where the state stands at the bound the output does, and they leave it together.
+    """
+    if bounds == (None, None):
+        block.state(x, rate, **{key: value for key, value in fields.items() if key != "at_limit"})
+        block.output(lambda s: getattr(s, x) + ahead(s))
+        return
+    block.state(x, rate, limits=bounds, clamp=f"{block.name}_limit", **fields)
+    clamp(block, lambda s: getattr(s, x) + ahead(s), bounds, settles=fields["at_limit"] != 0,
+          initial=fields["at_limit"], state=x, gain=gain)
+
+
 def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False,
-          names: tuple[str, str] | None = None) -> None:
+          initial: int = 0, names: tuple[str, str] | None = None, state: str | None = None,
+          gain: Callable[[Any], Any] | None = None) -> None:
     """Give `block` the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
     name, mode = block.name, f"{block.name}_limit"
     low, high = labels(bounds, names)
@@ -283,10 +302,12 @@ def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *,
     for side, bound, label in ((1, bounds[1], high), (-1, bounds[0], low)):
         if bound is not None:
             beyond, end = _difference(u, bound), ending(label, side)
-            changes += [Change(f"{name}_at_{end}", beyond, side, 0, side, f"{name} reaches {label}"),
-                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}")]
+            reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
+            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}"),
+                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
+                               {f"{state}_limit": 0} if state else {})]
     if changes:
-        block.branches(mode, changes, f"-1 at {low}, 1 at {high}, 0 between", settles=settles)
+        block.branches(mode, changes, f"-1 at {low}, 1 at {high}, 0 between", settles=settles, initial=initial)
 
     def output(s: Any) -> Any:
         value = u(s)
@@ -454,6 +475,10 @@ def _over(a: Any, b: Any) -> Any:
 
 def _is(value: Any) -> Any:
     return value != 0
+
+
+def _unless_zero(gain: Callable[[Any], Any], function: Callable[[Any], Any], otherwise: float) -> Callable[[Any], Any]:
+    return lambda s: np.where(_is(gain(s)), function(s), otherwise)
 
 
 def _difference(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:

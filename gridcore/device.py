@@ -113,6 +113,9 @@ class State(Declaration):
         lets it go when a switch takes the bound away from it.
     limit_names : (str, str), optional
         What the bounds are called in events, where not by their own names.
+    clamp : str, optional
+        Name of another mode that changes with that of the limit: of an output that is at its limit
+        wherever this state is.
     at_limit : {0, 1, -1}
         1 or -1 for a state that normally rests at that limit (an integrator that a gate does not
         select): initialisation starts from there, and frees it where its rate points back inside.
@@ -125,10 +128,10 @@ class State(Declaration):
 
     def __init__(self, unit: str = "", *, init: float = 0.0, rate: Callable[..., Any] | None = None,
                  T: str | None = None, limits: tuple[limits.Bound, limits.Bound] | None = None,
-                 limit_names: tuple[str, str] | None = None, at_limit: int = 0, start_at: str | None = None,
-                 drives: str | None = None, doc: str = ""):
+                 limit_names: tuple[str, str] | None = None, clamp: str | None = None, at_limit: int = 0,
+                 start_at: str | None = None, drives: str | None = None, doc: str = ""):
         self.unit, self.init, self.equation, self.T, self.limits = unit, init, rate, T, limits
-        self.limit_names, self.at_limit, self.start_at = limit_names, at_limit, start_at
+        self.limit_names, self.clamp, self.at_limit, self.start_at = limit_names, clamp, at_limit, start_at
         self.drives, self.doc = drives, doc
 
 
@@ -430,15 +433,17 @@ def _declare_limits(declared: Declarations, name: str, state: State) -> None:
     mode, (low, high) = f"{name}_limit", limits.labels(state.limits, state.limit_names)
     declared.modes[mode] = Mode(state.at_limit, doc=f"-1 at {low}, 1 at {high}, 0 between")
     declared.modes[mode].name = mode
+    modes = [mode, *([state.clamp] if state.clamp else [])]
     for side, bound, label in ((1, state.limits[1], high), (-1, state.limits[0], low)):
         if bound is not None:
             end = limits.ending(label, side)
             reach = limits.reaching(name, bound, side, state.T, bound in declared.quantities)
             at, off = f"{name}_at_{end}", f"{name}_off_{end}"
-            declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, {mode: side}, None, False,
-                                        f"{name} reaches {label}")
-            declared.guards[off] = Guard(off, limits.leaving(name), -side, {mode: side, "status": 1}, {mode: 0}, None,
-                                         False, f"{name} leaves {label}", settles=state.at_limit != 0)
+            declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, dict.fromkeys(modes, side), None,
+                                        False, f"{name} reaches {label}")
+            declared.guards[off] = Guard(off, limits.leaving(name), -side, {mode: side, "status": 1},
+                                         dict.fromkeys(modes, 0), None, False, f"{name} leaves {label}",
+                                         settles=state.at_limit != 0)
 
 
 def _check_references(cls: type[Device], declared: Declarations) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
+# A guard this close to zero at both ends of a step, relative to the largest variable, rests there but for round-off.
+_NOISE = 1e-12
 
 
 class Theta:
@@ -75,6 +77,10 @@ class Theta:
         if len(watch):
             gamma = self.system.switching.values(assembly.Z)
             fired = watch.fired(gamma)
+            if len(fired):  # what rests at zero but for round-off has not crossed it
+                assert self._gamma is not None
+                noise = _NOISE * np.max(np.abs(assembly.X))
+                fired = fired[np.maximum(np.abs(gamma[fired]), np.abs(self._gamma[fired])) > noise]
             if len(fired):
                 h, fired, gamma = self._first(t, h, fired, gamma, watch)
         self._remember(h)
