@@ -117,6 +117,17 @@ def test_the_command_line_records_and_sums_up_what_it_can(tmp_path):
     assert "voltage" not in shown.stdout
 
 
+@pytest.mark.parametrize(("patterns", "shown"), [
+    (["GEN*.omega"], ["rotor speed"]), (["GEN*.omega", "GEN*.delta"], ["rotor speed (pu)", "rotor angle"]),
+    (["BUS[12].Vm"], ["bus voltage (pu)"]), (["GEN2.Efd"], ["field voltage (pu)"])])
+def test_a_figure_has_what_was_recorded(patterns, shown, tmp_path):
+    figure = gc.analyses.plot(gc.simulate(SYSTEM, **SPAN, record=patterns), tmp_path / "r.png")
+    assert (tmp_path / "r.png").exists()
+    headings = [axes.get_ylabel() for axes in figure.axes]
+    assert len(headings) == len(shown)
+    assert all(heading.startswith(start) for heading, start in zip(headings, shown, strict=True))
+
+
 # Beyond the budget --------------------------------------------------------------------------------------------------
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.network import Bus
-from gridcore.rotors import Rotors, rotors
-from gridcore.signals import signals
+from gridcore.rotors import Rotors, rotor_devices, rotors
+from gridcore.signals import kept, signals
 
 if TYPE_CHECKING:
     from gridcore.dae import System
@@ -43,13 +43,14 @@ class Panel:
 
 def panels(run: Run) -> list[Panel]:
     """Speeds, rotor angles, bus voltages, field voltages, as far as there are any; else the states."""
-    machines = rotors(run)
+    devices = rotor_devices(run.system)
+    machines = rotors(run) if devices and run.keeps(devices, "delta") and run.keeps(devices, "omega") else None
     found = [*_rotor_panels(run, machines), *_voltages(run), *_fields(run, machines)]
     return found or _states(run)
 
 
-def _rotor_panels(run: Run, machines: Rotors) -> list[Panel]:
-    if not machines.devices:
+def _rotor_panels(run: Run, machines: Rotors | None) -> list[Panel]:
+    if machines is None:
         return []
     speed = np.where(machines.in_service, machines.omega, np.nan)
     reference = "infinite bus" if _has_infinite_bus(run.system, machines) else "centre of inertia"
@@ -63,13 +64,14 @@ def _has_infinite_bus(system: System, machines: Rotors) -> bool:
 
 def _voltages(run: Run) -> list[Panel]:
     buses = [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)]
+    buses = [bus for bus, there in zip(buses, kept(run, buses, "Vm"), strict=True) if there]
     if not buses:
         return []
     live = run.of(buses, "energised") == 1
     return [Panel("bus voltage (pu)", buses, np.where(live, run.of(buses, "Vm"), np.nan))]
 
 
-def _fields(run: Run, machines: Rotors) -> list[Panel]:
+def _fields(run: Run, machines: Rotors | None) -> list[Panel]:
     """Field voltages of the machines that have an exciter: elsewhere they are constant."""
     instances = run.system.layout.instances
     excited = sorted({instances[host].id for number, instance in enumerate(instances)
@@ -77,16 +79,17 @@ def _fields(run: Run, machines: Rotors) -> list[Panel]:
                       for port, _, target in [(item.drives or "").rpartition(".")]
                       if target == "Efd" and (host := run.system.layout.ports[number].get(port)) is not None},
                      key=run.system.layout.find)
+    excited = [device for device, there in zip(excited, kept(run, excited, "Efd"), strict=True) if there]
     if not excited:
         return []
     on = run.of(excited, "status") == 1
-    speed = run.of(excited, "omega") if set(excited) <= set(machines.devices) else None
+    speed = run.of(excited, "omega") if machines is not None and set(excited) <= set(machines.devices) else None
     return [Panel("field voltage (pu)", excited, np.where(on, run.of(excited, "Efd"), np.nan), speed)]
 
 
 def _states(run: Run) -> list[Panel]:
     out = []
-    for signal in signals(run.system)[:_STATES_SHOWN]:
+    for signal in signals(run.system, run=run)[:_STATES_SHOWN]:
         text = signal.doc or signal.quantity
         heading = f"{text} ({signal.unit})" if signal.unit else text
         out.append(Panel(heading, list(signal.devices), run.of(signal.devices, signal.quantity)))
