@@ -352,7 +352,7 @@ class System:
         column_of[: self.n] = np.arange(self.n)
         kept = [k for k, trace in enumerate(self.traces) if trace.rows]
         parts = {k: self.row_entries(k, "jacobian", column_of) for k in kept}
-        pattern = SparseMap((self.n, self.n), list(parts.values()), diagonal=True)
+        pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
         jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
         rhs = {k: self._rhs_batch(k) for k in kept}
         linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {

@@ -63,7 +63,7 @@ class Initialisation:
         self._extra = [self._extra_rows(k) for k in range(len(system.traces))]
         self._identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
         self._check_square()
-        self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), diagonal=True)
+        self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), self._identity)
 
     def _find_setpoints(self) -> np.ndarray:
         layout = self.system.layout
@@ -135,7 +135,7 @@ class Initialisation:
             "with what hangs on it, must have exactly two set-points without `equals` (or inputs without default "
             "that nothing drives), one each for active and reactive power; 'gridcore doctor' says which has not")
 
-    def _jacobian(self, column_of: np.ndarray, width: int, diagonal: bool = False) -> SparseMap:
+    def _jacobian(self, column_of: np.ndarray, width: int, diagonal: np.ndarray | None = None) -> SparseMap:
         """G derived in the entries of Z that `column_of` maps to columns (without the identity rows)."""
         system, layout = self.system, self.system.layout
         parts = []

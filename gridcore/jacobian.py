@@ -73,6 +73,13 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
 class SparseMap:
     """A sparse matrix assembled from entries of groups: pattern once, values at any Z.
 
+    Parameters
+    ----------
+    shape : (int, int)
+    parts : sequence of Entries or None
+    diagonal : int array, optional
+        Places on the diagonal that the pattern has even if no part has them.
+
     Attributes
     ----------
     indptr, indices : int32 arrays
@@ -81,14 +88,15 @@ class SparseMap:
         One for each group, scattering into the values; ``rows`` are filled in for row scaling.
     """
 
-    def __init__(self, shape: tuple[int, int], parts: Sequence[Entries | None], diagonal: bool = False):
+    def __init__(self, shape: tuple[int, int], parts: Sequence[Entries | None],
+                 diagonal: np.ndarray | None = None):
         self.shape = shape
         there = [p for p in parts if p is not None]
         nowhere = np.zeros(0, dtype=np.int64)
         keep = [(p.rows >= 0) & (p.columns >= 0) for p in there]
         keys = [(p.columns.astype(np.int64) * shape[0] + p.rows)[k] for p, k in zip(there, keep, strict=True)]
-        if diagonal:
-            keys.append(np.arange(shape[0], dtype=np.int64) * (shape[0] + 1))
+        if diagonal is not None:
+            keys.append(diagonal.astype(np.int64) * (shape[0] + 1))
         unique = np.unique(np.concatenate([*keys, nowhere]))
         self.indices = (unique % shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
         self.columns = (unique // shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)

@@ -133,7 +133,7 @@ def test_entries_are_summed_where_they_meet_and_dropped_where_they_are_nowhere()
 
 
 def test_the_diagonal_may_be_kept_in_the_pattern():
-    matrix = SparseMap((3, 3), [entries([[0]], [[1]])], diagonal=True).evaluate(np.array([5.0]))
+    matrix = SparseMap((3, 3), [entries([[0]], [[1]])], np.arange(3)).evaluate(np.array([5.0]))
     assert matrix.nnz == 4
     np.testing.assert_array_equal(matrix.toarray(), [[0, 5, 0], [0, 0, 0], [0, 0, 0]])
 
