@@ -7,7 +7,7 @@ import sys
 
 from .ratios import show
 
-NAMES = ("startup", "kernels", "step", "sensitivities", "sweep")
+NAMES = ("startup", "kernels", "step", "sensitivities", "sweep", "eig")
 
 
 def main(names: list[str]) -> int:
