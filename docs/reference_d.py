@@ -22,6 +22,7 @@ TOLERANCE = 1e-5
 NOISE = 0.01
 LEVELS = (0.5, 0.9, 0.95)
 SEED = 20
+SEEN = 2.5  # seconds of the window in the figure
 
 
 @dataclass
@@ -212,10 +213,11 @@ def draw(found: dict[str, Study]) -> None:
         colours = [GREY, GREEN, BLUE, ORANGE, "#CC79A7", "#000000"]
         for number, iterate in enumerate(fit.iterates):
             run = fit.problem.trial(iterate.x).runs[0]
-            seen = run.t >= study.window[0] - 0.7
+            seen = (run.t >= study.window[0] - 0.7) & (run.t <= study.window[0] + SEEN)
             left.plot(run.t[seen], run["BUS6", "Vm"][seen], color=colours[number], linewidth=1,
                       label=f"iteration {number}")
-        left.plot(data.time, data.value, ".", color="black", markersize=3, label="measured")
+        shown = data.between(study.window[0], study.window[0] + SEEN)
+        left.plot(shown.time, shown.value, ".", color="black", markersize=3, label="measured")
         left.set_ylabel("voltage at bus 6 (pu)")
         left.set_title(study.title, fontsize=9, loc="left")
         left.legend(frameon=False, fontsize=6.5, ncols=2)

@@ -53,7 +53,7 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 @click.option("--data", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Measurements: .csv, .nc, or COMTRADE (.cfg, .cff).")
 @click.option("--also", multiple=True, metavar="CASE=FILE",
-              help="Another recording: its case, and its measurements. May be repeated.")
+              help="Another recording: its case, without the changes of --set, and its measurements. May be repeated.")
 @click.option("--channel", "channels", multiple=True, callback=_pairs, metavar="NAME=QUANTITY",
               help="What a channel of the files measures: 'V6 rms=BUS6.Vm'. Others are then left out.")
 @click.option("--shift", type=float, default=0.0, help="Added to the times of the files (s).")

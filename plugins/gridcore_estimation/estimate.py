@@ -109,7 +109,8 @@ def estimate(system: System | Sequence[Recording], data: Any = None, wrt: str | 
     r, J = problem.residuals(outcome.x), problem.jacobian(outcome.x)
     after = Identifiability(problem.names, J * sizes, sizes)
     if not after.unidentifiable():
-        spread = covariance(J, r, loss, f_scale, absolute)
+        counted = problem.weight > 0
+        spread = covariance(J[counted], r[counted], loss, f_scale, absolute)
     else:
         spread = np.full((len(x), len(x)), np.nan)
     return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))

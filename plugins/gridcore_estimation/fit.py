@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gridcore.run import Run
 
 WHITE = 0.01  # a smaller p-value is told
+# Residuals that are a smaller part of the values are those of the arithmetic: nothing was measured.
+_ROUND_OFF = 1e-9
 
 
 class Fit:
@@ -128,7 +130,10 @@ class Fit:
 
     @cached_property
     def whiteness(self) -> dict[str, Whiteness]:
-        """The Ljung-Box test of the residuals of each channel; with several recordings, ``"name: channel"``."""
+        """The Ljung-Box test of the residuals of each channel; with several recordings, ``"name: channel"``.
+
+        Nan where there is no noise.
+        """
         out = {}
         for k, attached in enumerate(self.problem.attached):
             prefix = "" if len(self.problem.attached) == 1 else f"{attached.recording.name or k + 1}: "
@@ -136,7 +141,9 @@ class Fit:
             for column, (device, name) in enumerate(attached.channels):
                 mine = np.flatnonzero((attached.column == column) & (attached.root > 0))
                 mine = mine[np.argsort(attached.time[mine], kind="stable")]
-                out[f"{prefix}{device}.{name}"] = ljung_box(r[mine])
+                size = np.abs(attached.root[mine] * attached.value[mine]).max(initial=0.0)
+                noise = r[mine] if np.abs(r[mine]).max(initial=0.0) > _ROUND_OFF * size else np.zeros(len(mine))
+                out[f"{prefix}{device}.{name}"] = ljung_box(noise)
         return out
 
     def table(self, level: float = 0.95) -> Table:

@@ -27,6 +27,7 @@ def test_every_method_finds_parameters_of_machine_and_line(method):
     fit = gc.analyses.estimate(smib(), exact, list(TRUE), method=method, tolerance=1e-9)
     assert fit.converged
     np.testing.assert_allclose(fit.values, list(TRUE.values()), rtol=1e-6)
+    assert not fit.remarks()
     assert fit["GEN1.H"] == fit.values[0]
     assert fit.system.case["GEN1"].fields["H"] == fit["GEN1.H"]
 
@@ -100,6 +101,15 @@ def test_bounds_hold_and_a_value_on_one_is_told(data):
     fit = gc.analyses.estimate(smib(), data, list(TRUE), bounds={"GEN1.H": (3.0, 4.0)})
     assert fit["GEN1.H"] == pytest.approx(4.0, abs=1e-4)
     assert any("GEN1.H is at its upper bound, 4" in remark for remark in fit.remarks())
+
+
+def test_samples_without_weight_count_for_nothing(data):
+    some = Measurements(data.time, data.channel, data.value, np.where(data.channel == "BUS1.Vm", 0.0, data.weight))
+    ignored = gc.analyses.estimate(smib(), some, list(TRUE), tolerance=1e-9)
+    absent = gc.analyses.estimate(smib(), data.only(["GEN1.omega", "CCT1.P1"]), list(TRUE), tolerance=1e-9)
+    np.testing.assert_allclose(ignored.values, absent.values, rtol=1e-9)
+    np.testing.assert_allclose(ignored.covariance, absent.covariance, rtol=1e-6)
+    assert ignored.degrees_of_freedom == absent.degrees_of_freedom == 78
 
 
 def test_a_robust_loss_bears_outliers(data):
