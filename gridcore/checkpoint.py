@@ -193,7 +193,11 @@ class Recorded(InMemory):
 
     def append(self, X: np.ndarray) -> None:
         """Keep the state of the next point, as much of it as is recorded."""
-        self._inner.append(X[self.at])
+        self.keep(X[self.at])
+
+    def keep(self, values: np.ndarray) -> None:
+        """Keep the next point, of which only what is recorded is at hand, (kept,)."""
+        self._inner.append(values)
 
     def trim(self) -> None:
         """Give back the room that was not needed."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .table import Table
 
 _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "vary", "measures", "t_end", "step",
-          "theta", "method", "own_events", "changes", "deenergise", "enforce_q_limits", "keep")
+          "theta", "method", "own_events", "changes", "deenergise", "enforce_q_limits", "keep", "record")
 
 
 @click.command("sweep")
@@ -44,6 +44,7 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
               help="File of results in place of CASE_sweep.db; all others go beside it.")
 @click.option("--keep", default="none", show_default=True, metavar="none|unstable|all",
               help="Runs to keep as NetCDF files, in the folder CASE_sweep.")
+@click.option("--record", multiple=True, metavar="PATTERN", help="What of them is kept; all by default.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--rank", metavar="COLUMN", help="Rank by this column, the smallest first; -COLUMN: the largest.")
 @click.option("--top", default=20, show_default=True, help="How many rows to show.")

@@ -6,14 +6,14 @@ import contextlib
 import itertools
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from distributed import Client, KilledWorker, WorkerPlugin, as_completed
 
 from gridcore.errors import GridcoreError
 
-from .executors import AHEAD, Function, Outcome, call
+from .executors import AHEAD, Function, Outcome, Outcomes, call
 
 _PATIENCE = "10s"
 
@@ -34,7 +34,7 @@ class DaskCluster:
     def __init__(self, address: str):
         self.address = address
 
-    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Iterator[Outcome]:
+    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Outcomes:
         """What came of every task, as it comes; tasks of a worker that dies are run again by others.
 
         Raises
@@ -56,7 +56,7 @@ class DaskCluster:
             client.close()
 
 
-def _results(client: Any, job: str, tasks: Sequence[Any]) -> Iterator[Outcome]:
+def _results(client: Any, job: str, tasks: Sequence[Any]) -> Outcomes:
     waiting = iter(range(len(tasks)))
     numbers: dict[str, int] = {}
 

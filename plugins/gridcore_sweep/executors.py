@@ -16,7 +16,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ from typing import Any, Protocol
 from gridcore.errors import GridcoreError, MissingDependency
 
 Function = Callable[[Any, Any], Any]
+Outcomes = Generator["Outcome", None, None]
 
 AHEAD = 2  # tasks sent for each worker: one to work on, one to go on with
 
@@ -43,7 +44,7 @@ class Outcome:
 class Executor(Protocol):
     """Runs tasks, some at a time."""
 
-    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Iterator[Outcome]:
+    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Outcomes:
         """What came of every task, as it comes. Closing the iterator stops what is running."""
 
 
@@ -97,7 +98,7 @@ def parallel(function: Function, shared: Any, tasks: Sequence[Any], *, processes
         What the first task to fail raised; what is running is stopped.
     """
     out: list[Any] = [None] * len(tasks)
-    with contextlib.closing(executor(processes, dask).run(function, shared, tasks)) as outcomes:  # type: ignore[type-var]
+    with contextlib.closing(executor(processes, dask).run(function, shared, tasks)) as outcomes:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
@@ -108,7 +109,7 @@ def parallel(function: Function, shared: Any, tasks: Sequence[Any], *, processes
 class InProcess:
     """One task after the other, here."""
 
-    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Iterator[Outcome]:
+    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Outcomes:
         """What came of every task, in their order."""
         for number, task in enumerate(tasks):
             try:
@@ -129,7 +130,7 @@ class LocalProcesses:
     def __init__(self, count: int):
         self.count = count
 
-    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Iterator[Outcome]:
+    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Outcomes:
         """What came of every task, as it comes."""
         waiting = deque(range(len(tasks)))
         suspects: set[int] = set()

@@ -21,7 +21,7 @@ TAKES = {"min": np.argmin, "max": np.argmax, "start": None, "end": None, "range"
 
 #: Columns of every table, with their units.
 UNITS = {"stable": "", "margin": "%", "angle": "deg", "angle_at": "s", "speed_min": "pu", "speed_max": "pu",
-         "voltage_end": "pu", "voltage_end_bus": "", "islands": "", "reached": "s"}
+         "voltage_end": "pu", "voltage_end_bus": "", "islands": "", "reached": "s", "warning": ""}
 SEARCHED = {"critical": "s", "unstable_from": "s", "runs": ""}
 
 

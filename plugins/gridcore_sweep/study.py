@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gridcore import plugins
 from gridcore.case import Case, ValidCase, validate
 from gridcore.errors import CaseError
 from gridcore.files import load_case
-from gridcore.integrate.driver import grid
+from gridcore.integrate.driver import finest, grid
 from gridcore.names import suggest
 from gridcore.options import placed
 from gridcore.rotors import rotor_devices
+from gridcore.signals import needed
 
 from .contingencies import contingencies
 from .defaults import T_END
@@ -65,7 +67,7 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
           random: Mapping[str, Any] | None = None, measures: Mapping[str, str] | Sequence[str] = (),
           t_end: float = T_END, step: Spacing = 0.01, method: str = "theta",
           options: Mapping[str, Any] | None = None, own_events: bool | None = None, deenergise: bool = False,
-          enforce_q_limits: bool = False, keep: str = NONE) -> Study:
+          enforce_q_limits: bool = False, keep: str = NONE, record: str | Sequence[str] = ()) -> Study:
     """Make a study: see :func:`gridcore_sweep.sweep.sweep` for the arguments.
 
     The system is built once, here, so that what is wrong with the case or a name is told at once.
@@ -89,9 +91,12 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
                 "deenergise": deenergise, "enforce_q_limits": enforce_q_limits,
                 "measures": [(m.name, m.take, m.pattern) for m in asked]}
     setup = Setup(common, common_digest, digest([case_digest(valid), settings]), t_end, step, method,
-                  dict(options or {}), deenergise, enforce_q_limits, asked, keep)
+                  dict(options or {}), deenergise, enforce_q_limits, asked, keep,
+                  (record,) if isinstance(record, str) else tuple(record))
     with placed(case):
         system = system_of(setup, {})
+    plugins.integrators[method](system, finest(step), **setup.options)  # refused here, not in every row
+    needed(system, setup.record)
     searched = any(s.search for s in scenarios)
     if searched and not rotor_devices(system):
         raise CaseError(f"case '{case.name}' has no machines that a fault could send out of step")

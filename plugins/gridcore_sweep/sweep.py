@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gridcore.errors import CaseError
 from gridcore.export import whole_file
 
 from .executors import executor
 from .store import Store
 from .study import Study, study
 from .table import Table
-from .worker import Result, work
+from .worker import NONE, Result, work
 
 if TYPE_CHECKING:
     from gridcore.case import Case
@@ -50,6 +51,8 @@ def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str |
         As for :func:`gridcore.build`.
     keep : {"none", "unstable", "all"}
         Which runs are kept as NetCDF files, in the folder `trajectories`.
+    record : str or sequence of str, optional
+        What of them is kept, as for :func:`gridcore.simulate`; all by default.
     processes : int, optional
         Of this machine; by default as many as there are CPUs.
     dask : str, optional
@@ -75,18 +78,18 @@ def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str |
     made = case if isinstance(case, Study) else study(case, **asked)
     tell = progress or (lambda done, of: None)
     path = None if store is None else Path(store)
+    folder = _folder(made, path, trajectories)
     with contextlib.closing(Store(path, made.about)) as kept:
         there, keys = kept.results(), made.keys
         if retry_failed:
             failed = [key for key in keys if key in there and there[key].error]
             kept.forget(failed)
             there = {key: result for key, result in there.items() if key not in failed}
-        folder = _folder(made, path, trajectories)
         missing = [k for k, key in enumerate(keys) if key not in there]
         tell(len(keys) - len(missing), len(keys))
         # all that is running stops with this block, whatever ends it
         outcomes = executor(processes, dask).run(work, made.setup, [made.tasks[k] for k in missing])
-        with contextlib.closing(outcomes):  # type: ignore[type-var]
+        with contextlib.closing(outcomes):
             for done, outcome in enumerate(outcomes, len(keys) - len(missing) + 1):
                 k = missing[outcome.number]
                 result = outcome.value if outcome.error is None else Result(error=str(outcome.error))
@@ -110,4 +113,6 @@ def _folder(made: Study, store: Path | None, given: str | Path | None) -> Path |
     """Where runs are kept."""
     if given is not None:
         return Path(given)
+    if store is None and made.setup.keep != NONE:
+        raise CaseError(f"keep = '{made.setup.keep}': say where, by a store or a folder of trajectories")
     return None if store is None else store.with_suffix("")

@@ -132,10 +132,10 @@ class Table:
             return "stable with the longest fault"
         if result.row.get("critical") == 0:
             return "unstable with the shortest fault"
-        if result.row.get("stable") is False:
-            return "unstable"
         islands = result.row.get("islands", 1)
-        return f"{islands} islands" if islands > 1 else ""
+        said = ["unstable" if result.row.get("stable") is False else "", f"{islands} islands" if islands > 1 else "",
+                result.row.get("warning", "")]
+        return "; ".join(filter(None, said))
 
     def to_csv(self, path: str | Path) -> None:
         """Write every row, in the order of the scenarios, every digit kept."""

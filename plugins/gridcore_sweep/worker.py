@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import socket
 import tempfile
 import time
+import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridcore.case import Case
+from gridcore.checkpoint import InMemory, Recorded
 from gridcore.dae import System, build
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate.driver import Spacing, simulate
+from gridcore.signals import needed
 
 from .measures import Measure, measured
 from .scenarios import Search, Value
@@ -51,6 +55,7 @@ class Setup:
     enforce_q_limits: bool = False
     measures: tuple[Measure, ...] = ()
     keep: str = NONE
+    record: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,12 +114,21 @@ def _is_parameter(case: Case, address: str) -> bool:
 
 def work(setup: Setup, task: Task) -> Result:
     """Run a scenario. Whatever goes wrong with it is in the result."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = _work(setup, task)
+    if told:
+        result.row["warning"] = "; ".join(dict.fromkeys(" ".join(str(w.message).split()) for w in told))
+    return result
+
+
+def _work(setup: Setup, task: Task) -> Result:
     began = time.perf_counter()
     result = Result(worker=f"{socket.gethostname()}:{os.getpid()}")
     try:
         run = _search(setup, task, task.search, result) if task.search else _one(setup, task.values, result)
         if run is not None and (setup.keep == EVERY or (setup.keep == UNSTABLE and not result.row.get("stable", True))):
-            result.trajectory = _file_of(run)
+            result.trajectory = _file_of(run, setup.record)
     except GridcoreError as error:
         result.error = " ".join(str(error).split())
     except Exception as error:  # a plugin's device, say: no reason to lose the others
@@ -174,8 +188,14 @@ def _search(setup: Setup, task: Task, search: Search, result: Result) -> Run | N
     return run
 
 
-def _file_of(run: Run) -> bytes:
-    """The run as it would be on disk."""
+def _file_of(run: Run, record: tuple[str, ...]) -> bytes:
+    """The run, or what of it is to be kept, as it would be on disk."""
+    if record:
+        tape, at = copy.copy(run.tape), needed(run.system, record)
+        tape.states = Recorded(run.system.n, at, InMemory(len(at)))
+        for row in run.tape.columns(at):
+            tape.states.keep(row)
+        run = type(run)(run.system, tape, run.settings, run.counters, run.timings)
     with tempfile.TemporaryDirectory(prefix="gridcore-") as folder:
         path = Path(folder, "run.nc")
         run.save(path)

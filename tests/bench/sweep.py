@@ -1,4 +1,4 @@
-"""A sweep on two processes against the same on one: all faults at buses and on branches."""
+"""A sweep on two processes against the same on one: all faults at buses and on branches, all outages of branches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gridcore_sweep.worker import Setup, Task, work
 
 from .ratios import Ratio, show
 
-CASE = "ieee118"
+CASE = "ieee39"
 
 
 def _timed(setup: Setup, task: Task) -> tuple[int, float, Any]:
@@ -35,13 +35,16 @@ def on(made: Study, processes: int) -> tuple[float, dict[int, float], list[Any]]
     return wall, cpu, [row for *_, row in done]
 
 
-def measure(case: str = CASE, t_end: float = 5.0, rounds: int = 1, line_faults: str | tuple[()] = "all") -> list[Ratio]:
+ALL = {"faults": "all", "line_faults": "all", "trips": "all"}
+
+
+def measure(case: str = CASE, t_end: float = 10.0, rounds: int = 1, asked: dict[str, str] = ALL) -> list[Ratio]:
     """Two processes against one: by the clock, and by the CPU time of the process that works longest.
 
     On a machine that does nothing else the two agree, but for what the processes take from each other; on one that
     is busy only the second means anything.
     """
-    made = study(case, contingencies={"faults": "all", "line_faults": line_faults}, t_end=t_end)
+    made = study(case, contingencies=asked, t_end=t_end)
     walls, longest = [float("inf")] * 2, [float("inf")] * 2
     for _ in range(rounds):
         rows = []

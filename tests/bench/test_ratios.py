@@ -34,7 +34,7 @@ def test_gradients_cost_a_few_simulations():
 
 def test_two_processes_share_the_work_of_a_sweep():
     """By CPU time, which a busy machine does not change; half of a second is for a process to start."""
-    _, busier = sweep.measure(t_end=2.0, line_faults=())
+    _, busier = sweep.measure("ieee118", t_end=2.0, asked={"faults": "all"})
     assert busier.value < 0.8
 
 

@@ -102,11 +102,24 @@ def test_a_device_that_breaks_is_a_row_with_its_error(monkeypatch):
     ({"vary": {"GEN2.H": [5]}, "measures": {"margin": "min BUS*.Vm"}}, "there is a column of that name already"),
     ({"vary": {"GEN2.H": [5]}, "keep": "some"}, "keep = 'some' must be one of none, unstable, all"),
     ({"vary": {"GEN2.H": [5]}, "step": 0.0}, "step = 0.0 must be"),
+    ({"vary": {"GEN2.H": [5]}, "record": "GEN2.omga"}, "no quantity matches 'GEN2.omga'; did you mean GEN2.omega"),
     ({"rows": [{"GEN2.H": 5}, {"GEN2.H": 5}]}, "'row = 1' and 'row = 2' are one and the same scenario")])
 def test_what_is_wrong_with_a_study_is_told_before_anything_runs(asked, said):
     with pytest.raises(gc.errors.CaseError) as error:
         study("wscc9", **asked)
     assert said in str(error.value)
+
+
+def test_a_method_that_is_none_is_told_before_anything_runs():
+    with pytest.raises(gc.errors.PluginError, match="unknown integrator 'thet'; did you mean theta"):
+        study("wscc9", vary={"GEN2.H": [5]}, method="thet")
+    with pytest.raises(gc.GridcoreError, match="theta = 2"):
+        study("wscc9", vary={"GEN2.H": [5]}, options={"theta": 2.0})
+
+
+def test_runs_cannot_be_kept_nowhere():
+    with pytest.raises(gc.errors.CaseError, match="say where"):
+        gc.analyses.sweep("wscc9", vary={"GEN2.H": [5]}, keep="all")
 
 
 def test_a_case_that_has_no_operating_point_is_told_at_once():
@@ -184,6 +197,33 @@ def test_runs_are_kept_as_files_that_say_which_they_are(tmp_path):
     assert file.name.startswith("fault.clear_=_0.4-")
     run = gc.run.load_run(file)
     assert measured(run, ())[0] == table.results[1].row
+
+
+def test_of_kept_runs_it_is_enough_to_record_a_part(tmp_path):
+    asked = {"contingencies": {"faults": [7, 8]}, "t_end": 0.5, "keep": "all", "processes": 1}
+    gc.analyses.sweep("wscc9", **asked, store=tmp_path / "all.db")
+    gc.analyses.sweep("wscc9", **asked, store=tmp_path / "part.db", record=["GEN*.omega", "BUS7.Vm"])
+    names = sorted(p.name for p in (tmp_path / "all").iterdir())
+    assert sorted(p.name for p in (tmp_path / "part").iterdir()) == names
+    whole, part = (gc.run.load_run(tmp_path / folder / names[0]) for folder in ("all", "part"))
+    for key in (("GEN2", "omega"), ("BUS7", "Vm")):
+        assert np.array_equal(part[key], whole[key])
+    with pytest.raises(gc.errors.NotRecorded):
+        part["GEN2", "delta"]
+
+
+def test_what_a_run_warns_of_is_in_its_row(monkeypatch):
+    import warnings
+
+    from gridcore_sweep import worker
+
+    def warning(*args, **options):
+        warnings.warn("something is  odd", UserWarning, stacklevel=1)
+        return gc.simulate(*args, **options)
+
+    made = study("wscc9", vary={"GEN2.H": [5.0]}, t_end=0.1)
+    monkeypatch.setattr(worker, "simulate", warning)
+    assert work(made.setup, made.tasks[0]).row["warning"] == "something is odd"
 
 
 # The table ----------------------------------------------------------------------------------------------------------
