@@ -204,6 +204,25 @@ def coverage(found: dict[str, Study], count: int) -> str:
                      "std of error / standard error", "failed"], rows)
 
 
+def of_the_voltage(found: dict[str, Study], count: int) -> str:
+    """The same where the noise is a part of the voltage itself; of study 4.2 the standard error alone."""
+    rows = []
+    for name in ("4.1", "4.2", "4.3"):
+        study = found[name]
+        response = study.response[0]["BUS6.Vm"]
+        noise = NOISE * float(study.exact[0].value.mean()) / response
+        error = noise / float(np.linalg.norm(study.fit().jacobian))
+        row = [name, study.wrt[0], f"{study.truth[0]:.6g}", f"{error:.2g}"]
+        if name == "4.2":
+            rows.append([*row, "", ""])
+            continue
+        made = repeat(study, count, noise)
+        inside = int(made.inside[-1, 0])
+        rows.append([*row, f"{inside} ({inside / count:.0%})", f"{made.z[:, 0].std(ddof=1):.2f}"])
+    return markdown(["study", "parameter", "truth", "standard error", f"in 95 % interval, of {count}",
+                     "std of error / standard error"], rows)
+
+
 def draw(found: dict[str, Study]) -> None:
     """The measured voltage and its simulation at each iterate; the parameter by iteration."""
     figure, axes = panels(3, 2, width=8.0, height=2.5)
@@ -239,7 +258,7 @@ def main() -> None:
     found = studies()
     tables = {"estimations": estimations(found), "windows": windows(), "noise": with_noise(found)}
     if count:
-        tables["coverage"] = coverage(found, count)
+        tables |= {"coverage": coverage(found, count), "of the voltage": of_the_voltage(found, count // 2)}
     fill("reference-d.md", tables)
     draw(found)
 
