@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tasks import die_always, die_first_time, diverge, final_angle, interrupts_ignored, no_negative, square, where
+from sweep_tasks import die_always, die_first_time, diverge, final_angle, interrupts_ignored, no_negative, square, where
 
 import gridcore as gc
 from gridcore_sweep.executors import InProcess, LocalProcesses, executor, parallel
@@ -89,7 +89,7 @@ def test_closing_ends_what_is_running(tmp_path):
 
 def test_workers_end_when_who_started_them_is_killed(tmp_path):
     code = ("import sys; sys.path.insert(0, sys.argv[2])\n"
-            "from pathlib import Path\nfrom tasks import log_and_wait\n"
+            "from pathlib import Path\nfrom sweep_tasks import log_and_wait\n"
             "from gridcore_sweep.executors import LocalProcesses\n"
             "if __name__ == '__main__':\n    list(LocalProcesses(2).run(log_and_wait, Path(sys.argv[1]), [1, 2]))\n")
     script = tmp_path / "script.py"

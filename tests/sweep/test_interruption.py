@@ -173,7 +173,7 @@ def test_the_command_line_takes_the_address_of_a_cluster(tmp_path, cluster, undi
 
 
 def test_a_task_that_kills_its_worker_is_given_up_on_a_cluster_too(cluster):
-    from tasks import die_always
+    from sweep_tasks import die_always
 
     from gridcore_sweep.dask import DaskCluster
 
