@@ -18,7 +18,7 @@ from gridcore.reverse import adjoint
 from gridcore.rotors import rotors
 from gridcore.trajectory import Switch
 from gridcore.wanted import Wanted
-from gridcore_tsa.sensitivities import tsa
+from gridcore_tsa.sensitivities import begin
 
 from .saddle import Passage, passage
 
@@ -182,8 +182,19 @@ class _Search:
         last = apart if apart is not None else min(len(spread) - 1, widest + int(_BEYOND * (widest - first)))
         if last - first < 3:
             return None
-        tangents = tsa(run, self.parameter, run.system.variables, fixed_time=True).values[:, :, 0]
-        return passage(run, tangents, first, last)
+        return passage(run, self._tangents(run), first, last)
+
+    def _tangents(self, run: Run) -> np.ndarray:
+        """(points, n) derivatives of all variables in the parameter, at times that stand still."""
+        sweep = begin(run, Wanted.of(run.system, self.parameter, "power flow"), [], "discrete", "power flow")
+        out = np.empty((len(run.t), run.system.n))
+
+        def visit(k: int, X: np.ndarray) -> None:
+            moved = sweep.T[run.tape.point_clock[k], 0]
+            out[k] = X[0] - moved * sweep.replay.slope(k) if moved else X[0]
+
+        sweep.run(visit)
+        return out
 
 
 def _sensitivities(run: Run, passed: Passage, parameter: str, wrt: list[str]) -> xr.DataArray:

@@ -125,6 +125,6 @@ def _eigenpair(system: System, Z: np.ndarray, eigenvalue: float, right: np.ndarr
         if weight == 0:
             return None
         eigenvalue = float(left @ (J @ right)) / weight
-        if abs(eigenvalue - before) < 1e-10 * max(1.0, abs(eigenvalue)):
+        if abs(eigenvalue - before) < 1e-6 * max(1.0, abs(eigenvalue)):  # its errors are cubed each time
             return eigenvalue, right, left
     return None
