@@ -11,7 +11,7 @@ from scipy.stats import norm, t
 from gridcore.tables import Table
 
 from .identifiability import Identifiability
-from .methods import Iterate, Outcome
+from .methods import Outcome
 from .problem import Problem
 from .uncertainty import Whiteness, ljung_box
 
@@ -203,6 +203,3 @@ class Fit:
         found = ", ".join(f"{name} = {value:.6g} ± {s:.2g}" for name, value, s in
                           zip(self.names, self.values, self.standard_errors, strict=True))
         return f"<Fit: {found}; {self.iterations} iterations of {self.method}>"
-
-
-__all__ = ["Fit", "Iterate"]

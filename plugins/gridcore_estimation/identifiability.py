@@ -8,7 +8,6 @@ with column pivoting: G. H. Golub, C. F. Van Loan, Matrix Computations, section 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
@@ -27,7 +26,6 @@ class Unidentifiable(GridcoreError):
     """The measurements do not determine the parameters: names those, and the direction."""
 
 
-@dataclass(frozen=True, eq=False)
 class Identifiability:
     """What a set of samples tells of a set of parameters at one point.
 
@@ -55,24 +53,13 @@ class Identifiability:
         do not.
     """
 
-    names: Sequence[str]
-    S: np.ndarray
-    scale: np.ndarray
-
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        _, s, V = np.linalg.svd(self.S, full_matrices=len(self.S) < len(self.names))
-        set_(self, "singular_values", np.concatenate([s, np.zeros(len(self.names) - len(s))]))
-        set_(self, "directions", V)
-        set_(self, "importance", np.sqrt((self.S**2).mean(axis=0)))
-        set_(self, "collinearity", self.collinearity_of(self.names))
-        set_(self, "order", qr(self.S, mode="economic", pivoting=True)[2])
-
-    singular_values: np.ndarray = None  # type: ignore[assignment]
-    directions: np.ndarray = None  # type: ignore[assignment]
-    importance: np.ndarray = None  # type: ignore[assignment]
-    collinearity: float = np.nan
-    order: np.ndarray = None  # type: ignore[assignment]
+    def __init__(self, names: Sequence[str], S: np.ndarray, scale: np.ndarray):
+        self.names, self.S, self.scale = list(names), S, scale
+        _, s, self.directions = np.linalg.svd(S, full_matrices=len(S) < len(names))
+        self.singular_values = np.concatenate([s, np.zeros(len(names) - len(s))])
+        self.importance = np.sqrt((S**2).mean(axis=0))
+        self.collinearity = self.collinearity_of(names)
+        self.order: np.ndarray = qr(S, mode="economic", pivoting=True)[2]
 
     def _normalised(self, columns: Sequence[int]) -> np.ndarray:
         part = self.S[:, columns]
@@ -81,7 +68,7 @@ class Identifiability:
 
     def collinearity_of(self, names: Sequence[str]) -> float:
         """The collinearity index of some of the parameters; infinite where the samples cannot tell them apart."""
-        columns = [list(self.names).index(name) for name in names]
+        columns = [self.names.index(name) for name in names]
         if len(columns) > len(self.S):
             return np.inf
         smallest = np.linalg.svd(self._normalised(columns), compute_uv=False).min()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,10 +81,10 @@ class Measurements:
     def __len__(self) -> int:
         return len(self.channel)
 
-    @property
+    @functools.cached_property
     def channels(self) -> list[str]:
         """The channels, in the order in which they first appear."""
-        return list(dict.fromkeys(str(channel) for channel in self.channel))
+        return list(dict.fromkeys(self.channel.tolist()))
 
     @classmethod
     def of(cls, time: Any, columns: Mapping[str, Any], weights: Any = None, *, units: Mapping[str, str] | None = None,

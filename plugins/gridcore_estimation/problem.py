@@ -296,13 +296,16 @@ def _attach(recording: Recording) -> Samples:
         channels.append(found[0])
         factors[name] = _factor(data, system, found[0], name)
     t_end = float(data.time.max()) if recording.t_end is None else recording.t_end
-    outside = data.time[(data.time < 0) | (data.time > t_end)]
+    near = 1e-9 * (1 + abs(t_end))  # the last digits of a clock
+    time = np.where(np.abs(data.time) <= near, 0.0, np.where(np.abs(data.time - t_end) <= near, t_end, data.time))
+    outside = time[(time < 0) | (time > t_end)]
     if len(outside):
         raise data.error(f"{len(outside)} of {len(data)} samples are outside the run (0 to {t_end:g} s), the first at "
                          f"{outside[0]:.9g} s: shift, cut or choose t_end")
-    column = np.array([data.channels.index(str(name)) for name in data.channel])
+    place = {name: k for k, name in enumerate(data.channels)}
+    column = np.array([place[name] for name in data.channel.tolist()])
     value = data.value * np.array([factors[name] for name in data.channels])[column]
-    return Samples(recording, t_end, channels, data.time, column, value, np.sqrt(data.weight))
+    return Samples(recording, t_end, channels, time, column, value, np.sqrt(data.weight))
 
 
 def _factor(data: Measurements, system: System, channel: tuple[str, str], name: str) -> float:

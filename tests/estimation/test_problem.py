@@ -145,6 +145,12 @@ def test_channels_and_times_that_the_run_has_not_are_refused(columns, options, s
     assert said in str(error.value)
 
 
+def test_the_last_digits_of_a_clock_are_not_outside_the_run():
+    times = np.array([-1e-12, 0.1, 0.30000000000000004])
+    problem = Problem([Recording(smib(), Measurements.of(times, {"BUS1.Vm": [1.0, 1.0, 1.0]}), t_end=0.3)], "GEN1.H")
+    assert problem.attached[0].time.tolist() == [0.0, 0.1, 0.3]
+
+
 def test_times_before_the_run_and_units_that_do_not_convert_are_refused():
     data = Measurements.of([0.1, 0.3], {"BUS1.Vm": [1.0, 1.0]}, units={"BUS1.Vm": "MW s"})
     with pytest.raises(CaseError, match=r"channel 'BUS1.Vm': unit 'MW s' is not understood here"):
