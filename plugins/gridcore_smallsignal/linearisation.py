@@ -138,12 +138,12 @@ class Linearisation:
         self.jacobian = Jacobian(system, Z, sparse)
         self._sparse = sparse
 
-    @property
+    @functools.cached_property
     def states(self) -> list[tuple[str, str]]:
         """(device, variable) of each differential variable."""
         return [self.system.variables[k] for k in self.x]
 
-    @property
+    @functools.cached_property
     def algebraics(self) -> list[tuple[str, str]]:
         """(device, variable) of each algebraic variable."""
         return [self.system.variables[k] for k in self.y]
