@@ -440,14 +440,15 @@ def kundur() -> Study:
     case.set("trip.t", 0.17)
     for k in (1, 2, 3, 4):
         case.set(f"EXC_GEN{k}.EMAX", 2.2)
+        case.set(f"PSS_EXC_GEN{k}.LSMAX", 0.1 if k == 4 else 1.0)
         case.set(f"GEN{k}.S10", 0.04)
         case.set(f"GEN{k}.S12", 0.27)
-    return Study(case, 0.6, 0.02, [
+    return Study(case, 0.36, 0.02, [
         "fault.t", "fault.clear", "trip.t", "GEN1.H", "GEN3.V0", "GEN1.V0", "GEN2.P0", "GEN2.S12", "GEN1.Xdpp",
         "GEN3.Td0p", "LOAD7.P0", "LOAD9.Q0", "SHUNT7.b", "LINE8-9.x", "EXC_GEN1.EMAX", "EXC_GEN2.K", "GOV_GEN2.R",
         "GEN4.Sn", "EXC_GEN3.TE", "PSS_EXC_GEN1.KS", "PSS_EXC_GEN2.T1", "PSS_EXC_GEN4.LSMAX"],
         [("GEN1", "omega"), ("BUS8", "Vm"), ("GEN4", "delta"), ("EXC_GEN2", "Efd")],
-        ["fault.strikes", "EXC_GEN1.Efd_at_EMAX", "fault.clears", "trip.opens"])
+        ["fault.strikes", "PSS_EXC_GEN4.limited_at_LSMAX", "EXC_GEN1.Efd_at_EMAX", "fault.clears", "trip.opens"])
 
 
 @study
