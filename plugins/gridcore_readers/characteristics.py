@@ -6,7 +6,7 @@ from gridcore.errors import CaseError
 
 
 def shares(loads: str) -> dict[str, float]:
-    """Fields of a ZIP load for the option ``loads`` of the readers.
+    """Fields of a ZIP load for the option ``loads`` of the readers; empty where nothing is said.
 
     Parameters
     ----------
@@ -19,6 +19,8 @@ def shares(loads: str) -> dict[str, float]:
     CaseError
         For any other word.
     """
+    if not loads:
+        return {}
     active, slash, reactive = loads.upper().partition("/")
     if not slash:
         reactive = active
@@ -26,3 +28,11 @@ def shares(loads: str) -> dict[str, float]:
         raise CaseError(f"loads = {loads!r}: it is Z, I or P (constant impedance, current, power), or two of them for "
                         "active and reactive power, I/Z")
     return {f"{side}{part}": float(part == kind) for side, kind in (("p", active), ("q", reactive)) for part in "ZIP"}
+
+
+def exponents(loads: str) -> dict[str, float]:
+    """The same as exponents of a power law, for generators that are a negative load."""
+    parts = shares(loads)
+    exponent = {part: {"Z": 2.0, "I": 1.0, "P": 0.0}[part[1]] for part, share in parts.items() if share}
+    return {name: value for side, name in (("p", "alpha"), ("q", "beta"))
+            for part, value in exponent.items() if part[0] == side and value}

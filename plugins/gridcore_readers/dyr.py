@@ -28,6 +28,7 @@ from gridcore.errors import CaseError
 from gridcore.injectors import Load, Source
 from gridcore.names import suggest
 
+from .characteristics import exponents
 from .psse import element, listed, split
 from .raw import UNKNOWN
 
@@ -127,7 +128,8 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise CaseError("the file ends within this record: no '/'", file=file, row=f"line {began}")
 
 
-def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = None, drop: Sequence[str] = ()) -> None:
+def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = None, drop: Sequence[str] = (),
+           loads: str = "") -> None:
     """Add the dynamic models of a file to a case.
 
     Parameters
@@ -140,6 +142,9 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
         ``{model: other}``: read the records of one model as those of another, which has the same values.
     drop : sequence of str
         Models to leave out.
+    loads : str
+        Characteristic that generators without a machine are given with the loads: see
+        :func:`gridcore_readers.characteristics.shares`.
 
     Raises
     ------
@@ -150,7 +155,7 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
     models, skipped = read_models(path)
     for note in skipped:
         case.note(f"{path.name} {note}")
-    _Extension(case, path, available()).add(_chosen(case, path, models, substitute or {}, drop))
+    _Extension(case, path, available(), loads).add(_chosen(case, path, models, substitute or {}, drop))
 
 
 def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str, str], drop: Sequence[str]
@@ -174,8 +179,8 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
 class _Extension:
     """Puts models into a case."""
 
-    def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]]):
-        self.case, self.path, self.classes = case, path, classes
+    def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]], loads: str):
+        self.case, self.path, self.classes, self.loads = case, path, classes, loads
         self.place = {id: n for n, id in enumerate(case.ids())}
         self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
         self.hosts: dict[Key, list[tuple[str, type[Device]]]] = defaultdict(list)
@@ -316,11 +321,13 @@ class _Extension:
                            f"the case: {what}")
         for (name, n), buses in self.unused.items():
             self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
-        static = [record.fields["bus"] for record in self.case
-                  if record.device.regulates and not record.device.source and record.fields.get("status", 1)]
-        if static:
-            self.case.note(f"{len(static)} generators in service have no machine model and inject constant power: "
-                           f"buses {listed(static)}")
+        static = [record for record in self.case if record.device.regulates and not record.device.source]
+        for record in static:
+            record.fields |= exponents(self.loads)
+        at = [record.fields["bus"] for record in static if record.fields.get("status", 1)]
+        if at:
+            how = f"are negative loads ({self.loads})" if self.loads else "inject constant power"
+            self.case.note(f"{len(at)} generators in service have no machine model and {how}: buses {listed(at)}")
 
 
 def _drives(cls: type[Device], port: str | None) -> list[str]:

@@ -49,7 +49,7 @@ def read(path: Path, *, loads: str = "") -> Case:
         Characteristic of the loads: see :func:`gridcore_readers.characteristics.shares`. The file says nothing of
         it; constant impedance if not given.
     """
-    characteristic = shares(loads) if loads else {}
+    characteristic = shares(loads)
     tables, base_mva = _tables(path)
     case = Case(path.stem, base_mva=base_mva, about={"source": f"MATPOWER case file {path.name}"})
     notes = [f"the file does not give the nominal frequency: {case.frequency:g} Hz is taken"]

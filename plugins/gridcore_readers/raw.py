@@ -47,7 +47,7 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     CaseError
         If the file is malformed, of another version, or has equipment that no device is there for.
     """
-    return _Reader(path, read_tables(path), shares(loads) if loads else {}).case(drop)
+    return _Reader(path, read_tables(path), shares(loads)).case(drop)
 
 
 class _Reader:

@@ -11,26 +11,29 @@ from ..loads.voltage import power_law
 
 
 class StaticGenerator(Source):
-    """Injects constant power, found by the power flow: ``I = conj((P + j Q) / V)``.
+    """Injects the power of the power flow, constant or by the voltage: ``I = conj((P + j Q) / V)``.
 
-    It takes part in the power flow as any generator does, but holds no voltage afterwards: an island
-    that is to be simulated needs a machine or an infinite bus as well. Below the voltage `Vlow` it turns
-    into a constant admittance, continuously, as loads do.
+    ``P = P0 (V/V0)^alpha`` and ``Q = Q0 (V/V0)^beta``, V0 being the voltage at t0; below the voltage `Vlow` it turns
+    into a constant admittance, continuously, as loads do. It takes part in the power flow as any generator does, but
+    holds no voltage afterwards: an island that is to be simulated needs a machine or an infinite bus as well.
     """
 
     source = False
+    alpha = Param("", 0.0, doc="exponent of the active power")
+    beta = Param("", 0.0, doc="exponent of the reactive power")
     Vlow = Param("pu", 0.7, ge=0, doc="voltage below which it is a constant admittance")
     Rs = Param("pu", 0.0, ge=0, doc="internal resistance, for the machine model that may take its place")
     Xdp = Param("pu", 0.0, doc="internal reactance, for the machine model that may take its place")
-    P = Setpoint("pu", doc="active power injected, on Sn")
-    Q = Setpoint("pu", doc="reactive power injected, on Sn")
+    P = Setpoint("pu", doc="active power injected at t0, on Sn")
+    Q = Setpoint("pu", doc="reactive power injected at t0, on Sn")
+    V = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
 
     def currents(s: Any, bus: Any) -> Any:
-        """The current of constant power, but for low voltages."""
-        part = power_law(bus.Vm, 1.0, 0, s.Vlow)
-        P, Q = s.P * part, s.Q * part
+        """The current of these powers."""
+        P = s.P * power_law(bus.Vm, s.V, s.alpha, s.Vlow)
+        Q = s.Q * power_law(bus.Vm, s.V, s.beta, s.Vlow)
         return (P * bus.Vr + Q * bus.Vi) / bus.V2, (P * bus.Vi - Q * bus.Vr) / bus.V2
 
-    def start(s: Any, power: Any) -> Any:
+    def start(s: Any, bus: Any, power: Any) -> Any:
         """The power flow's: exact above `Vlow`."""
-        return {"P": power.P, "Q": power.Q}
+        return {"P": power.P, "Q": power.Q, "V": bus.Vm}
