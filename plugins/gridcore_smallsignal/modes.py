@@ -28,7 +28,7 @@ def damping_ratio(values: np.ndarray) -> np.ndarray:
     """``-Re / |lambda|``; nan for zero. Kundur (1994), eq. 12.46."""
     values = np.asarray(values, dtype=complex)
     size = np.abs(values)
-    return np.divide(-values.real, size, out=np.full(values.shape, np.nan), where=size > 0)
+    return np.divide(0.0 - values.real, size, out=np.full(values.shape, np.nan), where=size > 0)
 
 
 def by_damping(values: np.ndarray) -> np.ndarray:

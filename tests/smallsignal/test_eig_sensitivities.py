@@ -142,6 +142,23 @@ def test_common_speed_is_damped_by_what_damps_the_machines():
     assert slope == pytest.approx((4 * speed(0.05) / 0.05 - speed(0.1) / 0.05) / 2, rel=1e-5)
 
 
+def test_cost_is_one_adjoint_solve_a_mode_whatever_the_number_of_parameters(system, modes, monkeypatch):
+    """A complex eigenvalue is two real right-hand sides; the kernel of second derivatives runs once a mode."""
+    from gridcore.initial_sensitivity import InitialSensitivity
+    from gridcore_smallsignal.bilinear import BilinearGradient
+
+    made, gradients = [], []
+    of, evaluate = InitialSensitivity.of.__func__, BilinearGradient.evaluate
+    monkeypatch.setattr(InitialSensitivity, "of", classmethod(lambda *a: made.append(of(*a)) or made[-1]))
+    monkeypatch.setattr(BilinearGradient, "evaluate", lambda *a: gradients.append(a) or evaluate(*a))
+    for wrt in ("GEN1.H", "*.*"):
+        modes.sensitivities(wrt, [0, 2, 4])
+        first = made[-1].lu.solves
+        modes.sensitivities(wrt, [0, 2, 4])
+        assert made[-1].lu.solves - first == 2 * 3
+    assert len(gradients) == 4 * 3
+
+
 def test_dispatch_direct_takes_power_and_voltage_by_themselves(modes):
     d = modes.sensitivities(["GEN2.Q0", "BUS5.Vm0"], [0], dispatch="direct")["eigenvalue"].values
     assert np.abs(d).min() > 1e-6
