@@ -437,11 +437,12 @@ def _declare_limits(declared: Declarations, name: str, state: State) -> None:
     for side, bound, label in ((1, state.limits[1], high), (-1, state.limits[0], low)):
         if bound is not None:
             end = limits.ending(label, side)
-            reach = limits.reaching(name, bound, side, state.T, bound in declared.quantities)
+            moves = bound in declared.quantities
+            reach = limits.reaching(name, bound, side, state.T, moves)
             at, off = f"{name}_at_{end}", f"{name}_off_{end}"
             declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, dict.fromkeys(modes, side), None,
                                         False, f"{name} reaches {label}")
-            declared.guards[off] = Guard(off, limits.leaving(name), -side, {mode: side, "status": 1},
+            declared.guards[off] = Guard(off, limits.leaving(name, side, moves), -side, {mode: side, "status": 1},
                                          dict.fromkeys(modes, 0), None, False, f"{name} leaves {label}",
                                          settles=state.at_limit != 0)
 

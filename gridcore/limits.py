@@ -38,9 +38,13 @@ def ending(label: str, side: int) -> str:
     return label if label.isidentifier() else "max" if side > 0 else "min"
 
 
-def leaving(name: str) -> Callable[[Any], Any]:
-    """The guard function of leaving a bound: the rate that the state `name` has inside."""
-    return lambda s: getattr(s, f"{name}_rate")
+def leaving(name: str, side: int, moves: bool) -> Callable[[Any], Any]:
+    """The guard function of leaving a bound: the rate that the state has inside. See :func:`reaching`.
+
+    From a bound that moves it must point back by a little, or what leaves might be caught at once.
+    """
+    slack = 2 * _AT_REST * side if moves else 0.0
+    return lambda s: getattr(s, f"{name}_rate") + slack
 
 
 def reaching(name: str, bound: str | float, side: int, T: str | None, moves: bool) -> Callable[[Any], Any]:

@@ -170,7 +170,8 @@ def test_data_that_make_no_sense_are_refused(change, words):
 
 def test_gradients_are_exact_across_limits_and_voltage_window():
     # no event falls on a point of the grid, where the discretised program has a kink: docs/sensitivities.md
-    steps = [(0.1, "omega", 0.004), (0.3, "V", 0.15), (0.5, "V", -0.15), (0.6, "omega", -0.013), (1.203, "omega", 0.009)]
+    steps = [(0.1, "omega", 0.004), (0.3, "V", 0.15), (0.5, "V", -0.15), (0.6, "omega", -0.013),
+             (1.203, "omega", 0.009)]
     run = gc.simulate(stabilized(FULL | dict(VCU=1.1), steps), t_end=2.0, step=0.005)
     assert {"above", "limited_at_LSMAX", "limited_at_LSMIN"} <= {event.item for event in run.events}
     effort = gc.Integral(lambda v: v["EXC", "Efd"] ** 2, name="effort")
