@@ -33,7 +33,7 @@ class Subtransient(SynchronousMachine):
 
     The air-gap torque is ``psidpp Iq - psiqpp Id``. Speed voltages in the stator are taken at synchronous speed, and
     torque as equal to power in the swing equation, where PSS/E multiplies E'' by the speed and divides
-    ``Pm - D (omega - 1)`` by it: differences of the second order in the slip, which ANDES leaves out as well.
+    ``Pm - D (omega - 1)`` by it: differences of the order of the slip, which ANDES leaves out as well.
     """
 
     Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
