@@ -225,6 +225,17 @@ def test_every_record_becomes_a_device(pair):
     assert not any("skipped, for what" in note for note in case.notes)
 
 
+@pytest.mark.parametrize("pair", list(PAIRS)[:6], ids=lambda pair: Path(pair[1]).stem)
+def test_converted_to_the_native_formats_a_case_is_the_same(pair, tmp_path):
+    case = gc.load_case(*map(shared, pair))
+    there = {i.id: (i.values, i.words, i.ports) for i in gc.case.validate(case).records}
+    for suffix in (".toml", ".xlsx"):
+        gc.save_case(case, tmp_path / f"{case.name}{suffix}")
+        back = gc.load_case(tmp_path / f"{case.name}{suffix}")
+        assert {i.id: (i.values, i.words, i.ports) for i in gc.case.validate(back).records} == there
+        assert (back.about, back.base_mva, back.frequency) == (case.about, case.base_mva, case.frequency)
+
+
 def test_activsg2000_has_1739_records():
     assert sum(PAIRS[next(reversed(PAIRS))].values()) == 1739
 

@@ -134,6 +134,32 @@ def test_what_is_written_reads_back_identical_to_the_last_bit(tmp_path_factory, 
     assert found == written
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_case_of_any_models_reads_back_with_its_names_values_and_notes(tmp_path_factory, data):
+    """Rows of several models, mixed, with names and without; grouped by model, all of them are the same devices."""
+    buses = data.draw(st.integers(2, 6))
+    case = Case("any", "any", 1 / 3, 50.0)
+    case.note(data.draw(words))
+    for bus in range(1, buses + 1):
+        case.add(Record("Bus", {"id": bus, "label": data.draw(words)}))
+    finite = st.floats(1e-3, 1e3)
+    for n in range(data.draw(st.integers(1, 8))):
+        bus = data.draw(st.integers(1, buses))
+        fields = data.draw(st.sampled_from([{}, {"id": f"X{n}"}, {"status": 0}]))
+        case.add(data.draw(st.sampled_from([
+            Record("ZIP", {**fields, "bus": bus, "P0": data.draw(finite)}),
+            Record("StaticGenerator", {**fields, "bus": bus, "P0": data.draw(finite)}),
+            Record("Shunt", {**fields, "bus": bus, "b": data.draw(finite)})])))
+    path = tmp_path_factory.mktemp("native") / "any.toml"
+    native.write(case, path)
+    back = native.read(path)
+    assert (back.title, back.base_mva, back.frequency, back.about) == (case.title, 1 / 3, 50.0, case.about)
+    ours, theirs = ({i.id: (i.model, i.values, i.words, i.ports, i.in_service) for i in validate(c).records}
+                    for c in (back, case))
+    assert ours == theirs
+
+
 def test_one_row_is_one_line(tmp_path):
     case = Case("two", records=[Record("Bus", {"id": 1, "kv": 16.5}), Record("Bus", {"id": "North"})])
     native.write(case, tmp_path / "two.toml")
