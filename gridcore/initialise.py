@@ -150,8 +150,8 @@ class Initialisation:
         return SparseMap((self.n_rows, width), parts, diagonal)
 
     def moving(self) -> np.ndarray:
-        """(n,) bool: the rows of states that start at a given value, not at rest."""
-        rows = np.zeros(self.system.n, dtype=bool)
+        """(n,) bool: the rows that need not be at rest: of states that start at a given value, and out of service."""
+        rows = self._fixed[: self.system.n].copy()
         rows[self._starts[:, 0]] = True
         return rows
 
