@@ -122,7 +122,7 @@ def main() -> None:
         shown = spread < 300
         axes[0, 1].plot(run.t[shown], spread[shown], color=colour, linewidth=1)
     axes[0, 1].set_xlabel("time (s)")
-    axes[0, 1].set_ylabel("largest angle between machines (deg)")
+    axes[0, 1].set_ylabel("largest angle apart (deg)")
     axes[0, 1].set_title("9-bus, 1 ms, 10 µs, 0.1 µs to either side", fontsize=9)
     save(figure, "study_clearing.png")
 

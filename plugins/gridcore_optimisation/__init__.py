@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gridcore.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from .critical import Critical as Critical
+    from .critical import critical_value as critical_value
     from .measures import Constraint as Constraint
     from .measures import Measure as Measure
     from .measures import Simulation as Simulation
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
     from .search import optimise as optimise
 
 _MODULE = {"Constraint": "measures", "Measure": "measures", "Simulation": "measures", "optimise": "search",
-           "Optimum": "result"}
+           "Optimum": "result", "critical_value": "critical", "Critical": "critical"}
 
-__all__ = ["Constraint", "Measure", "Optimum", "Simulation", "optimise"]
+__all__ = ["Constraint", "Critical", "Measure", "Optimum", "Simulation", "critical_value", "optimise"]
 
 
 @hookimpl
@@ -28,9 +30,10 @@ def register_analyses(register: Callable[[str, Any], None]) -> None:
 
 @hookimpl
 def register_commands(register: Callable[[Any], None]) -> None:
-    from .command import optimise_command
+    from .command import critical_command, optimise_command
 
     register(optimise_command)
+    register(critical_command)
 
 
 def _optimise(*args: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``gridcore optimise``: the optimum on screen, its iterations on disk, and the case with the values found."""
+"""``gridcore optimise`` and ``gridcore critical``: what was found on screen, how it was found on disk."""
 
 from __future__ import annotations
 
@@ -103,3 +103,44 @@ def _iterations(found: Optimum) -> Table:
     columns = {name: history[name].values.tolist() for name in ("trial", "objective", "optimality", "violation")}
     return Table({**columns, **{name: history["x"].values[:, k].tolist()
                                 for k, name in enumerate(history["parameter"].values.tolist())}})
+
+
+@click.command("critical")
+@system_options
+@time_options
+@click.option("--between", required=True, nargs=2, type=float, metavar="STABLE UNSTABLE",
+              help="Two values between which stability is lost.")
+@click.option("--parameter", default="fault.clear", show_default=True, help="What is varied.")
+@click.option("--wrt", multiple=True, metavar="PATTERN",
+              help="Parameters in which the critical value is derived: 'GEN*.H'. May be repeated.")
+@click.option("--tolerance", default=1e-6, show_default=True, help="In the parameter's unit.")
+@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the table of derivatives.")
+def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[str, ...], tolerance: float, out: Path,
+                     **study: Any) -> None:
+    """The critical clearing time, by Newton's iteration, and what it depends on.
+
+    Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
+    folder --out.
+    """
+    from .critical import critical_value
+
+    asked = Study(**study)
+    system = asked.build()
+    found = critical_value(system, parameter, between=between, t_end=asked.t_end, step=asked.step, wrt=wrt,
+                           tolerance=tolerance, simulate={} if asked.theta is None else {"theta": asked.theta})
+    click.echo(Table({"tried": [f"{a.value:.9g}" for a in found.attempts],
+                      "": ["stable" if a.stable else "unstable" for a in found.attempts],
+                      "Newton leads to": [f"{a.estimate:.9g}".replace("nan", "") for a in found.attempts]}).text())
+    click.echo()
+    click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))
+    if found.sensitivities is None or found.run is None or not wrt:
+        return
+    s = found.sensitivities
+    order = (-abs(s * s["at"])).argsort().values
+    table = Table({"parameter": s["parameter"].values[order].tolist(), "at": s["at"].values[order].tolist(),
+                   "unit": s["unit"].values[order].tolist(), "derivative": s.values[order].tolist()})
+    click.echo()
+    click.echo(table.text())
+    path = file_of(found.run, out, "_critical.csv")
+    write_csv(table, path)
+    click.echo(str(path))

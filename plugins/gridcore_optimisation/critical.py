@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gridcore.case import Case
 from gridcore.dae import System, build
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.driver import Spacing, simulate
+from gridcore.integrate import driver
+from gridcore.integrate.driver import Spacing
 from gridcore.objective import Terminal
 from gridcore.progress import Progress
 from gridcore.reverse import adjoint
@@ -67,6 +68,8 @@ class Critical:
         One simulation each, in order; the two ends first.
     sensitivities : xarray.DataArray or None
         Derivatives of the critical value in the parameters that were asked for; None without Newton.
+    run : Run or None
+        With the last value tried, next to the critical one; None where that could not be simulated.
     """
 
     value: float
@@ -75,6 +78,7 @@ class Critical:
     newton: bool
     attempts: list[Attempt]
     sensitivities: xr.DataArray | None
+    run: Run | None
 
     def __repr__(self) -> str:
         return (f"<Critical value {self.value:.9g}, stable at {self.stable:.9g} and unstable at {self.unstable:.9g}; "
@@ -83,7 +87,7 @@ class Critical:
 
 def critical_value(system: System | Case | str, parameter: str = "fault.clear", *, between: tuple[float, float],
                    t_end: float, step: Spacing = 0.01, wrt: str | Iterable[str] = (), tolerance: float = 1e-6,
-                   attempts: int = 60) -> Critical:
+                   attempts: int = 60, simulate: Mapping[str, Any] | None = None) -> Critical:
     """The value of a parameter at which machines fall out of step: of a clearing time, the critical one.
 
     Newton's iteration on the measure of :mod:`gridcore_optimisation.saddle`, each step from one simulation and one
@@ -106,6 +110,8 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
         It ends when a step is shorter, or the stable and the unstable value are closer (in the parameter's unit).
     attempts : int
         Simulations at most.
+    simulate : mapping, optional
+        Further arguments of :func:`gridcore.simulate`.
 
     Returns
     -------
@@ -119,7 +125,7 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
         If that many simulations are not enough.
     """
     system = system if isinstance(system, System) else build(system)
-    search = _Search(system, parameter, t_end, step)
+    search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})})
     if Wanted.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
     wanted = [wrt] if isinstance(wrt, str) else list(wrt)
@@ -138,9 +144,9 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
             stable, unstable = (value, unstable) if tried.stable else (stable, value)
             if passed is not None and run is not None and abs(passed.step) <= tolerance:
                 return Critical(tried.estimate, stable, unstable, True, search.attempts,
-                                _sensitivities(run, passed, parameter, wanted))
+                                _sensitivities(run, passed, parameter, wanted), run)
             if abs(unstable - stable) <= tolerance:
-                return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts, None)
+                return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts, None, run)
             inside = min(stable, unstable) < tried.estimate < max(stable, unstable)
             value = tried.estimate if inside else 0.5 * (stable + unstable)
     raise GridcoreError(f"{parameter}: no convergence in {attempts} simulations; stable at {stable:.9g}, unstable at "
@@ -150,8 +156,8 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
 class _Search:
     """Simulations at different values of the parameter."""
 
-    def __init__(self, system: System, parameter: str, t_end: float, step: Spacing):
-        self.system, self.parameter, self.t_end, self.step = system, parameter, t_end, step
+    def __init__(self, system: System, parameter: str, options: dict[str, Any]):
+        self.system, self.parameter, self.options = system, parameter, options
         self.attempts: list[Attempt] = []
 
     def attempt(self, value: float) -> tuple[Attempt, Passage | None, Run | None]:
@@ -159,7 +165,7 @@ class _Search:
         passed: Passage | None = None
         run: Run | None = None
         try:
-            run = simulate(self.system.with_values({self.parameter: value}), self.t_end, self.step)
+            run = driver.simulate(self.system.with_values({self.parameter: value}), **self.options)
             spread = rotors(run).spread
             apart = np.flatnonzero(spread >= 2 * np.pi)
             stable = not len(apart)
@@ -202,7 +208,7 @@ def _sensitivities(run: Run, passed: Passage, parameter: str, wrt: list[str]) ->
     import xarray as xr
 
     system = run.system
-    until = simulate(system, float(run.t[passed.k]), run.settings["step"])
+    until = driver.simulate(system, **{**run.settings, "t_end": float(run.t[passed.k])})
     gradient = adjoint(until, _measure(run, passed), [parameter, *wrt])[0]
     out = -gradient[1:] / gradient[0].item()
     kept = {name: ("parameter", gradient[name].values[1:]) for name in ("unit", "at")}

@@ -86,3 +86,20 @@ def test_what_is_wrong_is_told_on_one_line(call, change, said):
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_the_critical_clearing_time_and_what_it_depends_on(call, tmp_path):
+    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "3",
+                                           "--wrt", "GEN2.*0", "--out", "kept"])
+    assert result.exit_code == 0, result.output
+    assert "fault.clear = 0.1915878" in result.stdout
+    rows = {row["parameter"]: row for row in csv.DictReader((tmp_path / "kept" / "wscc9_critical.csv").open())}
+    assert float(rows["GEN2.P0"]["derivative"]) == pytest.approx(-0.28353, rel=1e-4)
+    assert rows["GEN2.V0"]["unit"] == "pu"
+
+
+def test_a_critical_value_that_is_not_between_is_refused_on_one_line(call):
+    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.11", "0.15"])
+    assert result.exit_code == 2
+    assert result.stderr == ("error: fault.clear = 0.11 and 0.15 are both stable: the critical value is not between "
+                             "them\n")
