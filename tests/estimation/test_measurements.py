@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,15 @@ def test_a_comtrade_recording_gives_its_channels_in_primary_values(tmp_path):
     assert dict(data.units) == {"V6 rms": "kV", "f": "Hz", "P line": "MW"}
     secondary = Measurements.read(recorded(tmp_path, side="S"))
     np.testing.assert_allclose(secondary.only("V6 rms").value, 2300 * data.only("V6 rms").value, rtol=1e-14)
+
+
+def test_a_binary_recording_is_the_same_as_one_in_text(tmp_path):
+    """Sample number and time stamp in four bytes each, values in two: IEEE C37.111-1999, 8.6."""
+    text = Measurements.read(recorded(tmp_path))
+    rows = [[int(cell) for cell in line.split(",")] for line in DAT.splitlines()]
+    written(tmp_path, CFG.format(side="P").replace("ASCII", "BINARY"), "b.cfg")
+    (tmp_path / "b.dat").write_bytes(b"".join(struct.pack("<IIhhh", *row) for row in rows))
+    same(Measurements.read(tmp_path / "b.cfg"), text)
 
 
 def test_channels_of_a_file_are_told_what_they_measure(tmp_path):

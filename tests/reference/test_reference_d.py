@@ -65,6 +65,15 @@ def tripped(system):
     return next(event.t for event in run.events if event.device == "RELAY14" and event.kind == "switch")
 
 
+def test_where_the_overload_is_over_within_the_delay_the_susceptance_is_found_without_a_trip():
+    fit = d.cancelled().fit()
+    assert f"{fit['LINE14.b']:.4f}" == "-17.3604"
+    assert fit.iterations <= 5
+    for iterate in (fit.iterates[0], fit.iterates[-1]):
+        kinds = [e.kind for e in fit.problem.trial(iterate.x).runs[0].events if e.device == "RELAY14"]
+        assert kinds == ["delay started", "cancelled"]
+
+
 def test_with_noise_the_truth_is_within_three_standard_errors(study):
     fit = study.fit(d.NOISE, d.SEED)
     assert fit.converged
