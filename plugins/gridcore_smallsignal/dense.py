@@ -33,8 +33,10 @@ def dense_spectrum(linear: Linearisation) -> Spectrum:
     if not len(A):
         return Spectrum(*(np.zeros(shape, dtype=complex) for shape in ((0,), (0, 0), (0, 0))))
     values, left, right = scipy.linalg.eig(A, left=True, right=True, overwrite_a=False, check_finite=False)
-    left = left.conj()
-    return Spectrum(values.astype(complex), right.astype(complex), left / (left * right).sum(axis=0))
+    values, right, left = (part.astype(complex, copy=False) for part in (values, right, left))
+    np.conjugate(left, out=left)
+    left /= np.einsum("ij,ij->j", left, right)
+    return Spectrum(values, right, left)
 
 
 def without(spectrum: Spectrum, zeros: ZeroModes) -> Spectrum:

@@ -118,7 +118,8 @@ class Modes:
 
     def participants(self, mode: int, count: int = 5) -> dict[str, float]:
         """The states that have the largest part in a mode: ``{"GEN2.delta": 0.41, ...}``."""
-        factors = self.participation[:, self._number(mode)]
+        factors = np.abs(self.left[:, self._number(mode)] * self.right[:, mode])
+        factors /= factors.sum()
         largest = np.argsort(-factors, kind="stable")[:count]
         return {".".join(self.states[i]): float(factors[i]) for i in largest}
 
@@ -213,12 +214,16 @@ def collect(linear: Linearisation, spectrum: Spectrum, zeros: ZeroModes, method:
             certificate: Certificate | None, timings: dict[str, float]) -> Modes:
     """Spectrum and exact zeros together, in order and in scale."""
     values = np.concatenate([spectrum.values, np.zeros(len(zeros))])
-    right, left = np.hstack([spectrum.right, zeros.right]), np.hstack([spectrum.left, zeros.left])
     labels = [""] * len(spectrum.values) + zeros.labels
-    length = np.linalg.norm(right, axis=0)
     order = by_damping(values)
-    return Modes(linear, values[order], (right / length)[:, order], (left * length)[:, order],
-                 [labels[k] for k in order], method, certificate, timings)
+    place, own = np.argsort(order), len(spectrum.values)
+    right, left = (np.empty((len(linear.x), len(values)), dtype=complex) for _ in range(2))
+    for whole, part, zero in ((right, spectrum.right, zeros.right), (left, spectrum.left, zeros.left)):
+        whole[:, place[:own]], whole[:, place[own:]] = part, zero
+    length = np.linalg.norm(right, axis=0)
+    right /= length
+    left *= length
+    return Modes(linear, values[order], right, left, [labels[k] for k in order], method, certificate, timings)
 
 
 def _shown(device: Any) -> list[str]:

@@ -103,9 +103,9 @@ def test_nothing_of_a_smaller_copy_is_missed():
 def test_fifty_least_damped_modes_of_20_000_unknowns_in_less_than_a_minute():
     system = gc.build(with_machines("case_ACTIVSg500", copies=12))
     assert system.n >= 20_000
-    began = time.perf_counter()
+    began = time.process_time()  # of this process: what else the machine does is no part of it
     modes = gc.analyses.small_signal(system, method="sparse", count=50)
-    taken = time.perf_counter() - began
+    taken = time.process_time() - began
     found = up(modes.eigenvalues)
     assert len(found) == 50
     assert taken < 60
