@@ -91,6 +91,15 @@ def test_whatever_is_less_damped_than_the_certificate_says_is_in_its_discs(both)
     assert "discs" in str(certificate)
 
 
+def test_sensitivities_are_the_same():
+    system = gc.build("ieee118")
+    dense, sparse = (gc.analyses.small_signal(system, method=m, count=10) for m in ("dense", "sparse"))
+    wrt = ["GEN1*.H", "EXC1*.KA", "GEN10.V0", "LINE*.x"]
+    numbers = [dense.nearest(sparse.eigenvalues[k]) for k in (0, 2, 4)]
+    np.testing.assert_allclose(sparse.sensitivities(wrt, [0, 2, 4])["eigenvalue"].values,
+                               dense.sensitivities(wrt, numbers)["eigenvalue"].values, atol=1e-8)
+
+
 def test_nothing_of_a_smaller_copy_is_missed():
     """The system of 20 000 unknowns, in two parts of the twelve: 3344 unknowns, 1008 states."""
     system = gc.build(with_machines("case_ACTIVSg500", copies=2))
