@@ -155,6 +155,10 @@ class Initialisation:
         rows[self._starts[:, 0]] = True
         return rows
 
+    def out_of_service(self) -> np.ndarray:
+        """(n,) bool: the variables of what is out of service, which stay as they are."""
+        return self._fixed[: self.system.n]
+
     def residual(self, Z: np.ndarray) -> np.ndarray:
         """G at Z, (n + n_s,)."""
         system, n = self.system, self.system.n

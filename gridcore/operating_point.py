@@ -239,7 +239,7 @@ def find_operating_point(system: System, enforce_q_limits: bool = False) -> Oper
     system.Z0[-1] = 0.0
     F = system.rhs(system.Z0)
     _check_balance(system, F)
-    at_rest = ~initialisation.moving()
+    at_rest = ~initialisation.moving() & ~initialisation.out_of_service()
     point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
                            float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system),
                            {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
