@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -216,6 +217,43 @@ def test_it_rests_with_any_valid_parameters_or_says_which_limit_it_is_beyond(nam
         run = gc.simulate(system, t_end=0.1, step=0.02)
         assert not run.events
         assert np.ptp(run["EXC", "Efd"]) < 1e-8
+
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+def records(path):
+    """(model, values) of the records of a DYR file."""
+    for record in path.read_text().split("/"):
+        words = record.replace(",", " ").replace("'", " ").split()
+        if len(words) > 3:
+            yield words[1], words[3:]
+
+
+@pytest.mark.parametrize("folder", ["activsg2000", "activsg200", "ieee39", "npcc140", "kundur"])
+def test_every_record_of_the_shared_data_rests_or_says_which_limit_it_is_beyond(folder):
+    files = sorted((SHARED / folder).glob("*.dyr"))
+    if not files:
+        pytest.skip(f"no DYR files in {SHARED / folder}")
+    found = [(model, values) for path in files for model, values in records(path) if model in NAMES]
+    case = gc.Case(folder)
+    for k, (model, values) in enumerate(found):
+        data = {name: float(v) for name, v in zip(cls_of(model).dyr, values, strict=False) if name is not None}
+        assert len(values) >= len(cls_of(model).dyr)
+        case.add(gc.Record("Bus", {"id": f"B{k}"}))
+        case.add(gc.Record("InfiniteBus", {"id": f"INF{k}", "bus": f"B{k}", "control": "slack"}))
+        case.add(gc.Record("BenchMachine", {"id": f"M{k}", "bus": f"B{k}", "control": "PQ", "Efd0": 1.8}))
+        case.add(gc.Record(model, {"id": f"EXC{k}", "machine": f"M{k}", **data}))
+    system = gc.build(case)
+    point = system.operating_point
+    assert len(found) >= 4
+    assert point.residual < 1e-9
+    beyond = {line.split(":")[0] for line in point.violations}
+    print(f"{folder}: {len(found)} records, {len(beyond)} beyond a limit at Efd = 1.8")
+    run = gc.simulate(system, t_end=0.05, step=0.01)
+    assert {event.device for event in run.events} <= beyond
+    inside = [f"EXC{k}" for k in range(len(found)) if f"EXC{k}" not in beyond]
+    assert np.ptp(run.of(inside, "Efd"), axis=0).max() < 1e-8
 
 
 @pytest.mark.parametrize(("name", "change", "words"), [
