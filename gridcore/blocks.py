@@ -438,7 +438,7 @@ class SecondOrderLag(Block):
         self.u, self.A1, self.A2 = u, A1, A2
 
     def expand(self) -> None:
-        u, y, q = self.reader(self.u, "in", f"input: {self.words}"), self.name, f"{self.name}_x"
+        u, y, v = self.reader(self.u, "in", f"input: {self.words}"), self.name, f"{self.name}_d1"
 
         def A1(s: Any) -> Any:
             return getattr(s, self.A1)
@@ -446,26 +446,18 @@ class SecondOrderLag(Block):
         def A2(s: Any) -> Any:
             return getattr(s, self.A2)
 
-        # with q = (A1 y + A2 y') / (A1 + A2):  (A1 + A2) q' = u - y,  A2 y' = (A1 + A2) q - A1 y
-        total = self.quantity(f"{y}_T", lambda s: A1(s) + A2(s), "A1 + A2")
+        def lags(s: Any) -> Any:
+            return np.logical_or(_is(A1(s)), _is(A2(s)))
 
-        def error(s: Any) -> Any:
-            return u(s) - getattr(s, y)
+        def rest(s: Any) -> Any:
+            return u(s) - getattr(s, y) - A1(s) * getattr(s, v)
 
-        def climb(s: Any) -> Any:
-            rest = np.where(_is(A1(s)), A1(s), 1.0)
-            second = (A1(s) + A2(s)) * getattr(s, q) - A1(s) * getattr(s, y)
-            return np.where(_is(A2(s)), second, np.where(_is(A1(s)), second / rest, getattr(s, q) - getattr(s, y)))
-
-        def first(s: Any) -> Any:
-            of_second = _over((A1(s) + A2(s)) * getattr(s, q) - A1(s) * getattr(s, y), A2(s))
-            return np.where(_is(A2(s)), of_second, _over(error(s), A1(s)))
-
-        self.state(q, error, T=total, doc=f"{self.words}: slow part")
-        self.state(y, climb, T=self.A2)
-        self.quantity(f"{y}_d1", first, f"derivative of the output: {self.words}")
-        self.quantity(f"{y}_d2", lambda s: _over(error(s) - A1(s) * first(s), A2(s)),
-                      f"second derivative of the output: {self.words}")
+        # y' = v and A2 v' = u - y - A1 v: without A2 the latter gives v, without both y = u and v = 0
+        there = self.quantity(f"{y}_there", lambda s: np.where(lags(s), 1.0, 0.0), "whether it lags")
+        self.state(y, lambda s: np.where(lags(s), getattr(s, v), u(s) - getattr(s, y)), T=there)
+        self.state(v, lambda s: np.where(lags(s), rest(s), -getattr(s, v)), T=self.A2,
+                   doc=f"derivative of the output: {self.words}")
+        self.quantity(f"{y}_d2", lambda s: _over(rest(s), A2(s)), f"second derivative of the output: {self.words}")
 
 
 def _over(a: Any, b: Any) -> Any:
