@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RATIOS = (0.05, 0.1, 0.2)
 _WIDTH, _HEIGHT, _SMALL = 8.0, 3.6, 7.5
 _BARS = 8
+_FARTHEST = 0.8  # of the height of the plane of eigenvalues: how far it goes to the left
 
 
 def plot_modes(modes: Modes, path: str | Path | None = None, mode: int | None = None) -> Figure:
@@ -44,11 +45,11 @@ def plot_modes(modes: Modes, path: str | Path | None = None, mode: int | None = 
 def _compose_modes(figure: Figure, modes: Modes, number: int, title: str) -> None:
     figure.set_size_inches(_WIDTH, _HEIGHT)
     figure.text(0.09, 0.965, shorten(title, 100), fontsize=9, fontweight="bold", va="top")
-    plane = figure.add_axes((0.09, 0.14, 0.38, 0.7))
+    plane = figure.add_axes((0.09, 0.14, 0.35, 0.7))
     _plane(plane, modes.eigenvalues)
     here = modes.eigenvalues[number]
     plane.plot(here.real, abs(here.imag), "o", markersize=10, markerfacecolor="none", color=COLOURS[1])
-    bars = figure.add_axes((0.6, 0.14, 0.14, 0.7))
+    bars = figure.add_axes((0.62, 0.14, 0.13, 0.7))
     parts = modes.participants(number, _BARS)
     bars.barh(np.arange(len(parts)), list(parts.values()), height=0.65, color=COLOURS[0])
     bars.set_yticks(np.arange(len(parts)), list(parts), fontsize=_SMALL)
@@ -56,7 +57,7 @@ def _compose_modes(figure: Figure, modes: Modes, number: int, title: str) -> Non
     bars.grid(axis="y", visible=False)
     bars.set_xlabel("participation")
     sign = f" ± {abs(here.imag):.3f}j" if here.imag else ""
-    figure.text(0.6, 0.87, f"mode {number}: {here.real:.3f}{sign} 1/s, {modes.frequency[number]:.3f} Hz",
+    figure.text(0.55, 0.87, f"mode {number}: {here.real:.3f}{sign} 1/s, {modes.frequency[number]:.3f} Hz",
                 fontsize=_SMALL + 1)
     try:
         shape = modes.shape(number, "omega")
@@ -146,8 +147,8 @@ def _plane(axes: Axes, values: np.ndarray, marks: bool = True) -> None:
     """The upper half plane with lines of constant damping, and the eigenvalues of the part that matters."""
     values = values[np.isfinite(values)]
     height = 1.15 * max(np.abs(values.imag).max(initial=0.0), 1.0)
-    near = values[(np.abs(values.imag) > 0) | (np.abs(values) < height)]
-    left = 1.1 * min(near.real.min(initial=0.0), -0.5)
+    left = max(1.1 * min(values.real.min(initial=0.0), -0.5), -_FARTHEST * height)
+    beyond = int((values.real < left).sum())
     right = max(1.2 * values.real.max(initial=0.0), -0.06 * left)
     if marks:
         up = values[values.imag >= 0]
@@ -162,6 +163,9 @@ def _plane(axes: Axes, values: np.ndarray, marks: bool = True) -> None:
         told = -end / slope
         axes.annotate(f"{100 * ratio:g} %", (told, end), fontsize=_SMALL - 1, color="#707070",
                       xytext=(0, 2 + 7 * level), textcoords="offset points", ha="center")
+    if beyond and marks:
+        axes.annotate(f"{beyond} farther left", (0.02, 0.02), xycoords="axes fraction", fontsize=_SMALL - 1,
+                      color="#707070")
     axes.set_xlim(left, right)
     axes.set_ylim(-0.02 * height, height)
     axes.set_xlabel("real part (1/s)")
