@@ -50,7 +50,7 @@ def file_options(command: Command) -> Command:
                  help="Read the records of a model as those of another. May be repeated."),
         _reading("--alone", is_flag=True, help="Do not read x.dyr beside x.raw."),
         _reading("--with", "companions", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
-                 help="A file that adds to the case, as a DYR does. May be repeated."))
+                 help="A file that adds to the case: a DYR, or events as rows in TOML. May be repeated."))
 
 
 _READING = "gridcore.reading"

@@ -21,8 +21,9 @@ def register_readers(register: Callable[..., None]) -> None:
 
 @hookimpl
 def register_companions(register: Callable[..., None]) -> None:
-    """Dynamic data of PSS/E, taken by itself beside a power-flow file."""
+    """Dynamic data of PSS/E, taken by itself beside a power-flow file; rows in gridcore's own format."""
     register(".dyr", dyr.extend, beside=(".raw",))
+    register(".toml", native.extend)
 
 
 @hookimpl

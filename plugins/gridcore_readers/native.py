@@ -41,6 +41,33 @@ HEADINGS = ("name", "title", *BASES)
 
 def read(path: Path) -> Case:
     """Read a case; rows know their line, for error messages."""
+    data, lines = _parse(path)
+    case = Case(path.parent.name if path.name == "case.toml" else path.stem)
+    for key, value in data.items():
+        if isinstance(value, list):
+            case.records += _records(key, value, lines.get(key, []), str(path))
+        else:
+            set_heading(case, key, value, str(path))
+    return case
+
+
+def extend(case: Case, path: Path) -> None:
+    """Add the rows of a file to a case: the events of a study, or further devices.
+
+    Raises
+    ------
+    CaseError
+        If it has anything but rows: name and bases are those of the case.
+    """
+    data, lines = _parse(path)
+    for key, value in data.items():
+        if not isinstance(value, list):
+            raise CaseError(f"a file that adds to a case has rows only: {key} = [ {{...}}, ]", file=str(path), field=key)
+        case.records += _records(key, value, lines.get(key, []), str(path))
+
+
+def _parse(path: Path) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    """What a file has by heading or model, and the lines of the rows of each model."""
     file = str(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -51,17 +78,11 @@ def read(path: Path) -> Case:
         raise CaseError(f"is not UTF-8 text (byte {error.start})", file=file) from None
     except tomllib.TOMLDecodeError as error:
         raise CaseError(f"is not valid TOML: {error}", file=file) from None
-    case = Case(path.parent.name if path.name == "case.toml" else path.stem)
-    lines = _row_lines(text)
     for key, value in data.items():
-        if isinstance(value, list):
-            case.records += _records(key, value, lines.get(key, []), file)
-        elif isinstance(value, dict):
+        if isinstance(value, dict):
             raise CaseError(f"a model is an array of rows: {key} = [ {{...}}, ] or [[{key}]]",
                             file=file, field=key)
-        else:
-            set_heading(case, key, value, file)
-    return case
+    return data, _row_lines(text)
 
 
 def set_heading(case: Case, key: str, value: Any, file: str, row: str = "") -> None:
