@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from pages import BLUE, GREEN, ORANGE, fill, markdown, panels, save
+from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
 from gridcore.rotors import rotors
@@ -56,7 +56,8 @@ class Study:
 
 STUDIES = [Study("one machine, infinite bus", "smib", (0.17, 0.6)),
            Study("9-bus, 3 machines", "wscc9", (0.15, 0.3), wrt=tuple(WRT)),
-           Study("145-bus, 50 machines", "ieee145", (0.2, 0.4), 1e-6)]
+           Study("145-bus, 50 machines", "ieee145", (0.2, 0.4), 1e-6),
+           Study("39-bus, 10 machines", "ieee39", (1.1, 1.2), 1e-6, 8.0)]
 
 
 def comparison() -> str:
@@ -64,7 +65,7 @@ def comparison() -> str:
     rows = []
     for study in STUDIES:
         # what is compiled once is compiled before the clock starts
-        gc.analyses.critical_value(study.system, "fault.clear", between=study.between, t_end=3.0, tolerance=1e-2)
+        gc.analyses.critical_value(study.system, "fault.clear", between=study.between, t_end=3.0, tolerance=3e-2)
         began = time.perf_counter()
         found = study.found
         took = time.perf_counter() - began
@@ -110,7 +111,7 @@ def main() -> None:
     fill("study-clearing.md", {"comparison": comparison(), "iterations": iterations(nine),
                                "sensitivities": sensitivities(nine)})
     figure, axes = panels(1, 2, height=3.0)
-    for study, colour in zip(STUDIES, (BLUE, ORANGE, GREEN), strict=True):
+    for study, colour in zip(STUDIES, (BLUE, ORANGE, GREEN, GREY), strict=True):
         errors = [abs(a.value - study.found.value) * 1e3 for a in study.found.attempts[2:]]
         axes[0, 0].semilogy(np.maximum(errors, 1e-9), "o-", color=colour, label=study.title)
     axes[0, 0].set_xlabel("iteration")

@@ -21,14 +21,12 @@ from gridcore.trajectory import Switch
 from gridcore.wanted import Wanted
 from gridcore_tsa.sensitivities import begin
 
-from .saddle import Passage, passage
+from .saddle import Passage, passages
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from gridcore.run import Run
-
-_BEYOND = 0.3  # how far past its widest point a stable run is looked at, as a part of the way there
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
         If that many simulations are not enough.
     """
     system = system if isinstance(system, System) else build(system)
-    search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})})
+    search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, tolerance)
     if Wanted.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
     wanted = [wrt] if isinstance(wrt, str) else list(wrt)
@@ -137,6 +135,7 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
             raise CaseError(f"{parameter} = {between[0]:g} and {between[1]:g} are both "
                             f"{'stable' if ends[0].stable else 'unstable'}: the critical value is not between them")
         stable, unstable = (next(end.value for end in ends if end.stable is side) for side in (True, False))
+        search.towards = np.sign(unstable - stable)
         start = float(system.Z0[system.layout.address(parameter)])
         value = start if min(between) < start < max(between) else 0.5 * (stable + unstable)
         while len(search.attempts) < attempts:
@@ -156,8 +155,9 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
 class _Search:
     """Simulations at different values of the parameter."""
 
-    def __init__(self, system: System, parameter: str, options: dict[str, Any]):
-        self.system, self.parameter, self.options = system, parameter, options
+    def __init__(self, system: System, parameter: str, options: dict[str, Any], tolerance: float):
+        self.system, self.parameter, self.options, self.tolerance = system, parameter, options, tolerance
+        self.towards = 0.0  # the sign of a step from a stable value to an unstable one, once that is known
         self.attempts: list[Attempt] = []
 
     def attempt(self, value: float) -> tuple[Attempt, Passage | None, Run | None]:
@@ -180,15 +180,19 @@ class _Search:
         return tried, passed, run
 
     def _passage(self, run: Run, spread: np.ndarray, apart: int | None) -> Passage | None:
-        """From the last switch of a timer to where machines are apart, or to a little past the widest point."""
+        """The closest one that leads to the other side of the boundary than that on which the run is.
+
+        Looked for from the last switch of a timer to where machines are apart, or to the end.
+        """
         switched = [record.k for record in run.tape.records if isinstance(record, Switch)
                     and any(kind == "timer" for kind, _ in record.triggers)]
         first = max(switched, default=0) + 2
-        widest = first + int(np.argmax(spread[first:])) if first < len(spread) else first
-        last = apart if apart is not None else min(len(spread) - 1, widest + int(_BEYOND * (widest - first)))
+        last = len(spread) - 1 if apart is None else apart
         if last - first < 3:
             return None
-        return passage(run, self._tangents(run), first, last)
+        towards = self.towards if apart is None else -self.towards
+        found = [p for p in passages(run, self._tangents(run), first, last) if p.step * towards >= -self.tolerance]
+        return min(found, key=lambda p: abs(p.step), default=None)
 
     def _tangents(self, run: Run) -> np.ndarray:
         """(points, n) derivatives of all variables in the parameter, at times that stand still."""

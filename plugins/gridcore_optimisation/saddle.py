@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gridcore.run import Run
 
 _ROUNDS = 12
-_POINTS = 80
+_POINTS = 160
 _SLOWEST = 0.05  # 1/s: what grows more slowly is no loss of synchronism
 
 
@@ -57,8 +57,8 @@ class Passage:
         return -self.measure / self.slope
 
 
-def passage(run: Run, tangents: np.ndarray, first: int, last: int) -> Passage | None:
-    """The passage of a run by a saddle, between two of its points; None where it comes by none.
+def passages(run: Run, tangents: np.ndarray, first: int, last: int) -> list[Passage]:
+    """The passages of a run by saddles, between two of its points: of each swing at most one, the last first.
 
     Parameters
     ----------
@@ -87,8 +87,7 @@ def passage(run: Run, tangents: np.ndarray, first: int, last: int) -> Passage | 
         mass = system.differential(Z[k])
         slope = eigenvalue * float(left[mass] @ tangents[k, mass])
         stretches[-1].append(Passage(k, eigenvalue, left, float(left @ system.rhs(Z[k])), slope))
-    passages = [p for stretch in stretches if (p := _stationary(stretch[::-1])) is not None]
-    return min(passages, key=lambda p: abs(p.step), default=None)  # of several swings, the one that comes closest
+    return [p for stretch in stretches if (p := _stationary(stretch[::-1])) is not None]
 
 
 def _stationary(stretch: list[Passage]) -> Passage | None:
