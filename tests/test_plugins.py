@@ -166,8 +166,8 @@ def test_register_companions_adds_what_a_second_file_says(install, tmp_path):
         gc.load_case(tmp_path / "a.toml", scales=3.0)
     with pytest.raises(gc.errors.CaseError, match="adds to a case and is none by itself"):
         gc.load_case(tmp_path / "a.MVA")
-    with pytest.raises(gc.errors.CaseError, match=r"a\.toml: no format that adds to a case; there are: .*\.mva"):
-        gc.load_case(tmp_path / "a.toml", tmp_path / "a.toml")
+    with pytest.raises(gc.errors.CaseError, match=r"a\.xlsx: no format that adds to a case; there are: .*\.mva"):
+        gc.load_case(tmp_path / "a.toml", tmp_path / "a.xlsx")
 
 
 def test_register_jump_rules_adds_a_rule_by_name(install):

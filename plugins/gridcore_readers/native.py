@@ -62,7 +62,7 @@ def extend(case: Case, path: Path) -> None:
     data, lines = _parse(path)
     for key, value in data.items():
         if not isinstance(value, list):
-            raise CaseError(f"a file that adds to a case has rows only: {key} = [ {{...}}, ]", file=str(path), field=key)
+            raise CaseError(f"what adds to a case has rows only: {key} = [ {{...}}, ]", file=str(path), field=key)
         case.records += _records(key, value, lines.get(key, []), str(path))
 
 
