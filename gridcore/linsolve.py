@@ -24,6 +24,9 @@ _EPS = float(np.finfo(float).eps)
 # The diagonal is preferred down to this part of a column's largest entry. KLU's own 1e-3 costs a digit that
 # the products of tangents and adjoints need; from here on, accuracy grows little, and fill in large networks does.
 _PIVOT = 0.1
+# In some large networks (ACTIVSg70k) it fills nine times as much as 1e-2 does: a tolerance whose factors have more than
+# so many entries for one of the matrix is compared with a tenth of it.
+_FILL, _BETTER, _LOWEST = 4.0, 0.7, 1e-3
 
 # A reused pivot order is given up when its elements grow this much more than those of a full
 # factorisation did: three digits of the solution are worth more than the pivot search.
@@ -173,6 +176,7 @@ class KLU(Factors):
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = self._seen = 1.0
         self._unseen = 0
+        self._settled = False
 
     def __del__(self) -> None:
         self._free()
@@ -192,6 +196,16 @@ class KLU(Factors):
     def factor(self, values: npt.NDArray[Any]) -> None:
         self._check_values(values)
         self._free()
+        self._search_pivots(values)
+        while not self._settled:
+            self._lower_tolerance(values)
+        self._growth = self._reciprocal_growth(values) if self._regular() else 0.0
+        if not self._growth > 0.0:
+            self._free()
+            raise self._singular(values)
+
+    def _search_pivots(self, values: npt.NDArray[Any]) -> None:
+        """Factors, with the tolerance that the pivots have now."""
         self.factorisations += 1
         common = self._common
         numeric = self._factor(self.indptr, self.indices, values, self._symbolic, common)
@@ -200,10 +214,24 @@ class KLU(Factors):
                 raise MemoryError(f"KLU cannot factor the matrix (status {common.status})")
             raise self._singular(values)  # KLU has freed what it had: the handle is empty
         self._numeric = numeric
-        self._growth = self._reciprocal_growth(values) if self._regular() else 0.0
-        if not self._growth > 0.0:
+
+    def _entries(self) -> int:
+        return self._numeric.lnz + self._numeric.unz
+
+    def _lower_tolerance(self, values: npt.NDArray[Any]) -> None:
+        """Find the tolerance of the pivots, once: lower it while that saves much."""
+        before, common = self._entries(), self._common
+        if before <= _FILL * len(values) or common.tol <= _LOWEST:
+            self._settled = True
+            return
+        common.tol /= 10
+        self._free()
+        self._search_pivots(values)
+        if self._entries() > _BETTER * before:
+            common.tol *= 10
+            self._settled = True
             self._free()
-            raise self._singular(values)
+            self._search_pivots(values)
 
     def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         self._check_values(values)

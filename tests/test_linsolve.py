@@ -78,9 +78,25 @@ def test_refactor_gives_what_a_full_factorisation_gives(Solver):
 def test_refactor_keeps_the_pivots_while_they_are_good():
     A = random_matrix(80, 3)
     lu = factored(linsolve.KLU, A)
+    searches = lu.factorisations
     for k in range(5):
         lu.refactor(A.data * (1 + 0.01 * k))
-    assert (lu.factorisations, lu.refactorisations) == (1, 5)
+    assert (lu.factorisations, lu.refactorisations) == (searches, 5)
+
+
+def test_a_pivot_tolerance_that_fills_is_lowered_and_the_solution_stays_right():
+    n = 300  # an arrow whose head is a weak pivot: preferring large ones fills the matrix
+    A = sp.csc_array(sp.diags_array(np.full(n, 0.02)) + sp.csc_array(
+        (np.ones(2 * (n - 1)), (np.r_[np.zeros(n - 1, int), np.arange(1, n)], np.r_[np.arange(1, n), np.zeros(n - 1, int)])),
+        shape=(n, n)) + sp.random_array((n, n), density=0.01, rng=np.random.default_rng(0)) * 0.5)
+    A.sort_indices()
+    lu = factored(linsolve.KLU, A)
+    plain = linsolve.KLU(n, A.indptr, A.indices)
+    plain._settled = True
+    plain.factor(A.data)
+    assert lu._entries() <= plain._entries()
+    b = np.random.default_rng(1).standard_normal(n)
+    np.testing.assert_allclose(A @ lu.solve(b.copy()), b, atol=1e-9)
 
 
 @both

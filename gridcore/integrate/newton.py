@@ -42,6 +42,8 @@ class Newton:
         self._fresh = False
         # the first correction of the last solve, and the rate at which old factors converged
         self._first = self._rate = 0.0
+        # iterations that cost as much as a factorisation, and the one that said so
+        self._worth, self._searched = 1.0, 0
 
     def counters(self) -> Counter[str]:
         """Work done."""
@@ -66,6 +68,10 @@ class Newton:
             raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
                                    t=self.assembly.Z[-1]) from None
         self._fresh = True
+        if self.lu.factorisations != self._searched:
+            self._searched = self.lu.factorisations
+            factorisation, solve = self.lu.operations()
+            self._worth = 0.5 * factorisation / solve
 
     def solve(self) -> None:
         """Iterate from the X that stands in the assembly; leaves the solution there.
@@ -77,7 +83,8 @@ class Newton:
         """
         assembly, before, slow = self.assembly, 0.0, 0
         start = assembly.X.copy()
-        old = self._fresh and self._first * self._rate**2 <= _REMAINS  # done in three iterations, as it looks
+        # with old factors it takes more iterations, as it looks; as many as a factorisation costs are better than that
+        old = self._fresh and self._first * self._rate**(1 + self._worth) <= _REMAINS
         if not old:
             self.factor(alike=True)  # if it is not, convergence will tell
         assembly.residual()
