@@ -7,6 +7,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.rotors import rotors
+from gridcore_optimisation import critical, saddle
 from gridcore_optimisation.critical import critical_value
 
 NINE = dict(between=(0.15, 0.3), t_end=3.0)
@@ -63,6 +64,38 @@ def test_fifty_machines():
     assert found.newton
     assert len(found.attempts) <= 9
     assert found.value == pytest.approx(halved(system, 5.0, 0.3, 0.31, 1e-6), abs=2e-6)
+
+
+@pytest.mark.slow
+def test_a_later_swing_that_is_lost():
+    """At 39 buses a fault is survived in the first swing up to 1.1676 s, and not in a later one."""
+    system = gc.build("ieee39")
+    found = critical_value(system, between=(1.1, 1.2), t_end=8.0)
+    assert found.newton
+    assert found.value == pytest.approx(halved(system, 8.0, 1.15, 1.16, 1e-6), abs=2e-6)
+
+
+def test_without_a_saddle_it_halves_and_says_so(system, found, monkeypatch):
+    monkeypatch.setattr(critical, "passages", lambda *_: [])
+    other = critical_value(system, **NINE, wrt="GEN2.H", tolerance=1e-5)
+    assert not other.newton
+    assert other.sensitivities is None
+    assert other.unstable - other.stable <= 1e-5
+    assert other.value == pytest.approx(found.value, abs=1e-5)
+
+
+def test_the_eigenvalue_at_a_passage_is_one_of_the_linearised_system(system, found):
+    """Against LAPACK on the reduced Jacobian; the only one with a positive real part that is not small."""
+    run = found.run
+    tangents = critical._Search(system, "fault.clear", {"t_end": 3.0}, 1e-6)._tangents(run)
+    [passed, *_] = saddle.passages(run, tangents, np.searchsorted(run.t, 0.3), len(run.t) - 1)
+    Z = run.read(np.arange(system.layout.size))[passed.k]
+    J, mass = run.system.jacobian(Z).toarray(), run.system.differential(Z)
+    f_x, f_y, g_x, g_y = (J[np.ix_(a, b)] for a in (mass, ~mass) for b in (mass, ~mass))
+    expected = np.linalg.eigvals(f_x - f_y @ np.linalg.solve(g_y, g_x))
+    assert passed.eigenvalue == pytest.approx(expected.real.max(), rel=1e-10)
+    residual = passed.left @ J - passed.eigenvalue * passed.left * mass
+    assert np.abs(residual).max() < 1e-9 * np.abs(passed.left @ np.abs(J)).max()
 
 
 def test_its_derivatives_are_those_of_the_found_values(system, found):
