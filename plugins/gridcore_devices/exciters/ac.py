@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from gridcore.blocks import LeadLag, Washout
 from gridcore.device import Algebraic, Param, State, quantity
 
 from .exciter import SensingExciter
@@ -37,6 +38,30 @@ class ACExciter(SensingExciter, Saturation):
     @quantity("pu", "exciter field current")
     def VFE(s: Any, machine: Any) -> Any:
         return s.KE * s.VE + quadratic(s, s.VE) + s.KD * machine.XadIfd
+
+
+class RegulatedAC(ACExciter):
+    """An AC exciter behind a regulator with transient gain reduction and rate feedback: IEEE types AC1, AC1A and AC2.
+
+    ``lead = (Vref + Vs - sensed - feedback) (1 + s TC) / (1 + s TB)``, ``feedback = VFE s KF / (1 + s TF)``.
+    """
+
+    TB = Param("s", 0.0, ge=0, doc="lag time constant of the regulator input; 0: no lead-lag")
+    TC = Param("s", 0.0, ge=0, doc="lead time constant of the regulator input")
+    KA = Param("pu", gt=0, doc="regulator gain")
+    TA = Param("s", ge=0, doc="regulator time constant")
+    KF = Param("pu", ge=0, doc="rate feedback gain")
+    TF = Param("s", ge=0, doc="rate feedback time constant")
+    lead = LeadLag(lambda s: s.Vref + s.Vs - s.sensed - s.feedback, T1="TC", T2="TB", doc="regulator input")
+    feedback = Washout("VFE", K="KF", T="TF", doc="rate feedback")
+
+
+def regulated(s: Any, machine: Any, bus: Any, regulator: str, VA: Callable[[Any], Any]) -> dict[str, Any]:
+    """What a :class:`RegulatedAC` rests at, with the output `regulator` of its regulator that ``VA(VFE)`` gives."""
+    VE, VFE = alternator(s, machine)
+    output = VA(VFE)
+    return {"VE": VE, regulator: output, "feedback_x": VFE, "lead_x": output / s.KA, "sensed": bus.Vm,
+            "Vref": bus.Vm + output / s.KA}
 
 
 def alternator(s: Any, machine: Any) -> tuple[Any, Any]:
