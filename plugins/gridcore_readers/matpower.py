@@ -159,7 +159,10 @@ def _tables(path: Path) -> tuple[dict[str, list[tuple[str, Row]]], float]:
     base = re.search(r"mpc\.baseMVA\s*=\s*([^;\n]*)", text)
     if base is None:
         raise CaseError("is not a MATPOWER case file of version 2: it has no mpc.baseMVA", file=file)
-    base_mva = _number_in(base[1].strip(), file, f"line {_line(text, base.start())}", "baseMVA")
+    place = f"line {_line(text, base.start())}"
+    base_mva = _number_in(base[1].strip(), file, place, "baseMVA")
+    if not 0 < base_mva < math.inf:
+        raise CaseError(f"{base_mva:g} must be above 0", file=file, row=place, field="baseMVA")
     return {name: _table(text, name, columns, file) for name, columns in COLUMNS.items()}, base_mva
 
 

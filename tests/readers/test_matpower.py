@@ -132,6 +132,7 @@ def test_of_set_points_that_differ_at_one_bus_the_last_counts(read):
 
 @pytest.mark.parametrize(("text", "says"), [
     ("", r"not a MATPOWER case file"),
+    (SMALL.replace("baseMVA = 50", "baseMVA = 0"), r"line 3: field 'baseMVA': 0 must be above 0"),
     (SMALL.replace("mpc.gen", "mpc.dream"), r"no table mpc\.gen"),
     (SMALL.replace("baseMVA = 50", "baseMVA = fifty"), r"line 3: field 'baseMVA': 'fifty' is not a number"),
     (SMALL.replace("-30	20	1", "-30	20/sqrt(3)	1"),
