@@ -25,7 +25,7 @@ from .initialise import Initialisation
 from .jacobian import Entries, SparseMap, entries, function_of
 from .kernel import Batch, c_source, compile_libraries
 from .layout import Group, Layout
-from .linsolve import LU
+from .linsolve import LU, Factors
 from .names import suggest
 from .network import Islands, graph
 from .switching import Switching
@@ -174,9 +174,13 @@ class System:
         self.assembly.Z[:] = Z
         self.assembly.refresh()
 
-    def new_lu(self) -> Any:
-        """An empty factorisation with the pattern of the assembly's matrix."""
+    @functools.cached_property
+    def _lu(self) -> Factors:
         return LU(self.n, self.assembly.indptr, self.assembly.indices)
+
+    def new_lu(self) -> Factors:
+        """An empty factorisation with the pattern of the assembly's matrix."""
+        return self._lu.another()
 
     def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
         """F_X at Z, (n, n)."""

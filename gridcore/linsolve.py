@@ -131,6 +131,10 @@ class Factors:
         """Solve the transposed system ``A.T x = b`` (never conjugated) in place. See :meth:`solve`."""
         raise NotImplementedError
 
+    def another(self) -> Factors:
+        """An empty one of the same pattern, which shares what analysing the pattern has cost."""
+        return type(self)(self.n, self.indptr, self.indices, self.dtype.type)
+
     def operations(self) -> tuple[int, int]:
         """Floating-point operations of one factorisation that gives the present factors, and of one solve with them."""
         raise NotImplementedError
@@ -158,30 +162,45 @@ class Factors:
         return SingularMatrix(_undetermined(self.n, self.indptr, self.indices, values))
 
 
+class _Analysis:
+    """What all factors of one pattern share: KLU's symbolic analysis, and the pivot tolerance that was found good."""
+
+    def __init__(self, n: int, indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32]):
+        self.symbolic, self.tolerance, self.settled = None, _PIVOT, False
+        self._common = _klu.Common()
+        self._common.defaults()
+        self.symbolic = _klu.analyze(n, indptr, indices, self._common)
+        if self._common.status < 0:
+            self.symbolic = None
+            raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
+
+    def __del__(self) -> None:
+        if self.symbolic is not None:
+            self.symbolic.free(self._common)
+
+
 class KLU(Factors):
     """LU by KLU. See :class:`Factors`."""
 
-    def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike, dtype: type = float):
+    def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike, dtype: type = float,
+                 analysis: _Analysis | None = None):
         super().__init__(n, indptr, indices, dtype)
         self._common = _klu.Common()
         self._common.defaults()
-        self._common.tol = _PIVOT
-        self._symbolic = _klu.analyze(self.n, self.indptr, self.indices, self._common)
-        if self._common.status < 0:
-            self._symbolic = None
-            raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
+        self._analysis = analysis if analysis is not None else _Analysis(self.n, self.indptr, self.indices)
+        self._symbolic = self._analysis.symbolic
         z = "z_" if self.dtype.kind == "c" else ""
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = self._seen = 1.0
         self._unseen = 0
-        self._settled = False
+
+    def another(self) -> KLU:
+        return KLU(self.n, self.indptr, self.indices, self.dtype.type, self._analysis)
 
     def __del__(self) -> None:
         self._free()
-        if getattr(self, "_symbolic", None) is not None:
-            self._symbolic.free(self._common)
 
     def forget(self) -> None:
         self._free()
@@ -195,9 +214,8 @@ class KLU(Factors):
 
     def factor(self, values: npt.NDArray[Any]) -> None:
         self._check_values(values)
-        self._free()
         self._search_pivots(values)
-        while not self._settled:
+        while not self._analysis.settled:
             self._lower_tolerance(values)
         self._growth = self._reciprocal_growth(values) if self._regular() else 0.0
         if not self._growth > 0.0:
@@ -206,8 +224,10 @@ class KLU(Factors):
 
     def _search_pivots(self, values: npt.NDArray[Any]) -> None:
         """Factors, with the tolerance that the pivots have now."""
+        self._free()
         self.factorisations += 1
         common = self._common
+        common.tol = self._analysis.tolerance
         numeric = self._factor(self.indptr, self.indices, values, self._symbolic, common)
         if common.status != _klu.KLU_OK:
             if common.status < 0:
@@ -215,22 +235,17 @@ class KLU(Factors):
             raise self._singular(values)  # KLU has freed what it had: the handle is empty
         self._numeric = numeric
 
-    def _entries(self) -> int:
-        return self._numeric.lnz + self._numeric.unz
-
     def _lower_tolerance(self, values: npt.NDArray[Any]) -> None:
-        """Find the tolerance of the pivots, once: lower it while that saves much."""
-        before, common = self._entries(), self._common
-        if before <= _FILL * len(values) or common.tol <= _LOWEST:
-            self._settled = True
+        """A step towards the tolerance that all factors of this pattern use: lower it while that saves much."""
+        analysis, before = self._analysis, self._numeric.lnz + self._numeric.unz
+        if before <= _FILL * len(values) or analysis.tolerance <= _LOWEST:
+            analysis.settled = True
             return
-        common.tol /= 10
-        self._free()
+        analysis.tolerance /= 10
         self._search_pivots(values)
-        if self._entries() > _BETTER * before:
-            common.tol *= 10
-            self._settled = True
-            self._free()
+        if self._numeric.lnz + self._numeric.unz > _BETTER * before:
+            analysis.tolerance *= 10
+            analysis.settled = True
             self._search_pivots(values)
 
     def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
