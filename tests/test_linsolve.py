@@ -86,9 +86,10 @@ def test_refactor_keeps_the_pivots_while_they_are_good():
 
 def test_a_pivot_tolerance_that_fills_is_lowered_and_the_solution_stays_right():
     n = 300  # an arrow whose head is a weak pivot: preferring large ones fills the matrix
-    A = sp.csc_array(sp.diags_array(np.full(n, 0.02)) + sp.csc_array(
-        (np.ones(2 * (n - 1)), (np.r_[np.zeros(n - 1, int), np.arange(1, n)], np.r_[np.arange(1, n), np.zeros(n - 1, int)])),
-        shape=(n, n)) + sp.random_array((n, n), density=0.01, rng=np.random.default_rng(0)) * 0.5)
+    head, tail = np.zeros(n - 1, dtype=int), np.arange(1, n)
+    arrow = sp.csc_array((np.ones(2 * (n - 1)), (np.r_[head, tail], np.r_[tail, head])), shape=(n, n))
+    A = sp.csc_array(sp.diags_array(np.full(n, 0.02)) + arrow
+                     + 0.5 * sp.random_array((n, n), density=0.01, rng=np.random.default_rng(0)))
     A.sort_indices()
     lu = factored(linsolve.KLU, A)
     plain = linsolve.KLU(n, A.indptr, A.indices)
