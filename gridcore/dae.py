@@ -241,13 +241,20 @@ class System:
     def guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
         jacobian = self.guard_jacobian
-        mine = np.flatnonzero(jacobian.indices == guard)
-        in_x, in_t = mine[jacobian.columns[mine] < self.n], mine[jacobian.columns[mine] == self.n]
-        columns = jacobian.columns[in_x]
+        for batch in jacobian.batches:
+            assert batch.rows is not None
+            member, entries = np.nonzero((batch.rows == guard) & (batch.scatter < len(jacobian.indices)))
+            if len(member):
+                break
+        else:
+            return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
+        gather, function = batch.gather[member[0]], batch.function
+        columns = jacobian.columns[batch.scatter[member[0], entries]]
+        in_x = columns < self.n
 
         def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            values = jacobian.evaluate(Z).data
-            return columns, values[in_x], float(values[in_t].sum())
+            values = np.asarray(function(Z[gather])).ravel()[entries]
+            return columns[in_x], values[in_x], float(values[~in_x].sum())
 
         return row
 

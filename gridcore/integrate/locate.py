@@ -73,7 +73,7 @@ def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: fl
     margin, last, least = 0.1 * (high - low), np.inf, np.inf
     for _ in range(_ITERATIONS):
         phi = stepper.prepare(t, h)
-        newton.factor()
+        newton.factor(alike=True)  # the iteration itself tells whether the factors are good
         assembly.residual()
         v = newton.lu.solve(phi)
         u = newton.lu.solve(assembly.R.copy())

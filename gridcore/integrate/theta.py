@@ -148,16 +148,25 @@ class Theta:
 
     def _first(self, t: float, h: float, fired: np.ndarray, gamma: np.ndarray,
                watch: Watch) -> tuple[float, np.ndarray, np.ndarray]:
-        """Locate every guard that fired within the step, and end the step at the first."""
-        assembly = self.system.assembly
+        """End the step at the first of the guards that fired within it.
+
+        The one that is first on straight lines is located; then those that are across there already.
+        """
+        assembly, values = self.system.assembly, self.system.switching.values
         assert self._gamma is not None
-        X_end, best = assembly.X.copy(), (np.inf, -1, assembly.X)
-        for guard in fired:
-            assembly.X[:] = X_end
-            found = locate(self, t, h, int(guard), float(self._gamma[guard]), float(gamma[guard]))
-            if found < best[0]:
-                best = (found, int(guard), assembly.X.copy())
-        assembly.X[:] = best[2]
-        assembly.Z[-1] = t + best[0]
+        before, first, X = self._gamma, -1, assembly.X.copy()
+        while len(fired):
+            guard = int(fired[np.argmin(before[fired] / (before[fired] - gamma[fired]))])
+            found = locate(self, t, h, guard, float(before[guard]), float(gamma[guard]))
+            if found < h or first < 0:
+                h, first, X = found, guard, assembly.X.copy()
+                assembly.Z[-1] = t + h
+                now = values(assembly.Z)
+                fired, gamma = fired[(fired != guard) & (now[fired] * gamma[fired] > 0)], now
+            else:  # what round-off took for earlier
+                fired = fired[fired != guard]
+                assembly.X[:] = X
+        assembly.X[:] = X
+        assembly.Z[-1] = t + h
         self._h_factored = 0.0
-        return best[0], np.array([best[1]]), self.system.switching.values(assembly.Z)
+        return h, np.array([first]), values(assembly.Z)
