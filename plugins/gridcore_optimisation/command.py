@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gridcore.options import Study, file_of, system_options, time_options
-from gridcore.tables import Table, write_csv
-
-if TYPE_CHECKING:
-    from .result import Optimum
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -45,8 +41,10 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from gridcore.export import whole_file, write_dataset
     from gridcore.files import save_case
     from gridcore.objective_files import load_objectives
+    from gridcore.tables import write_csv
 
     from .measures import Constraint
+    from .report import iterations, limits, parameters
     from .search import optimise
 
     asked = Study(**study)
@@ -57,10 +55,10 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
                      constraints=constraints, bounds={pattern: (low, high) for pattern, low, high in bounds},
                      method=method, simulate={} if asked.theta is None else {"theta": asked.theta})
     run = asked.simulate(found.system, out)
-    click.echo(_parameters(found).text())
+    click.echo(parameters(found).text())
     if len(found.constraints):
         click.echo()
-        click.echo(_limits(found).text())
+        click.echo(limits(found).text())
     click.echo()
     click.echo(f"objective {found.start:.9g} -> {found.value:.9g}")
     made = f"{len(found.trials)} simulations" + (f", {found.failures} failed" if found.failures else "")
@@ -69,7 +67,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     files = [file_of(run, out, f"_optimum.{suffix}") for suffix in ("toml", "csv", "nc", "png")]
     with whole_file(files[0]) as temporary:
         save_case(found.system.case, temporary)
-    write_csv(_iterations(found), files[1])
+    write_csv(iterations(found), files[1])
     write_dataset(found.to_xarray(), files[2])
     if plot:
         with whole_file(files[3]) as temporary:
@@ -78,31 +76,6 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
         click.echo(str(path))
     if not found.success:
         click.get_current_context().exit(1)
-
-
-def _parameters(found: Optimum) -> Table:
-    """Start and optimum of each parameter, and which bound it is at."""
-    x = found.x
-    at = ["at its lower bound" if value <= low else "at its upper bound" if value >= high else ""
-          for value, low, high in zip(x.values, x["low"].values, x["high"].values)]
-    return Table({"parameter": x["parameter"].values.tolist(), "start": [f"{v: .6g}" for v in x["start"].values],
-                  "optimum": [f"{v: .6g}" for v in x.values], "unit": x["unit"].values.tolist(), "": at})
-
-
-def _limits(found: Optimum) -> Table:
-    """The constraints, and what their limits cost."""
-    c = found.constraints
-    numbers = {"value": c, "at least": c["low"], "at most": c["high"], "multiplier": c["multiplier"]}
-    return Table({"constraint": c["constraint"].values.tolist(),
-                  **{heading: [f"{v: .6g}" for v in column.values] for heading, column in numbers.items()}})
-
-
-def _iterations(found: Optimum) -> Table:
-    """One row for each iteration, every digit kept."""
-    history = found.history
-    columns = {name: history[name].values.tolist() for name in ("trial", "objective", "optimality", "violation")}
-    return Table({**columns, **{name: history["x"].values[:, k].tolist()
-                                for k, name in enumerate(history["parameter"].values.tolist())}})
 
 
 @click.command("critical")
@@ -122,25 +95,22 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
     folder --out.
     """
+    from gridcore.tables import write_csv
+
     from .critical import critical_value
+    from .report import attempts, sensitivities
 
     asked = Study(**study)
     system = asked.build()
     found = critical_value(system, parameter, between=between, t_end=asked.t_end, step=asked.step, wrt=wrt,
                            tolerance=tolerance, simulate={} if asked.theta is None else {"theta": asked.theta})
-    click.echo(Table({"tried": [f"{a.value:.9g}" for a in found.attempts],
-                      "": ["stable" if a.stable else "unstable" for a in found.attempts],
-                      "Newton leads to": [f"{a.estimate:.9g}".replace("nan", "") for a in found.attempts]}).text())
+    click.echo(attempts(found).text())
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))
     if found.sensitivities is None or found.run is None or not wrt:
         return
-    s = found.sensitivities
-    order = (-abs(s * s["at"])).argsort().values
-    table = Table({"parameter": s["parameter"].values[order].tolist(), "at": s["at"].values[order].tolist(),
-                   "unit": s["unit"].values[order].tolist(), "derivative": s.values[order].tolist()})
+    table, path = sensitivities(found.sensitivities), file_of(found.run, out, "_critical.csv")
     click.echo()
     click.echo(table.text())
-    path = file_of(found.run, out, "_critical.csv")
     write_csv(table, path)
     click.echo(str(path))
