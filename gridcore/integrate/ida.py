@@ -5,7 +5,15 @@ Grid points and events are read from that interpolant, so the grid does not cut 
 
 Its own rootfinder and its stop time are not used: it stops at any sign change of any function, and
 scikits.odes keeps a copy of every state at which it stopped, which each later step stacks anew. An
-event restarts IDA in place (``reinit_IC``); a new solver would leak a dense matrix.
+event restarts IDA in place (``reinit_IC``); a new solver would leak the old one's memory.
+
+Of IDA's linear solvers that scikits.odes offers none is sparse, and its hook for a preconditioner does not
+work (its issue #201). So IDA is given the equations already multiplied by the inverse of a sparse matrix,
+``P^-1 (M X' - F) = 0``, and SPGMR sees a matrix near the identity. IDA measures errors and convergence on X, in
+the norm of its tolerances, which this does not touch. ``P = cj M - F_X`` is made anew at the state that IDA
+predicts for a step. Its cj, the derivative of X' in X, IDA tells with the first product only: before, it is that
+of the order which the last step had. The products that SPGMR asks for hold the true cj, so a P with another costs a
+few of them, no accuracy.
 """
 
 from __future__ import annotations
@@ -16,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CaseError, ConvergenceError, MissingDependency
+from ..linsolve import SingularMatrix
 from .driver import Outcome
 from .newton import Newton
 from .watch import Watch
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
     from ..dae import System
 
 _HALVINGS = 200
+# P with a cj that differs by less than this fraction is the matrix itself, as far as Newton's method can tell.
+_SAME_CJ = 1e-3
 
 
 def solver_class() -> Any:
@@ -43,7 +54,7 @@ def solver_class() -> Any:
 
 
 class Ida:
-    """Stepper over IDA, for up to a few hundred unknowns (its Jacobian is dense).
+    """Stepper over IDA, whose work and memory in a step are those of sparse factors.
 
     Parameters
     ----------
@@ -72,23 +83,26 @@ class Ida:
             if not 0 <= value < np.inf:
                 raise CaseError(f"{name} = {value!r} must be a number, 0 for none")
         self.system, self.span = system, step
-        assembly = system.assembly
         self._work: Counter[str] = Counter()
-        self._rows, self._columns = assembly.indices, assembly.columns
+        self._lu = system.new_lu()
+        # the end of the step that the factors are for, their cj, and cj times the length of the step, as last told
+        self._ahead, self._cj, self._leading = np.nan, 0.0, 1.0
         self._newton = Newton(system)
         self._mass = np.zeros(system.n)
-        self._X, self._Xp, self._defect = (np.zeros(system.n) for _ in range(3))
+        self._X, self._Xp, self._defect, self._shift = (np.zeros(system.n) for _ in range(4))
         self._raised: BaseException | None = None
         self._t_raised = self._tn = 0.0
         self._stale, self._begun = True, False
         self._solver = solver_class()(
-            self._residual, jacfn=self._jacobian, rtol=rtol, atol=atol, max_step_size=max_step,
-            first_step_size=first_step, one_step_compute=True, old_api=False, err_handler=_silent)
+            self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol, atol=atol,
+            max_step_size=max_step, first_step_size=first_step, one_step_compute=True, old_api=False,
+            err_handler=_silent)
 
     @property
     def counters(self) -> Counter[str]:
         """Work done: IDA's, and that of restarts and events."""
-        return self._work + self._newton.counters()
+        return self._work + self._newton.counters() + Counter(
+            solves=self._lu.solves, factorisations=self._lu.factorisations + self._lu.refactorisations)
 
     def restart(self) -> None:
         """Modes or parameters have changed: begin anew from what stands in the assembly."""
@@ -128,6 +142,8 @@ class Ida:
         else:
             self._solver.init_step(t, y, yp)
         self._begun, self._stale, self._tn = True, False, t
+        self._ahead, self._leading = np.nan, 1.0  # it begins with the first order
+        self._lu.forget()
 
     def _advance(self) -> float:
         """One internal step; returns the time that IDA has reached then."""
@@ -188,33 +204,50 @@ class Ida:
         return high
 
     def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
-        """``M X' - F``; 1 asks IDA to try a shorter step, -1 to give up."""
+        """``P^-1 (M X' - F)``; 1 asks IDA to try a shorter step, -1 to give up."""
         self._work["residuals"] += 1
+        if t == self._tn:
+            return 1  # its step is so short that it ends where it began
         try:
             assembly = self.system.assembly
             assembly.X[:], assembly.Z[-1] = y, t
-            np.subtract(self._mass * yp, assembly.rhs(), out=out)
+            if t != self._ahead:
+                self._factor(t)
+            np.multiply(self._mass, yp, out=out)
+            out -= assembly.rhs()
             if np.isfinite(y).all() and np.isfinite(yp).all():
                 self._defect[:] = out
+            if np.isfinite(out).all():
+                self._lu.solve(out)
+        except SingularMatrix:
+            return 1
         except BaseException as error:  # scikits.odes would swallow it
             self._raised, self._t_raised = error, t
             return -1
         return 0 if np.isfinite(out).all() else 1
 
-    def _jacobian(self, t: float, y: np.ndarray, yp: np.ndarray, residual: np.ndarray, cj: float,
-                  out: np.ndarray) -> int:
-        """``cj M - F_X``."""
-        self._work["factorisations"] += 1
+    def _factor(self, t: float) -> None:
+        """Factors of P at the state in the assembly, which IDA predicts for a step to `t`."""
+        assembly = self.system.assembly
+        self._ahead, self._cj = np.nan, self._leading / (t - self._tn)
+        assembly.mass[:], assembly.c[:] = self._cj * self._mass, 1.0
+        self._lu.refactor(assembly.matrix(), alike=True)
+        self._ahead = t
+
+    def _product(self, _t: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,
+                 out: np.ndarray, cj: float) -> int:
+        """``P^-1 (cj M - F_X) v = v + (cj - cj of P) P^-1 M v``."""
+        self._work["products"] += 1
         try:
-            assembly = self.system.assembly
-            assembly.X[:], assembly.Z[-1] = y, t
-            assembly.mass[:], assembly.c[:] = cj * self._mass, 1.0
-            out[:] = 0.0
-            out[self._rows, self._columns] = assembly.matrix()
+            self._leading = cj * (self._ahead - self._tn)
+            out[:] = v
+            if abs(cj - self._cj) > _SAME_CJ * cj:
+                np.multiply((cj - self._cj) * self._mass, v, out=self._shift)
+                out += self._lu.solve(self._shift)
         except BaseException as error:
-            self._raised, self._t_raised = error, t
+            self._raised, self._t_raised = error, self._ahead
             return -1
-        return 0 if np.isfinite(out).all() else 1
+        return 0
 
     def _worst(self) -> str:
         """Where IDA gave up: a variable whose equation is no number, else the one that changes fastest."""
