@@ -7,7 +7,7 @@ import sys
 
 from .ratios import show
 
-NAMES = ("startup", "kernels", "step", "sensitivities", "sweep", "eig")
+NAMES = ("startup", "kernels", "step", "suite", "sensitivities", "sweep", "eig", "ida")
 
 
 def main(names: list[str]) -> int:

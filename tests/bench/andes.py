@@ -18,9 +18,11 @@ from pathlib import Path
 
 import gridcore as gc
 
-from ..crosscheck.program import Asked, ask, python
-from ..crosscheck.studies import FAULT_X, STUDIES, Study, grid, trajectories
 from .ratios import Ratio, show
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' folder, as pytest has it
+from crosscheck.program import Asked, ask, python
+from crosscheck.studies import FAULT_X, STUDIES, Study, grid, trajectories
 
 CASES = ("wscc9", "kundur", "ieee39", "npcc140")
 STEP, T_END, TOLERANCE = 0.01, 20.0, 1e-4

