@@ -178,9 +178,9 @@ class System:
     def _lu(self) -> Factors:
         return LU(self.n, self.assembly.indptr, self.assembly.indices)
 
-    def new_lu(self) -> Factors:
-        """An empty factorisation with the pattern of the assembly's matrix."""
-        return self._lu.another()
+    def new_lu(self, loose: bool = False) -> Factors:
+        """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Factors.another`."""
+        return self._lu.another(loose)
 
     def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
         """F_X at Z, (n, n)."""

@@ -26,6 +26,7 @@ _EPS = float(np.finfo(float).eps)
 _PIVOT = 0.1
 # In some large networks (ACTIVSg70k) it fills nine times as much as 1e-2 does: a tolerance whose factors have more than
 # so many entries for one of the matrix is compared with a tenth of it.
+# It is never lower than KLU's own, which is what factors have that only precondition.
 _FILL, _BETTER, _LOWEST = 4.0, 0.7, 1e-3
 
 # A reused pivot order is given up when its elements grow this much more than those of a full
@@ -131,8 +132,11 @@ class Factors:
         """Solve the transposed system ``A.T x = b`` (never conjugated) in place. See :meth:`solve`."""
         raise NotImplementedError
 
-    def another(self) -> Factors:
-        """An empty one of the same pattern, which shares what analysing the pattern has cost."""
+    def another(self, loose: bool = False) -> Factors:
+        """An empty one of the same pattern, which shares what analysing the pattern has cost.
+
+        `loose`: for an iteration that corrects what its factors leave: they may be smaller at the cost of a digit.
+        """
         return type(self)(self.n, self.indptr, self.indices, self.dtype.type)
 
     def operations(self) -> tuple[int, int]:
@@ -188,7 +192,7 @@ class KLU(Factors):
         self._common = _klu.Common()
         self._common.defaults()
         self._analysis = analysis if analysis is not None else _Analysis(self.n, self.indptr, self.indices)
-        self._symbolic = self._analysis.symbolic
+        self._symbolic, self._loose = self._analysis.symbolic, False
         z = "z_" if self.dtype.kind == "c" else ""
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
@@ -196,8 +200,10 @@ class KLU(Factors):
         self._growth = self._seen = 1.0
         self._unseen = 0
 
-    def another(self) -> KLU:
-        return KLU(self.n, self.indptr, self.indices, self.dtype.type, self._analysis)
+    def another(self, loose: bool = False) -> KLU:
+        other = KLU(self.n, self.indptr, self.indices, self.dtype.type, self._analysis)
+        other._loose = loose
+        return other
 
     def __del__(self) -> None:
         self._free()
@@ -215,7 +221,7 @@ class KLU(Factors):
     def factor(self, values: npt.NDArray[Any]) -> None:
         self._check_values(values)
         self._search_pivots(values)
-        while not self._analysis.settled:
+        while not (self._loose or self._analysis.settled):
             self._lower_tolerance(values)
         self._growth = self._reciprocal_growth(values) if self._regular() else 0.0
         if not self._growth > 0.0:
@@ -227,7 +233,7 @@ class KLU(Factors):
         self._free()
         self.factorisations += 1
         common = self._common
-        common.tol = self._analysis.tolerance
+        common.tol = _LOWEST if self._loose else self._analysis.tolerance
         numeric = self._factor(self.indptr, self.indices, values, self._symbolic, common)
         if common.status != _klu.KLU_OK:
             if common.status < 0:

@@ -37,7 +37,7 @@ class Newton:
 
     def __init__(self, system: System):
         self.system, self.assembly = system, system.assembly
-        self.lu = system.new_lu()
+        self.lu = system.new_lu(loose=True)
         self.iterations = 0
         self._fresh = False
         # the first correction of the last solve, and the rate at which old factors converged

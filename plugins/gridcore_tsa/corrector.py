@@ -37,6 +37,7 @@ class Corrector(Newton):
 
     def __init__(self, system: System, tolerance: float):
         super().__init__(system)
+        self.lu = system.new_lu()  # it serves sensitivities, too
         self.tolerance, self.work = tolerance, Work(system, self.lu)
         self.patience = math.ceil(-math.log10(tolerance))
         self.beside: Callable[[], float] | None = None
