@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import ConvergenceError
-from .integrate.ida import solver_class
+from .integrate.ida import NearIdentity, solver_class
 from .objective import Integral, Objective, Sum, Weights, evaluate, functions
 from .replay import Replay
 from .reverse import ReverseSweep
@@ -173,10 +173,12 @@ class BackwardIda:
         self._y, self._yp, self._none = np.zeros(n), np.zeros(n), np.zeros(len(replay.carried))
         self._raised: BaseException | None = None
         self._begun, self._last = False, np.nan
+        self._lu = system.new_lu()
+        self._near = NearIdentity(n, self._factor, self._lu.tsolve)
         self._solution: Any = None
         self._density: Any = None
-        self._solver = solver_class()(self._residual, jacfn=self._jacobian, rtol=rtol, atol=atol, old_api=False,
-                                      one_step_compute=True, max_steps=100_000,
+        self._solver = solver_class()(self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol,
+                                      atol=atol, old_api=False, one_step_compute=True, max_steps=100_000,
                                       # an integrand that is zero for most of the time must not be stepped over
                                       max_step_size=max(r.h for r in replay.tape.records if isinstance(r, Step)))
 
@@ -188,10 +190,12 @@ class BackwardIda:
         span = float(solution.t[-1] - solution.t[0])
         y, yp = self._start(adjoint)
         (self._solver.reinit_IC if self._begun else self._solver.init_step)(0.0, y, yp)
+        self._near.begin(0.0, self._mass)
+        self._lu.forget()
         self._begun, reached = True, 0.0
         while reached < span:
             self._solver.set_options(one_step_compute=True)
-            ahead = self._call(reached + span)
+            ahead = self._near.reached = self._call(reached + span)
             self._solver.set_options(one_step_compute=False)
             upto = min(ahead, span)
             for node, weight in _GAUSS:
@@ -244,22 +248,29 @@ class BackwardIda:
         return float(result.values.t)
 
     def _residual(self, s: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
-        """``M d lambda/ds - F_X^T lambda - r_X``."""
+        """``P^-1 (M d lambda/ds - F_X^T lambda - r_X)``."""
         try:
             J, r = self._linearise(s)
+            if not self._near.prepare(s):
+                return 1
             out[:] = self._mass * yp - self._times(J, y) - r
+            if np.isfinite(out).all():
+                self._near.solve(out)
         except BaseException as error:  # scikits.odes would swallow it
             self._raised = error
             return -1
         return 0 if np.isfinite(out).all() else 1
 
-    def _jacobian(self, s: float, y: np.ndarray, yp: np.ndarray, residual: np.ndarray, cj: float,
-                  out: np.ndarray) -> int:
-        """``cj M - F_X^T``."""
+    def _factor(self, cj: float) -> None:
+        """Factors of ``cj M - F_X``, of which P is the transpose, where it was linearised last."""
+        values = -self._kept[0]
+        values[self.replay.system.assembly.diagonal] += cj * self._mass
+        self._lu.refactor(values, alike=True)
+
+    def _product(self, _s: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,
+                 out: np.ndarray, cj: float) -> int:
         try:
-            J, _ = self._linearise(s)
-            out[:] = np.diag(cj * self._mass)
-            out[self._columns, self._rows] -= J
+            self._near.product(v, out, cj)
         except BaseException as error:
             self._raised = error
             return -1

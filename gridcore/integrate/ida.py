@@ -30,6 +30,8 @@ from .newton import Newton
 from .watch import Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..dae import System
 
 _HALVINGS = 200
@@ -51,6 +53,56 @@ def solver_class() -> Any:
         raise MissingDependency("method 'ida' needs scikits-odes-sundials and SUNDIALS: run ./setup.sh ida in the "
                                 f"source tree, or use method 'theta' ({error})") from None
     return IDA
+
+
+class NearIdentity:
+    """``P^-1`` with which residuals are multiplied, and what is left of the matrix ``cj M - J`` for SPGMR.
+
+    Parameters
+    ----------
+    factor : callable
+        Called with cj: makes factors of ``P = cj M - J`` at the time and state that the residual is asked for.
+    solve : callable
+        Overwrites a vector (n,) with the solution of ``P x = b``, and returns it.
+
+    Attributes
+    ----------
+    products : int
+        Made so far.
+    """
+
+    def __init__(self, n: int, factor: Callable[[float], object], solve: Callable[[np.ndarray], np.ndarray]):
+        self.factor, self.solve, self.products = factor, solve, 0
+        self._mass, self._work = np.zeros(n), np.zeros(n)
+
+    def begin(self, t: float, mass: np.ndarray) -> None:
+        """IDA (re)starts at `t`, with the first order; `mass` is the diagonal of M, (n,)."""
+        self._mass[:] = mass
+        # the end of the step that P is for, its cj, and cj times the length of the step, as last told
+        self._end, self._cj, self._leading = np.nan, 0.0, 1.0
+        self.reached = t
+
+    def prepare(self, t: float) -> bool:
+        """Make P for a step from where IDA is (`reached`) to `t`, unless it is there; false if there is none."""
+        if t == self.reached:  # IDA has cut its step to nothing
+            return False
+        if t != self._end:
+            self._end, self._cj = np.nan, self._leading / (t - self.reached)
+            try:
+                self.factor(self._cj)
+            except SingularMatrix:
+                return False
+            self._end = t
+        return True
+
+    def product(self, v: np.ndarray, out: np.ndarray, cj: float) -> None:
+        """``out = P^-1 (cj M - J) v = v + (cj - cj of P) P^-1 M v``."""
+        self.products += 1
+        self._leading = cj * (self._end - self.reached)
+        out[:] = v
+        if abs(cj - self._cj) > _SAME_CJ * cj:
+            np.multiply((cj - self._cj) * self._mass, v, out=self._work)
+            out += self.solve(self._work)
 
 
 class Ida:
@@ -85,11 +137,10 @@ class Ida:
         self.system, self.span = system, step
         self._work: Counter[str] = Counter()
         self._lu = system.new_lu()
-        # the end of the step that the factors are for, their cj, and cj times the length of the step, as last told
-        self._ahead, self._cj, self._leading = np.nan, 0.0, 1.0
+        self._near = NearIdentity(system.n, self._factor, self._lu.solve)
         self._newton = Newton(system)
         self._mass = np.zeros(system.n)
-        self._X, self._Xp, self._defect, self._shift = (np.zeros(system.n) for _ in range(4))
+        self._X, self._Xp, self._defect = (np.zeros(system.n) for _ in range(3))
         self._raised: BaseException | None = None
         self._t_raised = self._tn = 0.0
         self._stale, self._begun = True, False
@@ -102,7 +153,8 @@ class Ida:
     def counters(self) -> Counter[str]:
         """Work done: IDA's, and that of restarts and events."""
         return self._work + self._newton.counters() + Counter(
-            solves=self._lu.solves, factorisations=self._lu.factorisations + self._lu.refactorisations)
+            products=self._near.products, solves=self._lu.solves,
+            factorisations=self._lu.factorisations + self._lu.refactorisations)
 
     def restart(self) -> None:
         """Modes or parameters have changed: begin anew from what stands in the assembly."""
@@ -114,7 +166,7 @@ class Ida:
             self._begin(t)
         before = self._values(watch)
         if self._tn <= t:
-            self._tn = self._advance()
+            self._tn = self._near.reached = self._advance()
         reached = min(target, self._tn)
         self._load(reached)
         gamma = self._values(watch)
@@ -142,7 +194,7 @@ class Ida:
         else:
             self._solver.init_step(t, y, yp)
         self._begun, self._stale, self._tn = True, False, t
-        self._ahead, self._leading = np.nan, 1.0  # it begins with the first order
+        self._near.begin(t, self._mass)
         self._lu.forget()
 
     def _advance(self) -> float:
@@ -206,46 +258,34 @@ class Ida:
     def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
         """``P^-1 (M X' - F)``; 1 asks IDA to try a shorter step, -1 to give up."""
         self._work["residuals"] += 1
-        if t == self._tn:
-            return 1  # its step is so short that it ends where it began
         try:
             assembly = self.system.assembly
             assembly.X[:], assembly.Z[-1] = y, t
-            if t != self._ahead:
-                self._factor(t)
+            if not self._near.prepare(t):
+                return 1
             np.multiply(self._mass, yp, out=out)
             out -= assembly.rhs()
             if np.isfinite(y).all() and np.isfinite(yp).all():
                 self._defect[:] = out
             if np.isfinite(out).all():
                 self._lu.solve(out)
-        except SingularMatrix:
-            return 1
         except BaseException as error:  # scikits.odes would swallow it
             self._raised, self._t_raised = error, t
             return -1
         return 0 if np.isfinite(out).all() else 1
 
-    def _factor(self, t: float) -> None:
-        """Factors of P at the state in the assembly, which IDA predicts for a step to `t`."""
+    def _factor(self, cj: float) -> None:
+        """Factors of ``cj M - F_X`` at what stands in the assembly."""
         assembly = self.system.assembly
-        self._ahead, self._cj = np.nan, self._leading / (t - self._tn)
-        assembly.mass[:], assembly.c[:] = self._cj * self._mass, 1.0
+        assembly.mass[:], assembly.c[:] = cj * self._mass, 1.0
         self._lu.refactor(assembly.matrix(), alike=True)
-        self._ahead = t
 
     def _product(self, _t: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,
                  out: np.ndarray, cj: float) -> int:
-        """``P^-1 (cj M - F_X) v = v + (cj - cj of P) P^-1 M v``."""
-        self._work["products"] += 1
         try:
-            self._leading = cj * (self._ahead - self._tn)
-            out[:] = v
-            if abs(cj - self._cj) > _SAME_CJ * cj:
-                np.multiply((cj - self._cj) * self._mass, v, out=self._shift)
-                out += self._lu.solve(self._shift)
+            self._near.product(v, out, cj)
         except BaseException as error:
-            self._raised, self._t_raised = error, self._ahead
+            self._raised, self._t_raised = error, self._tn
             return -1
         return 0
 

@@ -182,7 +182,7 @@ class TestSparse:
         X, residual = s.Z0[: s.n].copy(), np.zeros(s.n)
         ida._residual(0.02, X, 0 * v, residual)
         ida._product(residual, X, v, residual, v, np.zeros(s.n), 75.0)  # of the second order
-        ida._tn = 0.02
+        ida._near.reached = 0.02
         ida._residual(0.06, X, v, residual)
         expected = np.linalg.solve(1.5 / 0.04 * np.diag(ida._mass) - s.jacobian(s.Z0).toarray(), ida._mass)
         np.testing.assert_allclose(residual, expected, rtol=1e-6, atol=1e-9)
