@@ -38,7 +38,8 @@ def agreement() -> dict[str, str]:
     for name in STUDIES:
         found = compare.theirs(name).runs[0]
         away.append([name, *sizes(compare.differences(name, compare.ours(name), found))])
-        everywhere.append([name, *sizes(compare.differences(name, compare.ours(name, late=compare.LATE), found, margin=5e-4))])
+        late = compare.ours(name, late=compare.LATE)
+        everywhere.append([name, *sizes(compare.differences(name, late, found, margin=5e-4))])
         mine, pencil = compare.spectrum(name), compare.theirs(name).pencil
         modes.append([name, str(len(mine)), f"{compare.matched(mine, compare.theirs(name).eigenvalues):.1e}",
                       f"{compare.matched(mine, compare.finite(pencil)):.1e}", f"{compare.residual(pencil, mine):.1e}"])
