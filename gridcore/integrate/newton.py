@@ -24,6 +24,8 @@ _FLOOR = 1e-9
 _REMAINS = 1e-14
 _FAST = 0.2
 _ITERATIONS = 30
+# Iterations that a factorisation is worth at most: where it has many operations, they are fast ones.
+_DEAREST = 6.0
 
 
 class Newton:
@@ -71,7 +73,7 @@ class Newton:
         if self.lu.factorisations != self._searched:
             self._searched = self.lu.factorisations
             factorisation, solve = self.lu.operations()
-            self._worth = 0.5 * factorisation / solve
+            self._worth = min(factorisation / solve, _DEAREST) - 1
 
     def solve(self) -> None:
         """Iterate from the X that stands in the assembly; leaves the solution there.
