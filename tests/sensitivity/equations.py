@@ -135,6 +135,19 @@ class Equations:
                     out[self.row[i, name]] = free and (state.limits is None or self.mode[i, f"{name}_limit"] == 0)
         return out
 
+    def at_moving_bound(self) -> list[tuple[str, str]]:
+        """Differential states at a limit of theirs that is, or whose opposite is, more than a parameter."""
+        out = []
+        for group, d in self._calls:
+            for name, state in d.states.items():
+                if state.limits is None or not any(bound in d.quantities for bound in state.limits):
+                    continue
+                for k, i in enumerate(group.members):
+                    T = 1.0 if state.T is None else self.scope(group, self.Z, self.t, k).value((), state.T)
+                    if self.mode[i, f"{name}_limit"] != 0 and np.real(np.ravel(T)[0]) > 0:
+                        out.append((i, name))
+        return out
+
     def F(self, Z: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Right-hand sides, (n, columns)."""
         out = np.zeros((self.n, Z.shape[1]), dtype=complex)
@@ -266,14 +279,17 @@ class Equations:
         self.Z[at["Vm0"]] = np.sqrt(re * re + im * im)
         self.Z[at["Va0"]] = angle_of(re, im)
 
-    def initialise(self) -> None:
-        """Variables and set-points at rest under the voltages and powers in Z."""
+    def initialise(self, settle: Callable[[], bool] = lambda: False) -> None:
+        """Variables and set-points at rest under the voltages and powers in Z, as long as `settle` changes modes."""
         self._start()
         setpoints = [self.row[i, name] for i, x in self.instances.items() for name in (
             *x.device.declares.setpoints, *(u for u, item in x.device.declares.inputs.items()
                                             if item.default is None and (i, u) not in self.driven))]
         self.setpoints = set(setpoints)
-        self.newton(self._at_rest, np.array([*range(self.n), *setpoints], dtype=int))
+        unknown = np.array([*range(self.n), *setpoints], dtype=int)
+        self.newton(self._at_rest, unknown)
+        while settle():
+            self.newton(self._at_rest, unknown)
 
     def _at_rest(self, Z: np.ndarray, t: np.ndarray) -> np.ndarray:
         G, more = self.F(Z, t), []
@@ -346,7 +362,7 @@ def polish(residual: Callable[[], np.ndarray], J: np.ndarray, move: Callable[[np
         derivative = np.abs(X.imag) / TINY
         now = max(np.max(np.abs(step.real) / (1 + np.abs(X.real))),
                   np.max(np.abs(step.imag) / TINY / (1 + derivative.max(axis=0))))
-        if now < 1e-15 or (now < 1e-11 and now > 0.3 * last):
+        if now < 1e-15 or (now < 1e-10 and now > 0.3 * last):
             return
         last = now
     raise ArithmeticError(f"the oracle's complex iteration does not come to rest: {now}")

@@ -23,6 +23,8 @@ from gridcore.objective import Integral, Objective, Sampled, Terminal
 
 MERGE = 1e-9  # times closer than this part of a step are one
 ROUND_OFF = 1e-12
+ACROSS = 1e-10  # what initialisation takes for the other side of zero
+MOVED = 1e-9  # relative: a bound that jumped
 
 
 @dataclass
@@ -88,7 +90,8 @@ class Oracle:
         e.power_flow()
         if direct:
             disturb(parameters)
-        e.initialise()
+        self._list_rows()
+        e.initialise(self._settle)
         if states:
             before = e.Z.copy()
             disturb(states)
@@ -100,24 +103,35 @@ class Oracle:
 
     # ------------------------------------------------------------ events
 
+    def _list_rows(self) -> None:
+        self.rows: list[Row] = []
+        for group in self.e.groups:
+            for k in range(len(group.members)):
+                for guard in group.shape.cls.declares.guards.values():
+                    self.rows.append(Row(group, k, guard, False))
+                    if callable(guard.cancel):
+                        self.rows.append(Row(group, k, guard, True))
+
+    def _settle(self) -> bool:
+        """Modes that say on which branch the equations rest: those that are across change; whether any did."""
+        across = [row for row in self.rows if row.guard.settles and not row.cancels and self._holds(row)
+                  and float(self._gamma(row)[0].real) * row.guard.direction > ACROSS]
+        for row in across:
+            for target, value in row.guard.then.items():
+                self.e.mode[self._resolve_name(row, target)] = float(value)
+        return bool(across)
+
     def _prepare(self, t_end: float) -> None:
         e = self.e
         self.t: list[np.ndarray] = []
         self.points: list[tuple[np.ndarray, dict]] = []
         self.steps: list[int] = []
         self.events: list[Happened] = []
-        self.rows: list[Row] = []
         self.pending: list[tuple[np.ndarray, Row]] = []
         timers = []
         for group in e.groups:
-            d = group.shape.cls.declares
-            for name, timer in d.timers.items():
+            for name, timer in group.shape.cls.declares.timers.items():
                 timers += [(e.Z[e.row[i, timer.at]], group, k, name) for k, i in enumerate(group.members)]
-            for k in range(len(group.members)):
-                for guard in d.guards.values():
-                    self.rows.append(Row(group, k, guard, False))
-                    if callable(guard.cancel):
-                        self.rows.append(Row(group, k, guard, True))
         self.timers = sorted((x for x in timers if x[0][0].real <= t_end), key=lambda x: x[0][0].real)
 
     def _gamma(self, row: Row, Z: np.ndarray | None = None, t: np.ndarray | None = None) -> np.ndarray:
@@ -139,22 +153,20 @@ class Oracle:
     def _watch(self) -> None:
         """Modes may have changed: which rows are watched from here."""
         e = self.e
-
-        def holds(row: Row) -> bool:
-            if row.cancels:
-                return False
-            wanted = {"status": 1.0, **row.guard.when}
-            return all(self._read_mode(row, name) == value for name, value in wanted.items())
-
-        self.pending = [(t, row) for t, row in self.pending if holds(row)]
+        self.pending = [(t, row) for t, row in self.pending if self._holds(row)]
         waiting = [row for _, row in self.pending]
         for row in self.rows:
-            before, row.active = row.active, holds(row) or (
+            before, row.active = row.active, self._holds(row) or (
                 row.cancels and any(w.device == row.device and w.guard is row.guard for w in waiting))
             if row.active and not before:
                 row.side = -row.guard.direction or int(np.sign(self._gamma(row, e.Z)[0].real))
                 if row.cancels:
                     row.side = -1
+
+    def _holds(self, row: Row) -> bool:
+        """Whether the modes are such that a guard is watched."""
+        wanted = {"status": 1.0, **row.guard.when}
+        return not row.cancels and all(self._read_mode(row, name) == value for name, value in wanted.items())
 
     def _resolve_name(self, row: Row, address: str) -> tuple[str, str]:
         port, _, name = address.rpartition(".")
@@ -259,8 +271,21 @@ class Oracle:
                 else:
                     e.Z[e.row[device, target]] = np.broadcast_to(value, (1, e.Z.shape[1]))[0]
             self._note(group.members[k], name, "switch")
-        e.consistent()
+        self._solve_again()
         self._point()
+
+    def _solve_again(self) -> None:
+        """The algebraic equations after a switch; a moving bound that jumps away leaves its state where it was."""
+        e = self.e
+        before = {at: e.Z[e.row[at]].copy() for at in e.at_moving_bound()}
+        e.consistent()
+        away = [(i, name) for (i, name), x in before.items() if (e.Z[e.row[i, name]] - x)[0].real
+                * e.mode[i, f"{name}_limit"] > MOVED * (1 + abs(x[0].real))]
+        if away:
+            for at in away:
+                e.Z[e.row[at]] = before[at]
+                e.mode[at[0], f"{at[1]}_limit"] = 0.0
+            e.consistent()
 
     def _follow(self, host: str) -> None:
         """What hangs on a device goes out of service, and comes back, with it."""
@@ -305,10 +330,45 @@ class Oracle:
         self.steps.append(len(self.points) - 1)
         self._point()
 
-    def _locate(self, row: Row, Z0: np.ndarray, t0: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(Z, t) where a guard is zero: bracketed on the real part, then Newton on state and time together."""
-        e, n, full = self.e, self.e.n, float((target - t0)[0].real)
+    def _first(self, fired: list[int], Z0: np.ndarray, t0: np.ndarray, target: np.ndarray
+               ) -> tuple[int, np.ndarray, np.ndarray]:
+        """Of guards that are across at `target`, the first: its row, and where it is zero."""
+        e, full = self.e, float((target - t0)[0].real)
+        ends = {k: float(self._gamma(self.rows[k])[0].real) for k in fired}
         keep = e.Z, e.t
+        e.Z, e.t = Z0, t0
+        begins = {k: float(self._gamma(self.rows[k])[0].real) for k in fired}
+
+        def guess(k: int) -> float:
+            return begins[k] / (begins[k] - ends[k]) if begins[k] * ends[k] < 0 else 0.0
+
+        first, found = -1, (keep[0], keep[1])
+        for k in sorted(fired, key=guess):
+            row, length = self.rows[k], full
+            if first >= 0:  # is it across where the first so far is zero?
+                e.Z, e.t = found
+                length = float((e.t - t0)[0].real)
+                now = float(self._gamma(row)[0].real)
+                together = abs(now) <= ROUND_OFF
+                if (together and k > first) or (not together and np.sign(now) == row.side):
+                    continue
+            part = guess(k)
+            try:
+                if not 1e-9 < part < 1 - 1e-9:
+                    raise ArithmeticError("it leaves zero")
+                h, X = part * full, (1 - part) * Z0[: e.n, :1].real + part * keep[0][: e.n, :1].real
+                there = self._locate(row, Z0, t0, h, X)
+                if not 0 < float((there[1] - t0)[0].real) <= length * (1 + MERGE):
+                    raise ArithmeticError("another crossing")
+            except ArithmeticError:
+                there = self._locate(row, Z0, t0, *self._bracket(row, Z0, t0, length))
+            first, found = k, there
+        e.Z, e.t = keep
+        return first, *found
+
+    def _bracket(self, row: Row, Z0: np.ndarray, t0: np.ndarray, full: float) -> tuple[float, np.ndarray]:
+        """Length of the step that ends where a guard is zero, and the state there, (n, 1): on the real part."""
+        e = self.e
 
         def value(h: float) -> float:
             e.Z, e.t = Z0[:, :1].real.astype(complex), t0[:1].real.astype(complex)
@@ -319,9 +379,15 @@ class Oracle:
         if abs(low) <= 1e-9 * abs(high) or np.sign(low) == np.sign(high):  # it leaves zero: is there another?
             left = 1e-3 * full
             low = value(left)
-        h = brentq(value, left, full, xtol=1e-9 * full) if np.sign(low) != np.sign(high) else 0.0
+        h = brentq(value, left, full, xtol=1e-6 * full) if np.sign(low) != np.sign(high) else 0.0
         value(h)
-        X, e.Z, e.t = e.Z[:n], Z0.copy(), t0 + h
+        return h, e.Z[: e.n].real
+
+    def _locate(self, row: Row, Z0: np.ndarray, t0: np.ndarray, h: float, X: np.ndarray
+                ) -> tuple[np.ndarray, np.ndarray]:
+        """(Z, t) where a guard is zero: Newton on state and time together, from where it nearly is."""
+        e, n = self.e, self.e.n
+        e.Z, e.t = Z0.copy(), t0 + h
         e.Z[:n] = X
         R, m = self._residual(Z0, t0), e.differential()
 
@@ -342,12 +408,13 @@ class Oracle:
             return np.block([[self._jacobian(t0), end[:, None]],
                              [in_x, np.array([[self._gamma(row, Z1, t1)[0].imag / TINY]])]])
 
-        for _ in range(3):
-            move(solve(bordered(), residual()))
+        for _ in range(12):
+            step = solve(bordered(), residual())
+            move(step)
+            if np.max(np.abs(step.real)) < 1e-8:
+                break
         polish(residual, bordered(), move)
-        found = e.Z.copy(), e.t.copy()
-        e.Z, e.t = keep
-        return found
+        return e.Z.copy(), e.t.copy()
 
     def _advance(self, end: np.ndarray) -> None:
         """One step towards the time `end`: to a timer, a pending action or a guard before it."""
@@ -363,10 +430,8 @@ class Oracle:
         gamma = self._values()
         fired = self._fired(gamma)
         if fired:
-            found = [self._locate(self.rows[k], Z0, t0, target) for k in fired]
-            first = int(np.argmin([t[0].real for _, t in found]))
-            fired = [fired[first]]
-            e.Z, e.t = found[first]
+            first, e.Z, e.t = self._first(fired, Z0, t0, target)
+            fired = [first]
             gamma = self._values()
         self.steps.append(len(self.points) - 1)
         self._point()
