@@ -174,7 +174,7 @@ class BackwardIda:
         self._raised: BaseException | None = None
         self._begun, self._last = False, np.nan
         self._lu = system.new_lu()
-        self._near = NearIdentity(n, self._factor, self._lu.tsolve)
+        self._near = NearIdentity(n, rtol, atol, self._factor, self._lu.tsolve)
         self._solution: Any = None
         self._density: Any = None
         self._solver = solver_class()(self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol,
@@ -255,7 +255,7 @@ class BackwardIda:
                 return 1
             out[:] = self._mass * yp - self._times(J, y) - r
             if np.isfinite(out).all():
-                self._near.solve(out)
+                self._near.multiply(y, out)
         except BaseException as error:  # scikits.odes would swallow it
             self._raised = error
             return -1
