@@ -248,12 +248,12 @@ class System:
                 break
         else:
             return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
-        gather, function = batch.gather[member[0]], batch.function
+        gather, function = batch.gather[member[0]], batch.single
         columns = jacobian.columns[batch.scatter[member[0], entries]]
         in_x = columns < self.n
 
         def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            values = np.asarray(function(Z[gather])).ravel()[entries]
+            values = function(Z[gather])[entries]
             return columns[in_x], values[in_x], float(values[~in_x].sum())
 
         return row

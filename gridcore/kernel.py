@@ -210,19 +210,32 @@ class Batch:
         out += np.bincount(self.scatter.ravel(), values.ravel(), len(out))
 
     @functools.cached_property
-    def _mapped(self) -> tuple[ca.FunctionBuffer, object, np.ndarray, np.ndarray]:
-        inputs, outputs = np.zeros(self.gather.shape), np.zeros(self.scatter.shape)
-        mapped = self.function.map(self.count)
-        buffer, trigger = mapped.buffer()
-        buffer.set_arg(0, inputs.data)
-        buffer.set_res(0, outputs.data)
-        return buffer, trigger, inputs, outputs
+    def single(self) -> Direct:
+        """The function for one instance: its gathered inputs in, its outputs out."""
+        return Direct(self.function)
+
+    @functools.cached_property
+    def _all(self) -> Direct:
+        return Direct(self.function.map(self.count))
 
     def _interpreted(self, Z: np.ndarray) -> np.ndarray:
-        _, trigger, inputs, outputs = self._mapped
-        np.take(Z, self.gather, out=inputs)
-        trigger()  # type: ignore[operator]
-        return outputs
+        return self._all(Z[self.gather].ravel()).reshape(self.scatter.shape)
+
+
+class Direct:
+    """A function of one vector, called through buffers: CasADi's own matrices cost more than a small function does."""
+
+    def __init__(self, function: ca.Function):
+        self._in, self._out = np.zeros(function.nnz_in(0)), np.zeros(function.nnz_out(0))
+        self._buffer, self._call = function.buffer()
+        self._buffer.set_arg(0, self._in.data)
+        self._buffer.set_res(0, self._out.data)
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Its outputs, (n_out,), by columns; the next call overwrites them."""
+        self._in[:] = values
+        self._call()
+        return self._out
 
 
 class _CBatch(ctypes.Structure):

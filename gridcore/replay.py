@@ -342,8 +342,8 @@ class SwitchOperator:
         for trigger in triggers(system, record):
             change = system.switching.change(trigger)
             gather, targets = change.gather[trigger.member], change.targets[trigger.member]
-            jacobian = np.asarray(change.gradient(Z[gather]))
-            Z[targets] = np.asarray(change.function(Z[gather])).ravel()
+            jacobian = change.gradient(Z[gather])
+            Z[targets] = change.value(Z[gather])
             self.parts.append((jacobian, gather, targets))
 
     def _columns(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .device import Guard
 from .jacobian import function_of
-from .kernel import Batch, Batches
+from .kernel import Batch, Batches, Direct
 from .layout import Group, Layout
 from .network import Islands
 from .trace import Trace
@@ -67,10 +67,18 @@ class Change:
     targets: np.ndarray
 
     @functools.cached_property
-    def gradient(self) -> ca.Function:
-        """Derivative of the function, (targets, inputs)."""
+    def value(self) -> Direct:
+        """The function on numbers: (inputs,) in, (targets,) out."""
+        return Direct(self.function)
+
+    def gradient(self, values: np.ndarray) -> np.ndarray:
+        """Its derivative, (targets, inputs)."""
+        return self._gradient(values).reshape(len(values), self.targets.shape[1]).T.copy()
+
+    @functools.cached_property
+    def _gradient(self) -> Direct:
         x = ca.SX.sym("x", self.function.nnz_in(0))
-        return ca.Function("gradient", [x], [ca.densify(ca.jacobian(self.function(x), x))])
+        return Direct(ca.Function("gradient", [x], [ca.densify(ca.jacobian(self.function(x), x))]))
 
 
 class Switching:
@@ -173,7 +181,7 @@ class Switching:
         switched: set[int] = set()
         for trigger in triggers:
             change = self.change(trigger)
-            new = np.asarray(change.function(Z[change.gather[trigger.member]])).ravel()
+            new = change.value(Z[change.gather[trigger.member]])
             for at, value in zip(change.targets[trigger.member], new, strict=True):
                 if at >= self.layout.n + self.layout.n_p and Z[at] != value:
                     switched.add(int(at))
