@@ -60,7 +60,7 @@ def _machine(rng: np.random.Generator, case: gc.Case, machine: gc.Record, level:
 
 def _control(rng: np.random.Generator, case: gc.Case, control: str) -> list[str]:
     record = case[control]
-    for name in LIMITS & set(record.fields):
+    for name in sorted(LIMITS & set(record.fields)):
         record.fields[name] *= rng.uniform(0.9, 1.5)
     return [f"{control}.{name}" for name in sorted(ASKED & set(record.fields)) if record.fields[name] != 0]
 

@@ -68,7 +68,12 @@ def bus_fed_exciters() -> Study:
     controls(case, "GEN3", "ESST4B", "HYGOV", ICS=3, KS=0.05)
     controls(case, "GEN4", "ESAC6A", "TGOV1", ICS=4, KS=-0.05)
     machine(case, "GEN3", "GENSAL")
-    return Study(case, 0.4, 0.02, asked(case, *MORE), [("GEN1", "omega"), ("BUS8", "Vm")])
+    return Study(case, 0.4, 0.02, asked(case, *MORE), [("GEN1", "omega"), ("BUS8", "Vm")], [
+        "fault.strikes", "relay.overload:delay started", "EXC_GEN3.VR_off_VRMIN", "PSS_EXC_GEN2.limited_off_LSMAX",
+        "EXC_GEN1.VR_at_VRMAX", "EXC_GEN2.VA_at_VAMAX", "GOV_GEN3.speed_at_speed_min", "relay.overload",
+        "EXC_GEN2.VA_off_VAMAX", "fault.clears", "EXC_GEN3.VB_at_VBMAX", "EXC_GEN1.VR_at_VRMAX", "trip.opens",
+        "EXC_GEN2.ceiling_off_VRMAX", "GOV_GEN3.speed_off_speed_min", "EXC_GEN3.VM_x_at_VMMAX",
+        "GOV_GEN1.valve_speed_at_Uc", "EXC_GEN4.VA_x_off_VAMAX", "EXC_GEN4.VR_off_VRMAX", "GOV_GEN2.low_to_first"])
 
 
 @study
@@ -80,11 +85,16 @@ def alternators() -> Study:
     controls(case, "GEN3", "ESAC1A", "TGOV1", ICS=1)
     controls(case, "GEN4", "EXPIC1", "GGOV1", ICS=1)
     machine(case, "GEN2", "GENROE")
-    return Study(case, 0.4, 0.02, asked(case, *MORE), [("GEN1", "omega"), ("BUS8", "Vm")])
+    return Study(case, 0.4, 0.02, asked(case, *MORE), [("GEN1", "omega"), ("BUS8", "Vm")], [
+        "EXC_GEN3.VR_at_VRMAX", "EXC_GEN4.VA_at_VR1", "EXC_GEN2.inner_to_second", "EXC_GEN1.VR_at_VRMAX",
+        "fault.clears", "EXC_GEN4.E0_at_EFDMAX", "EXC_GEN4.VA_off_VR1", "EXC_GEN4.VR_x_at_VRMAX",
+        "EXC_GEN1.VR_off_VRMAX", "EXC_GEN2.inner_to_first", "GOV_GEN4.valve_speed_at_Rclose",
+        "EXC_GEN4.VR_x_off_VRMAX", "GOV_GEN1.speed_off_speed_min", "GOV_GEN4.valve_speed_off_Rclose",
+        "PSS_EXC_GEN1.limited_off_LSMIN"])
 
 
 @study
-def commutators_and_motors() -> Study:
+def commutators_and_load_shedding() -> Study:
     case = system("kundur", gc.BusFault(id="fault", bus=7, t=0.0513, clear=0.1523, x=0.01),
                   gc.BranchTrip(id="trip", branch="LINE7-8_2", t=0.1523))
     controls(case, "GEN1", "IEEET1", "TGOV1", ICS=1, KS=5.0)
@@ -92,7 +102,10 @@ def commutators_and_motors() -> Study:
     controls(case, "GEN3", "SCRX", "IEEEG1", ICS=1)
     controls(case, "GEN4", "ESDC2A", "GGOV1", ICS=1)
     case.add(record("UnderVoltageLoadShedding", id="uvls", load="LOAD9", threshold=0.9, delay=0.05, shed=0.1))
-    return Study(case, 0.4, 0.02, asked(case, *MORE), [("GEN1", "omega"), ("BUS8", "Vm")])
+    return Study(case, 0.4, 0.02, asked(case, *MORE), [("GEN1", "omega"), ("BUS8", "Vm")], [
+        "PSS_EXC_GEN2.below", "uvls.undervoltage:delay started", "EXC_GEN1.VR_at_VRMAX", "EXC_GEN3.E_at_EMAX",
+        "EXC_GEN2.VR_at_VRMAX", "uvls.undervoltage", "EXC_GEN4.VR_at_VRMAX", "fault.clears",
+        "PSS_EXC_GEN2.back_above", "EXC_GEN3.E_off_EMAX", "GOV_GEN1.x1_at_VMIN"])
 
 
 @study
@@ -111,7 +124,10 @@ def limiters_that_act_at_t0() -> Study:
     case.set("EXC_GEN3.VMMAX", 0.5)
     case.set("EXC_GEN4.VFELIM", 2.0)
     case.set("EXC_GEN4.KH", 0.5)
-    return Study(case, 0.4, 0.02, asked(case, "step.t", "step.by", *MORE), [("GEN1", "omega"), ("BUS8", "Vm")])
+    return Study(case, 0.4, 0.02, asked(case, "step.t", "step.by", *MORE), [("GEN1", "omega"), ("BUS8", "Vm")], [
+        "PSS_EXC_GEN1.back_below", "EXC_GEN4.VR_at_VRMAX", "EXC_GEN1.VR_at_VRMAX", "EXC_GEN3.VM_at_VMMAX",
+        "PSS_EXC_GEN1.above", "EXC_GEN2.VA_off_VAMAX", "EXC_GEN2.ceiling_off_VRMAX", "EXC_GEN3.VM_off_VMMAX",
+        "EXC_GEN4.VR_off_VRMAX"])
 
 
 def new_england(*disturbance: Any) -> gc.Case:
@@ -127,18 +143,22 @@ LINES = ("fault.t", "fault.clear", "fault.x", "trip.t", "LINE15-16.x", "LINE16-2
 def new_england_as_it_is_with_stabilizers_and_relays() -> Study:
     case = new_england(
         record("OverCurrentRelay", id="relay", branch="LINE4-14", threshold=4.5, delay=0.05),
-        record("UnderVoltageLoadShedding", id="uvls", load="LOAD15", threshold=0.7, delay=0.06, shed=0.2))
+        record("UnderVoltageLoadShedding", id="uvls", load="LOAD15", threshold=0.7, delay=0.06, shed=0.2),
+        gc.ParameterStep(id="more", parameter="GOV_GEN36.Pref", t=0.5137, by=0.5))
     for k in (33, 35, 36):
         case.add(record("IEEEST", exciter=f"EXC_GEN{k}", ICS=1, T1=0.1, T2=0.02, T5=1.65, T6=1.65, KS=10.0, LSMAX=0.03,
                         LSMIN=-0.03))
     case.set("EXC_GEN36.VRMAX", 4.0)
     case.set("GOV_GEN38.VMAX", 0.8325)
     case.set("GOV_GEN36.VMIN", 0.545)
-    return Study(case, 0.4, 0.025, [
+    return Study(case, 0.9, 0.04, [
         *LINES, "relay.threshold", "relay.delay", "uvls.threshold", "uvls.delay", "uvls.shed", "PSS_EXC_GEN33.KS",
         "PSS_EXC_GEN36.LSMAX", "PSS_EXC_GEN35.T1", "EXC_GEN36.VRMAX", "EXC_GEN34.KA", "EXC_GEN32.SE2",
-        "GOV_GEN38.VMAX", "GOV_GEN36.VMIN", "GOV_GEN30.R"],
-        [("GEN36", "omega"), ("BUS16", "Vm"), ("GEN38", "delta"), ("GOV_GEN38", "Pm")])
+        "GOV_GEN38.VMAX", "GOV_GEN36.VMIN", "GOV_GEN30.R", "more.t", "more.by"],
+        [("GEN36", "omega"), ("BUS16", "Vm"), ("GEN38", "delta"), ("GOV_GEN38", "Pm")], [
+        "EXC_GEN36.VR_at_VRMAX", "PSS_EXC_GEN36.limited_at_LSMAX", "uvls.undervoltage:delay started",
+        "uvls.undervoltage", "GOV_GEN36.x1_at_VMIN", "relay.overload:delay started", "EXC_GEN34.VR_off_VRMAX",
+        "relay.overload", "more.steps", "GOV_GEN36.x1_off_VMIN", "PSS_EXC_GEN35.limited_off_LSMAX"])
 
 
 @study
@@ -155,4 +175,8 @@ def new_england_with_other_controls() -> Study:
         *LINES, "EXC_GEN33.EMAX", "EXC_GEN34.VMMAX", "EXC_GEN34.KC", "EXC_GEN35.VRMAX", "EXC_GEN35.KA",
         "EXC_GEN36.VRMAX", "PSS_EXC_GEN33.LSMAX", "PSS_EXC_GEN36.KS", "GOV_GEN33.Uc", "GOV_GEN34.VELM",
         "GOV_GEN36.aset", "GEN35.Q0", "BUS16.Va0", "BUS36.Vm0"],
-        [("GEN36", "omega"), ("BUS16", "Vm"), ("GEN33", "delta"), ("EXC_GEN34", "Efd")], theta=0.6, dispatch="direct")
+        [("GEN36", "omega"), ("BUS16", "Vm"), ("GEN33", "delta"), ("EXC_GEN34", "Efd")], [
+        "EXC_GEN35.ceiling_at_VRMAX", "EXC_GEN33.Efd_at_EMAX", "EXC_GEN34.VB_off_VBMAX",
+        "PSS_EXC_GEN35.limited_at_LSMAX", "GOV_GEN34.speed_at_speed_min", "EXC_GEN36.VR_at_VRMAX",
+        "PSS_EXC_GEN34.limited_off_LSMAX", "EXC_GEN35.VI_off_VIMAX", "EXC_GEN35.VA_off_VAMAX", "EXC_GEN34.VB_at_VBMAX"],
+        theta=0.6, dispatch="direct")

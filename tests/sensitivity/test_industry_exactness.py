@@ -32,6 +32,6 @@ def test_every_control_of_the_industry_is_in_a_study_and_some_of_its_parameters_
         study = make()
         model = {i.id: i.device.__name__ for i in validate(study.case).records}
         asked |= {model[name.rpartition(".")[0]] for name in study.wrt}
-    controls = {name for name, device in devices.items()
+    controls = {name for name, device in ((name, devices[name]) for name in devices)
                 if device.dyr and device.attaches in (("machine",), ("exciter",))}
     assert not controls - asked
