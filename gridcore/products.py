@@ -17,9 +17,10 @@ _WIDTH = 8  # of runtime.c
 
 
 class _CPattern(ctypes.Structure):
-    _fields_ = [*((name, ctypes.c_long) for name in ("n_rows", "n_columns", "entries", "n_used", "n_diagonal")),
-                *((name, ctypes.c_void_p) for name in ("ptr", "row", "used", "row_ptr", "column", "place", "at",
-                                                       "diagonal", "values", "work"))]
+    _fields_ = [*((name, ctypes.c_long) for name in ("n_rows", "n_columns", "entries", "n_used", "n_read",
+                                                     "n_diagonal")),
+                *((name, ctypes.c_void_p) for name in ("ptr", "row", "used", "read", "row_ptr", "column", "place",
+                                                       "at", "diagonal", "values", "work"))]
 
 
 class Matrix:
@@ -54,12 +55,12 @@ class Matrix:
                                 ("gc_step_transposed", [*any_of, *[pointer] * 10])):
             function = getattr(runtime, name)
             function.restype, function.argtypes = None, arguments
-        self._kept = (np.unique(self.indices).astype(np.int32), *self._turned(),
-                      np.empty(_WIDTH * max(*self.shape, 1)))
-        used, row_ptr, column, place, work = self._kept
+        self._kept = (np.unique(self.indices).astype(np.int32), np.flatnonzero(np.diff(self.indptr)).astype(np.int32),
+                      *self._turned(), np.empty(_WIDTH * max(*self.shape, 1)))
+        used, read, row_ptr, column, place, work = self._kept
         self._pattern = _CPattern(
-            *self.shape, len(self.indices), len(used), len(self.diagonal), address(self.indptr), address(self.indices),
-            address(used), address(row_ptr), address(column), address(place),
+            *self.shape, len(self.indices), len(used), len(read), len(self.diagonal), address(self.indptr),
+            address(self.indices), address(used), address(read), address(row_ptr), address(column), address(place),
             None if self.at is None else address(self.at), address(self.diagonal), address(self._values), address(work))
         self.pattern = ctypes.addressof(self._pattern)
 

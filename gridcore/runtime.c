@@ -2,7 +2,6 @@
  * gridcore/assembly.py holds the same in numpy, for where there is no C compiler. */
 
 #include <math.h>
-#include <string.h>
 
 typedef void (*kernel)(long, const double *, const int *, double *, const int *, const double *, const int *);
 
@@ -96,9 +95,9 @@ double gc_newton(const plan *p, double tol)
 #endif
 
 typedef struct {
-    long n_rows, n_columns, entries, n_used, n_diagonal;
+    long n_rows, n_columns, entries, n_used, n_read, n_diagonal;
     const int *ptr, *row;              /* compressed by columns */
-    const int *used;                   /* rows that have entries */
+    const int *used, *read;            /* rows and columns that have entries */
     const int *row_ptr, *column, *place; /* the same by rows, with the place of each entry in the values */
     const int *at, *diagonal;
     double *values, *work;
@@ -155,21 +154,25 @@ FAST void gc_times_transposed(long count, const pattern *p, const double *value,
 /* out[i][r] = (add ? out[i][r] : 0) + sum_k value[place k] in[i][column k] over the entries k of row r */
 FAST void gc_times(long count, const pattern *p, const double *value, const double *in, double *out, int add)
 {
-    const long n_rows = p->n_rows, n_columns = p->n_columns;
+    const long n_rows = p->n_rows, n_columns = p->n_columns, n = add ? p->n_used : n_rows;
     double *work = p->work;
-    if (!add) memset(out, 0, sizeof(double) * count * n_rows);
     for (long i = 0; i < count; i += WIDTH) {
         long rows = count - i < WIDTH ? count - i : WIDTH;
-        for (long j = 0; j < n_columns; ++j)
+        for (long k = 0; k < p->n_read; ++k) {
+            const long j = p->read[k];
             for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_columns + j] : 0.0;
-        for (long q = 0; q < p->n_used; ++q) {
-            const long r = p->used[q];
+        }
+        for (long q = 0; q < n; ++q) {
+            const long r = add ? p->used[q] : q;
             double sum[WIDTH] = {0.0};
             for (int k = p->row_ptr[r]; k < p->row_ptr[r + 1]; ++k) {
                 const double v = value[p->place[k]], *w = work + (long)p->column[k] * WIDTH;
                 for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
-            for (long b = 0; b < rows; ++b) out[(i + b) * n_rows + r] += sum[b];
+            for (long b = 0; b < rows; ++b) {
+                double *o = out + (i + b) * n_rows + r;
+                *o = (add ? *o : 0.0) + sum[b];
+            }
         }
     }
 }

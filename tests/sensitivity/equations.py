@@ -366,3 +366,18 @@ def polish(residual: Callable[[], np.ndarray], J: np.ndarray, move: Callable[[np
             return
         last = now
     raise ArithmeticError(f"the oracle's complex iteration does not come to rest: {now}")
+
+
+@dataclass
+class Happened:
+    """An entry of the list of events."""
+
+    t: np.ndarray
+    device: str
+    item: str
+    kind: str
+
+
+def derivative(values: np.ndarray) -> np.ndarray:
+    """What the imaginary parts say."""
+    return values.imag / TINY

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from equations import TINY, Equations, Group, address, polish, solve
+from equations import TINY, Equations, Group, Happened, address, polish, solve
 from scipy.optimize import brentq
 
 from gridcore.case import Case
@@ -25,16 +25,6 @@ MERGE = 1e-9  # times closer than this part of a step are one
 ROUND_OFF = 1e-12
 ACROSS = 1e-10  # what initialisation takes for the other side of zero
 MOVED = 1e-9  # relative: a bound that jumped
-
-
-@dataclass
-class Happened:
-    """An entry of the list of events."""
-
-    t: np.ndarray
-    device: str
-    item: str
-    kind: str
 
 
 @dataclass
@@ -500,8 +490,3 @@ class Oracle:
             s = (time - self.t[k]) / (self.t[k + 1] - self.t[k])
             total += weight * ((1 - s) * r[k] + s * r[k + 1] - value) ** 2
         return total
-
-
-def derivative(values: np.ndarray) -> np.ndarray:
-    """What the imaginary parts say."""
-    return values.imag / TINY

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from oracle import Oracle, derivative
+from equations import derivative
+from oracle import Oracle
 
 import gridcore as gc
 from gridcore.objective import Integral, Objective, Sampled, Terminal
