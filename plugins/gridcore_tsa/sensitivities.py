@@ -107,8 +107,12 @@ class _Read:
 
     def add(self, k: int, tangents: np.ndarray, out: np.ndarray) -> None:
         """Add what (K, columns) tangents at point `k` make of the quantities, to (quantities, K)."""
-        if len(self._rows):
-            out[self._rows] += np.add.reduceat(tangents[:, self._columns] * self._gradients[k], self._starts, axis=1).T
+        if not len(self._rows):
+            return
+        part = tangents[:, self._columns] * self._gradients[k]
+        if len(self._rows) < len(self._columns):
+            part = np.add.reduceat(part, self._starts, axis=1)
+        out[self._rows] += part.T
 
 
 def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., Replay]:
