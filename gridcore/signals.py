@@ -16,6 +16,7 @@ import numpy as np
 
 from .checkpoint import Recorded
 from .device import Declarations, Device
+from .elementwise import evaluate
 from .errors import CaseError, NotRecorded
 from .jacobian import function_of
 from .names import suggest
@@ -236,8 +237,7 @@ def _of_group(run: Run | Stretch, group: Group, trace: Trace, members: list[int]
     for first in range(0, len(members), step):
         part = members[first: first + step]
         arguments = run.read(gather[part].ravel()).reshape(-1, gather.shape[1])
-        results = np.asarray(function.map(len(arguments))(arguments.T))
-        out[:, first: first + len(part)] = results.reshape(len(run.t), len(part))
+        out[:, first: first + len(part)] = evaluate(function, arguments.T).reshape(len(run.t), len(part))
     return out
 
 

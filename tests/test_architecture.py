@@ -24,7 +24,7 @@ PIPELINE = """
     errors names units hookspecs plugins
     limits device injectors blocks
     case files
-    views trace kernel layout jacobian assembly
+    views trace kernel elementwise layout jacobian assembly
     network events switching
     linsolve powerflow initialise operating_point initial_sensitivity dae
     checkpoint trajectory signals export run store
