@@ -1,4 +1,4 @@
-"""Regenerates benchmarks.md's table and figure: ``python docs/benchmarks.py`` (minutes)."""
+"""Regenerates benchmarks.md: ``python docs/benchmarks.py`` (minutes), its table of scale by ``... scale`` alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pages import BLUE, GREY, HERE, ORANGE, fill, markdown, panels, save
 
 sys.path.insert(0, str(HERE.parent / "tests"))
+from bench import scale
 from bench.suite import STEP, T_END, Row, rows
 
 KERNELS = ("rhs", "residual", "newton", "last newton", "matrix", "refresh")
@@ -47,10 +48,26 @@ def draw(found: list[Row]) -> None:
     save(figure, "benchmarks.png")
 
 
+def scale_table() -> str:
+    """A row for each size."""
+    found = scale.rows(rounds=2)
+    steps = scale.T_END / scale.STEP
+    per_step = {name: 1e9 * row["simulate"] / steps / row["unknowns"] for name, row in found.items()}
+    smallest = per_step[next(iter(found))]
+    return markdown(["network", "buses", "unknowns", "build (s)", "100 steps (s)", "ns per step and unknown",
+                     "of the smallest", "memory (MB)", "kB per unknown"], [
+        [name, str(scale.SIZES[name]), f"{row['unknowns']:.0f}", f"{row['build']:.2f}", f"{row['simulate']:.3f}",
+         f"{per_step[name]:.0f}", f"{per_step[name] / smallest:.2f}", f"{row['memory']:.0f}",
+         f"{1e3 * row['memory'] / row['unknowns']:.2f}"] for name, row in found.items()])
+
+
 def main() -> None:
-    """Table and figure."""
+    """Tables and figure."""
+    if sys.argv[1:] == ["scale"]:
+        fill("benchmarks.md", {"scale": scale_table()})
+        return
     found = rows()
-    fill("benchmarks.md", {"floor": table(found)})
+    fill("benchmarks.md", {"floor": table(found), "scale": scale_table()})
     draw(found)
 
 

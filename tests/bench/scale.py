@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import gridcore as gc
@@ -20,7 +21,7 @@ import gridcore as gc
 from .ratios import Ratio, best, show
 
 SIZES = {"case118": 118, "case2869pegase": 2869, "case9241pegase": 9241, "case13659pegase": 13659,
-         "case_ACTIVSg25k": 25_000, "case_ACTIVSg70k": 70_000}
+         "case_ACTIVSg70k": 70_000}
 TARGETS = {9241: 1.5, 13659: 1.5, 70_000: 2.0}
 MEMORY = 1.5
 T_END, STEP = 1.0, 0.01
@@ -49,15 +50,20 @@ def one(name: str, rounds: int) -> dict[str, float]:
     return {"unknowns": system.n, "build": building, "simulate": simulating, "memory": peak() - before}
 
 
+def rows(names: Iterable[str] = SIZES, rounds: int = 3) -> dict[str, dict[str, float]]:
+    """What :func:`one` gives of each, in a process of its own."""
+    return {name: json.loads(subprocess.run(
+        [sys.executable, "-m", "tests.bench.scale", name, str(rounds)], capture_output=True, text=True, check=True,
+        cwd=Path(__file__).parents[2]).stdout.splitlines()[-1]) for name in names}
+
+
 def measure(names: tuple[str, ...] = ("case118", "case2869pegase", "case9241pegase"), rounds: int = 3) -> list[Ratio]:
     """Growth of the time of a step per unknown over that of the smallest, and of the memory over the second."""
-    rows = {name: json.loads(subprocess.run(
-        [sys.executable, "-m", __name__, name, str(rounds)], capture_output=True, text=True, check=True,
-        cwd=Path(__file__).parents[2]).stdout.splitlines()[-1]) for name in names}
-    per_step = {name: row["simulate"] / (T_END / STEP) / row["unknowns"] for name, row in rows.items()}
-    memory = {name: row["memory"] / row["unknowns"] for name, row in rows.items()}
+    found = rows(names, rounds)
+    per_step = {name: row["simulate"] / (T_END / STEP) / row["unknowns"] for name, row in found.items()}
+    memory = {name: row["memory"] / row["unknowns"] for name, row in found.items()}
     ratios = []
-    for name, row in rows.items():
+    for name, row in found.items():
         ratios.append(Ratio(
             f"{name}: time of a step per unknown / {names[0]}", per_step[name] / per_step[names[0]],
             TARGETS.get(SIZES[name]), f"{row['unknowns']:.0f} unknowns, build {row['build']:.1f} s, 100 steps "

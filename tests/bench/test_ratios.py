@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import kernels, sensitivities, startup, step, suite, sweep
+from . import kernels, scale, sensitivities, startup, step, suite, sweep
 from .ratios import Ratio
 
 pytestmark = pytest.mark.bench
@@ -48,3 +48,9 @@ def test_two_processes_share_the_work_of_a_sweep():
 def test_a_missed_target_is_told():
     assert "MISSED" in str(Ratio("what", 2.0, 1.0))
     assert "MISSED" not in str(Ratio("what", 1.0, 1.0))
+
+
+def test_a_step_costs_as_much_per_unknown_at_2869_buses_as_at_118():
+    """The target, at 10 000 buses, is 1.5."""
+    *_, larger = scale.measure(("case118", "case2869pegase"), rounds=3)
+    assert larger.value < 2.5
