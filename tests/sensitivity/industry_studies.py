@@ -81,7 +81,7 @@ def alternators() -> Study:
     case = system("kundur", gc.BusFault(id="fault", bus=9, t=0.0513, clear=0.1523, x=0.01),
                   gc.BranchTrip(id="trip", branch="LINE7-8_2", t=0.1523))
     controls(case, "GEN1", "EXAC1", "HYGOV", ICS=5, KS=1.0)
-    controls(case, "GEN2", "EXAC2", "IEEEG1", ICS=6, KS=0.03)
+    controls(case, "GEN2", "EXAC2", "IEEEG1", ICS=6, KS=0.02)
     controls(case, "GEN3", "ESAC1A", "TGOV1", ICS=1)
     controls(case, "GEN4", "EXPIC1", "GGOV1", ICS=1)
     machine(case, "GEN2", "GENROE")
@@ -177,6 +177,6 @@ def new_england_with_other_controls() -> Study:
         "GOV_GEN36.aset", "GEN35.Q0", "BUS16.Va0", "BUS36.Vm0"],
         [("GEN36", "omega"), ("BUS16", "Vm"), ("GEN33", "delta"), ("EXC_GEN34", "Efd")], [
         "EXC_GEN35.ceiling_at_VRMAX", "EXC_GEN33.Efd_at_EMAX", "EXC_GEN34.VB_off_VBMAX",
-        "PSS_EXC_GEN35.limited_at_LSMAX", "GOV_GEN34.speed_at_speed_min", "EXC_GEN36.VR_at_VRMAX",
-        "PSS_EXC_GEN34.limited_off_LSMAX", "EXC_GEN35.VI_off_VIMAX", "EXC_GEN35.VA_off_VAMAX", "EXC_GEN34.VB_at_VBMAX"],
+        "PSS_EXC_GEN35.limited_at_LSMAX", "GOV_GEN34.speed_at_speed_min", "PSS_EXC_GEN34.limited_off_LSMAX",
+        "EXC_GEN36.VR_at_VRMAX", "EXC_GEN35.VI_off_VIMAX", "EXC_GEN35.VA_off_VAMAX", "EXC_GEN34.VB_at_VBMAX"],
         theta=0.6, dispatch="direct")
