@@ -62,7 +62,7 @@ def call(study: Study, rounds: int = 3, t_end: float = T_END) -> Comparison:
     with tempfile.TemporaryDirectory() as folder:
         system = gc.build(study.case(Path(folder)))
     for _ in range(rounds):
-        answer = ask(study, [Asked(STEP, TOLERANCE, t_end, repeat=1)])
+        answer = ask(study, [Asked(STEP, TOLERANCE, t_end, count=True)])
         taken = answer.times["runs"][0]
         theirs.keep(taken["cpu"], taken["wall"])
         theirs.steps, theirs.iterations = taken["steps"], taken["iterations"]
@@ -108,8 +108,8 @@ def _andes(study: Study, folder: Path, t_end: float) -> list[str]:
     own.mkdir()
     interpreter = python()
     assert interpreter is not None
-    dyr = study.dynamics(own, study.theirs)
     case = study.case(own)
+    dyr = study.dynamics(own, study.theirs)
     lines = [id for id, record in zip(case.ids(), case.records, strict=True) if record.model == "Line"]
     number = lines.index(study.branch(case)) + 1  # ANDES numbers the branches of a RAW file in their order
     with dyr.open("a") as file:

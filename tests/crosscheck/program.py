@@ -28,12 +28,12 @@ def python() -> str | None:
 
 @dataclass(frozen=True)
 class Asked:
-    """A run: trapezoidal, at a fixed step (s), Newton's corrections at most `tolerance`; the best time of `repeat`."""
+    """A run: trapezoidal, at a fixed step (s), Newton's corrections at most `tolerance`; iterations if they count."""
 
     step: float
     tolerance: float = 1e-8
     t_end: float = 10.0
-    repeat: int = 1
+    count: bool = False
 
 
 @dataclass
