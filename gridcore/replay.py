@@ -135,8 +135,9 @@ class Replay:
 
     def buffer(self, k: int) -> np.ndarray:
         """Z at point `k`: variables, parameters, modes and time."""
-        tape = self.tape
-        return np.concatenate([tape.states.row(k), tape.settings[self._settings[k]], tape.t[k: k + 1]])
+        tape, Z, n = self.tape, np.empty(self.system.layout.size), self.system.n
+        Z[:n], Z[n:-1], Z[-1] = tape.states.row(k), tape.settings[self._settings[k]], tape.t[k]
+        return Z
 
     def differential(self, k: int) -> np.ndarray:
         """(n,) bool: the rows that are differential at point `k`."""

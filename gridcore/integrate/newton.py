@@ -24,8 +24,8 @@ _FLOOR = 1e-9
 _REMAINS = 1e-14
 _FAST = 0.2
 _ITERATIONS = 30
-# Iterations that a factorisation is worth at most (where it has many operations, they are fast ones); one, at least.
-_DEAREST = 6.0
+# Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
+_DEAREST, _CHEAPEST = 6.0, 0.5
 
 
 class Newton:
@@ -73,7 +73,7 @@ class Newton:
         if self.lu.factorisations != self._searched:
             self._searched = self.lu.factorisations
             factorisation, solve = self.lu.operations()
-            self._worth = max(1.0, min(factorisation / solve, _DEAREST) - 1)
+            self._worth = max(_CHEAPEST, min(factorisation / solve, _DEAREST) - 1)
 
     def solve(self) -> None:
         """Iterate from the X that stands in the assembly; leaves the solution there.
