@@ -46,7 +46,7 @@ class ReverseSweep:
         for clock, amount in weights.clocks:
             self.T[clock] += amount
         n, time = replay.system.n, replay.system.layout.t
-        self._felt = weights.points.any(axis=1)  # the points at which an objective has derivatives
+        self._felt = np.any(weights.points, axis=1)  # the points at which an objective has derivatives
         in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
         self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
         self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
