@@ -101,7 +101,7 @@ class Replay:
         self.column_of = system.columns(self.carried)
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
-        self.A, self.B = system.remembered("step", None, self._of_step)
+        self.A, self.B = system.remembered("step", system.base_differential, self._of_step)
         self.C = system.remembered("step in parameters", self.carried, self._of_parameters)
         self._settings = tape.point_settings()
         self._masks: dict[int, np.ndarray] = {}
