@@ -90,7 +90,8 @@ class Wanted:
     def of(cls, system: System, wrt: str | Iterable[str], dispatch: str) -> Wanted:
         """The same for the patterns as a user gives them; found once for each system."""
         patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        found = copy.copy(system.remembered("wanted", (patterns, dispatch), lambda: cls(system, patterns, dispatch)))
+        key = (patterns, dispatch, system.base_differential.tobytes())  # other values may make a state algebraic
+        found = copy.copy(system.remembered("wanted", key, lambda: cls(system, patterns, dispatch)))
         found._system = system  # what is remembered may be of the same system with other values
         return found
 

@@ -94,3 +94,15 @@ def test_a_text_follows_the_voltage_of_what_it_hangs_on():
     changed = gc.build(case).with_values({"BUS7.kv": 200.0})
     case.set("BUS7.kv", 200.0)
     assert changed.Z0.tobytes() == gc.build(case).Z0.tobytes() != SYSTEM.Z0.tobytes()
+
+
+def test_a_gradient_does_not_remember_which_states_were_algebraic_before():
+    """A time constant from zero to positive, and a gradient before: the same as of a system built that way."""
+    def gradient(system):
+        end = gc.Terminal(lambda v: v["GEN2", "omega"])
+        return gc.adjoint(gc.simulate(system, 0.3, 0.01), end, ["EXC1.KA", "EXC1.TA", "fault.clear"]).values
+
+    algebraic = SYSTEM.with_values({"EXC1.TA": 0})
+    gc.adjoint(gc.simulate(algebraic, 0.3, 0.01), gc.Terminal(lambda v: v["GEN2", "omega"]), ["EXC1.KA"])
+    back = algebraic.with_values({"EXC1.TA": 0.2})
+    np.testing.assert_array_equal(gradient(back), gradient(rebuilt({"EXC1.TA": 0.2})))
