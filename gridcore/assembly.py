@@ -51,6 +51,8 @@ class Assembly:
         Entries of the matrix, likewise.
     mass, c, base : (n,) arrays
         What a step sets: ``R = base + c F - mass X`` and ``A = diag(mass) - diag(c) F_X``.
+    refreshed : int
+        How many times the linear part was recomputed: who finds another number than he left has to do it again.
     """
 
     def __init__(self, n: int, Z: np.ndarray, rhs: Sequence[Batch], jac: Sequence[Batch],
@@ -77,6 +79,7 @@ class Assembly:
         self._linear_cols = columns[self._linear_entries]
         self._linear_values = np.zeros(len(self._linear_entries))
         self._linear_constant = np.zeros(len(self._linear_rows))
+        self.refreshed = 0
         self._native: Any = None
         self.runtime: Any = None
 
@@ -88,6 +91,7 @@ class Assembly:
 
     def refresh(self) -> None:
         """Recompute the linear part: after parameters or modes in ``Z`` have changed."""
+        self.refreshed += 1
         self._linear_matrix[:] = 0.0
         for batch in self._linear_jac:
             batch.add(self.Z, self._linear_matrix)

@@ -185,7 +185,7 @@ class BackwardIda:
     def back(self, solution: Solution, density: Density, adjoint: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The adjoint of X at the first point from that at the last, (n,); the parameters' is added to `aP`."""
         self._solution, self._density, self._last = solution, density, np.nan
-        self.replay.load(solution.last)
+        self.replay.load(solution.last.k)
         self._mass = solution.differential
         span = float(solution.t[-1] - solution.t[0])
         y, yp = self._start(adjoint)

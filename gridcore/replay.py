@@ -22,6 +22,7 @@ from .switching import Trigger
 from .trajectory import Step, Switch
 
 if TYPE_CHECKING:
+    from .assembly import Assembly
     from .dae import System
     from .trajectory import Tape
 
@@ -46,8 +47,6 @@ class Point:
     Attributes
     ----------
     k : int
-    Z : (size,) array
-        Variables, parameters, modes and time.
     differential : (n,) bool array
     J, Fp : arrays
         Entries of F_X and F_p, in the patterns of the replay.
@@ -55,22 +54,20 @@ class Point:
 
     def __init__(self, replay: Replay, k: int):
         self.replay, self.k = replay, k
-        self.Z = replay.buffer(k)
         self.differential = replay.differential(k)
-        replay.load(self)
-        self.J = replay.system.assembly.jacobian()
-        self.Fp = replay.parameter_map.values(self.Z)
+        assembly = replay.load(k)
+        self.J = assembly.jacobian()
+        self.Fp = replay.parameter_map.values(assembly.Z)
 
     @cached_property
     def F(self) -> np.ndarray:
         """F, (n,)."""
-        self.replay.load(self)
-        return self.replay.system.assembly.rhs().copy()
+        return self.replay.load(self.k).rhs().copy()
 
     @cached_property
     def Ft(self) -> np.ndarray:
         """Partial derivative of F in time, (n,)."""
-        self.replay.load(self)
+        self.replay.load(self.k)
         slope = self.replay.system.time_slope()
         return np.zeros(self.replay.system.n) if slope is None else slope
 
@@ -105,7 +102,7 @@ class Replay:
         self.C = system.remembered("step in parameters", self.carried, self._of_parameters)
         self._settings = tape.point_settings()
         self._masks: dict[int, np.ndarray] = {}
-        self._loaded = -1
+        self._loaded = (-1, -1)
         self._cache: dict[int, Point] = {}
         self._coefficients: dict[tuple[float, int], Coefficients] = {}
         self._factored = (-1, 0.0)
@@ -146,13 +143,16 @@ class Replay:
             self._masks[number] = self.system.differential(self.buffer(k))
         return self._masks[number]
 
-    def load(self, point: Point) -> None:
-        """Put a point into the assembly; its linear part only where the settings have changed."""
-        assembly, number = self.system.assembly, int(self._settings[point.k])
-        assembly.Z[:] = point.Z
-        if number != self._loaded:
+    def load(self, k: int) -> Assembly:
+        """Put point `k` into the assembly; parameters, modes and what depends on them only where they are others."""
+        X = self.tape.states.row(k)  # which may use the assembly to find it again
+        assembly, number, n = self.system.assembly, int(self._settings[k]), self.system.n
+        if self._loaded != (number, assembly.refreshed):
+            assembly.Z[n:-1] = self.tape.settings[number]
             assembly.refresh()
-            self._loaded = number
+            self._loaded = (number, assembly.refreshed)
+        assembly.X[:], assembly.Z[-1] = X, self.tape.t[k]
+        return assembly
 
     def coefficients(self, point: Point, h: float) -> Coefficients:
         """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last few are kept."""
@@ -174,7 +174,7 @@ class Replay:
         try:
             self.lu.refactor(self.matrix(point, coefficients), alike)
         except SingularMatrix as error:
-            raise ConvergenceError("the linearised equations are singular", t=point.Z[-1],
+            raise ConvergenceError("the linearised equations are singular", t=float(self.tape.t[point.k]),
                                    place=self.system.layout.label(error.column)) from None
 
     def step(self, record: Step) -> StepOperator:

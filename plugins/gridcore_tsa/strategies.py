@@ -88,8 +88,7 @@ class Strategy(Replay):
 
     def resolve(self, k: int) -> ResolveOperator:
         """The algebraic equations solved again, and the operator of that."""
-        at = self.buffer(k + 1)
-        self.load(_At(k + 1, at))
+        self.load(k + 1)
         differential, X = self.differential(k + 1), self.system.assembly.X
         X[~differential] = self.tape.states.row(k)[~differential]
         self.newton.resolve(differential)
@@ -101,7 +100,7 @@ class Strategy(Replay):
     def make(self, record: Step) -> None:
         """Make a step again, from the state on the tape."""
         if record.h > 0:
-            self.load(_At(record.k, self.buffer(record.k)))
+            self.load(record.k)
             t = float(self.tape.t[record.k])
             self.stepper.step(t, t + record.h, self.unwatched)
 
@@ -245,13 +244,6 @@ class SimultaneousCorrector(Strategy):
 STRATEGIES: dict[str, type[Strategy]] = {
     "simultaneous corrector": SimultaneousCorrector, "staggered direct": StaggeredDirect,
     "staggered corrector": StaggeredCorrector, "staggered hybrid": StaggeredHybrid}
-
-
-class _At(Point):
-    """A point to be loaded, not linearised."""
-
-    def __init__(self, k: int, Z: np.ndarray):
-        self.k, self.Z = k, Z
 
 
 class _Together:
