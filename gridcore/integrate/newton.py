@@ -22,6 +22,8 @@ TOLERANCE = 1e-12
 # Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.
 _FLOOR = 1e-9
 _REMAINS = 1e-14
+# Corrections this many times their round-off tell a rate of convergence; larger ones than the second are not round-off.
+_ABOVE, _MOST = 100.0, 1e-11
 _FAST = 0.2
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
@@ -44,6 +46,8 @@ class Newton:
         self._fresh = False
         # the first correction of the last solve, and the rate at which old factors converged
         self._first = self._rate = 0.0
+        # corrections that did not shrink any more: later solves need not try
+        self._round_off = 0.0
         # iterations that cost as much as a factorisation, and the one that said so
         self._worth, self._searched = 1.0, 0
 
@@ -58,7 +62,7 @@ class Newton:
 
     def renew(self) -> None:
         """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
-        self._fresh, self._first, self._rate = False, 0.0, 0.0
+        self._fresh, self._first, self._rate, self._round_off = False, 0.0, 0.0, 0.0
         self.lu.forget()
 
     def factor(self, alike: bool = False) -> None:
@@ -90,26 +94,30 @@ class Newton:
         if not old:
             self.factor(alike=True)  # if it is not, convergence will tell
         assembly.residual()
-        enough = _REMAINS
+        enough = max(_REMAINS, self._round_off)
         for iteration in range(_ITERATIONS):
             self.lu.solve(assembly.R)
             norm = assembly.newton(enough)
             self.iterations += 1
             if iteration == 0:
                 self._first = norm
-            elif iteration == 1 and old:
+            elif iteration == 1 and old and before > _ABOVE * max(self._round_off, TOLERANCE):
                 self._rate = norm / before
             if norm <= enough:
                 return
+            # a correction this short leaves less than _REMAINS, if the next is shorter by as much as it was
+            enough = max(math.sqrt(_REMAINS * norm), self._round_off)
             if before and norm > _FAST * before:
                 slow += 1
                 if norm <= TOLERANCE or (norm <= _FLOOR and slow > 2):
+                    self._round_off = min(2 * norm, _MOST)
                     return  # what no longer shrinks is round-off
                 if not norm < 1e3 or iteration > 8:
                     break
                 self.factor()
-            # a correction this short leaves less than _REMAINS, if the next is shorter by as much as it was
-            before, enough = norm, math.sqrt(_REMAINS * norm)
+            elif before:  # or if the rate stays as it is
+                enough = max(enough, min(_REMAINS * before / norm, TOLERANCE))
+            before = norm
         assembly.X[:] = start
         self.careful()
 

@@ -99,21 +99,25 @@ class Theta:
         self._stale = False
 
     def _predict(self, h: float) -> None:
-        """Extrapolate X by the polynomial through the last three points, or as many as there are."""
+        """Extrapolate X by the polynomial through the last four points, or as many as there are."""
         X = self.system.assembly.X
         if self._history:
             h1, slope = self._history[-1]
             X += h * slope
             if len(self._history) > 1:
                 h2, before = self._history[-2]
-                X += (h * (h + h1) / (h1 + h2)) * (slope - before)
+                bend = (slope - before) / (h1 + h2)
+                X += h * (h + h1) * bend
+                if len(self._history) > 2:
+                    h3, third = self._history[-3]
+                    X += (h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3)) * (bend - (before - third) / (h2 + h3))
 
     def _remember(self, h: float) -> None:
-        """Keep the divided differences of the last two steps; a tiny step says nothing, and ends the history."""
+        """Keep the divided differences of the last three steps; a tiny step says nothing, and ends the history."""
         if h <= 1e-3 * self.h_grid:
             self._history.clear()
             return
-        self._history = [*self._history[-1:], (h, (self.system.assembly.X - self.X0) / h)]
+        self._history = [*self._history[-2:], (h, (self.system.assembly.X - self.X0) / h)]
 
     def prepare(self, t: float, h: float) -> np.ndarray:
         """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` at the present X, (n,)."""
