@@ -68,25 +68,19 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from gridcore.progress import Progress
 
     from .files import is_sweep
-    from .sweep import sweep
+    from .sweep import stored, sweep
 
     with Progress("preparing"):
         made, stem = (_of_file(context, case) if is_sweep(Path(case)) else _of_options(case, **asked))
     store = store or out / f"{stem}_sweep.db"
     files = {ending: store.with_suffix(f".{ending}") for ending in ("csv", "nc", "png")}
-    there = [0, len(made.tasks)]
-
-    def tell(done: int, of: int) -> None:
-        there[0] = done
-        bar(done)
-
     try:
         with Progress("sweeping", len(made.tasks), unit="scenarios") as bar:
             table = sweep(made, processes=processes, dask=dask, store=store, retry_failed=retry_failed,
-                          progress=tell)
+                          progress=lambda done, of: bar(done))
     except KeyboardInterrupt:
-        raise Interrupted(f"{there[0]} of {there[1]} scenarios are in {store}; the same command goes on "
-                          "from there") from None
+        raise Interrupted(f"{stored(made, store)} of {len(made.tasks)} scenarios are in {store}; the same command "
+                          "goes on from there") from None
     by, descending = (rank.lstrip("-"), rank.startswith("-")) if rank else (None, False)
     shown = table.text(top, by, descending)  # a wrong name is told before files are written
     click.echo(shown)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 import uuid
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 from distributed import Client, KilledWorker, WorkerPlugin, as_completed
 
 from gridcore.errors import GridcoreError
 
-from .executors import AHEAD, Function, Outcome, Outcomes, call
+from .executors import Function, Outcome, Outcomes, call
 
-_PATIENCE = "10s"
+_PATIENCE = "30s"
+_AHEAD = 2  # tasks sent for each thread of the cluster: one to work on, one to go on with
 
 # One task at a time in a process: a built system has one set of buffers.
 _one = threading.Lock()
@@ -40,16 +42,18 @@ class DaskCluster:
         Raises
         ------
         GridcoreError
-            If there is no scheduler at the address.
+            If there is no scheduler at the address, or it has gone.
         """
         try:
-            client = Client(self.address, timeout=_PATIENCE)
+            client = Client(self.address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise GridcoreError(f"no Dask scheduler at '{self.address}': {error}") from None
         job = uuid.uuid4().hex
         try:
             client.register_plugin(_Job(job, function, shared), name=job)
             yield from _results(client, job, tasks)
+        except (CancelledError, OSError) as error:
+            raise GridcoreError(f"the Dask scheduler at '{self.address}' is gone: {error}") from None
         finally:
             with contextlib.suppress(Exception):  # a cluster that is gone has nothing to be tidied up
                 client.unregister_worker_plugin(job)
@@ -57,29 +61,41 @@ class DaskCluster:
 
 
 def _results(client: Any, job: str, tasks: Sequence[Any]) -> Outcomes:
-    waiting = iter(range(len(tasks)))
-    numbers: dict[str, int] = {}
+    waiting = deque(range(len(tasks)))
+    # Dask gives up all that a worker had when it died, once too often: which of them it was is seen when it runs alone
+    suspects: deque[int] = deque()
+    sent: dict[str, tuple[int, bool]] = {}
+    under_way = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
-    def send(number: int) -> Any:
-        future = client.submit(_call, job, tasks[number], key=f"{job}-{number}", pure=False)
-        numbers[future.key] = number
-        return future
+    def send(number: int, alone: bool = False) -> None:
+        future = client.submit(_call, job, tasks[number], key=f"{job}-{number}{'-alone' if alone else ''}", pure=False)
+        sent[future.key] = number, alone
+        under_way.add(future)
 
-    room = max(AHEAD * sum(client.nthreads().values()), AHEAD)
-    under_way = as_completed([send(number) for number in itertools.islice(waiting, room)])
-    for future in under_way:
-        number = numbers.pop(future.key)
-        error = future.exception()
-        outcome = Outcome(number, None if error else future.result(), _in_words(error))
-        for following in itertools.islice(waiting, 1):
-            under_way.add(send(following))
-        yield outcome
+    while sent or waiting or suspects:
+        while waiting and len(sent) < _room(client):
+            send(waiting.popleft())
+        if not sent:
+            send(suspects.popleft(), alone=True)
+        future, value = next(under_way)
+        if future.cancelled():
+            raise value
+        number, alone = sent.pop(future.key)
+        if future.status != "error":
+            yield Outcome(number, value)
+            continue
+        _, error, _ = value
+        if not isinstance(error, KilledWorker):
+            yield Outcome(number, error=error)
+        elif alone:
+            yield Outcome(number, error=GridcoreError("the processes that ran it died, one after the other"))
+        else:
+            suspects.append(number)
 
 
-def _in_words(error: BaseException | None) -> BaseException | None:
-    if isinstance(error, KilledWorker):
-        return GridcoreError("the processes that ran it died, one after the other")
-    return error
+def _room(client: Any) -> int:
+    """How many tasks may be sent: workers come and go."""
+    return _AHEAD * max(sum(client.nthreads().values()), 1)
 
 
 class _Job(WorkerPlugin):  # type: ignore[misc]

@@ -11,25 +11,15 @@ place of its result; the others are not touched.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.synchronize import Event
 from typing import Any, Protocol
 
 from gridcore.errors import GridcoreError, MissingDependency
 
 Function = Callable[[Any, Any], Any]
 Outcomes = Generator["Outcome", None, None]
-
-AHEAD = 2  # tasks sent for each worker: one to work on, one to go on with
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,11 @@ def executor(processes: int | None = None, dask: str | None = None) -> Executor:
     count = len(os.sched_getaffinity(0)) if processes is None else processes
     if count < 1:
         raise GridcoreError(f"processes = {count} must be at least 1")
-    return InProcess() if count == 1 else LocalProcesses(count)
+    if count == 1:
+        return InProcess()
+    from .processes import LocalProcesses
+
+    return LocalProcesses(count)
 
 
 def parallel(function: Function, shared: Any, tasks: Sequence[Any], *, processes: int | None = None,
@@ -117,122 +111,6 @@ class InProcess:
             except Exception as error:
                 outcome = Outcome(number, error=error)
             yield outcome
-
-
-class LocalProcesses:
-    """Processes of this machine.
-
-    Parameters
-    ----------
-    count : int
-    """
-
-    def __init__(self, count: int):
-        self.count = count
-
-    def run(self, function: Function, shared: Any, tasks: Sequence[Any]) -> Outcomes:
-        """What came of every task, as it comes."""
-        waiting = deque(range(len(tasks)))
-        suspects: set[int] = set()
-        while waiting:
-            # of those that were under way when a worker died it is not known whose fault it was: one at a time
-            alone = bool(suspects)
-            pool = _Pool(1 if alone else min(self.count, len(waiting)), function, shared)
-            try:
-                for number, future in pool.results(tasks, deque([waiting.popleft()]) if alone else waiting):
-                    error = future.exception()
-                    if not isinstance(error, BrokenProcessPool):
-                        suspects.discard(number)
-                        yield Outcome(number, None if error else future.result(), error)
-                    elif not pool.started:
-                        raise GridcoreError("worker processes die as they start" + _HINT)
-                    elif number in suspects:
-                        suspects.discard(number)
-                        yield Outcome(number, error=GridcoreError("the process that ran it died, twice"))
-                    else:
-                        suspects.add(number)
-                        waiting.appendleft(number)
-            finally:
-                pool.close()
-
-
-_HINT = "; in a script, what starts them belongs under: if __name__ == '__main__':"
-
-
-class _Pool:
-    """Processes that end when this one does, or closes the pipe that they all watch."""
-
-    def __init__(self, count: int, function: Function, shared: Any):
-        if multiprocessing.parent_process() is not None and threading.main_thread() is threading.current_thread():
-            raise GridcoreError("a worker process cannot start others" + _HINT)
-        context = multiprocessing.get_context("spawn")
-        watched, self._alive = context.Pipe(duplex=False)
-        self.room = AHEAD * count
-        self._started = context.Event()
-        self._pool = ProcessPoolExecutor(count, context, _prepare, (self._started, watched, function, shared))
-        self._watched = watched
-
-    @property
-    def started(self) -> bool:
-        """Whether any of the processes came to life."""
-        return self._started.is_set()
-
-    def results(self, tasks: Sequence[Any], waiting: deque[int]) -> Iterator[tuple[int, Future[Any]]]:
-        """Number and future of every task that is done or lost; `waiting` is emptied as there is room."""
-        sent: dict[Future[Any], int] = {}
-        broken = False
-        while sent or (waiting and not broken):
-            while waiting and len(sent) < self.room and not broken:
-                number = waiting.popleft()
-                try:
-                    with _interrupts_ignored():  # what is started now is not for the terminal's Ctrl-C
-                        sent[self._pool.submit(_call, tasks[number])] = number
-                except BrokenProcessPool:
-                    waiting.appendleft(number)
-                    broken = True
-            for future in wait(sent, return_when=FIRST_COMPLETED).done:
-                broken |= isinstance(future.exception(), BrokenProcessPool)
-                yield sent.pop(future), future
-
-    def close(self) -> None:
-        """End the processes, whatever they are doing."""
-        self._alive.close()
-        self._watched.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Processes started inside never see an interrupt from the keyboard; this one deals with them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-_job: tuple[Function, Any]
-
-
-def _prepare(started: Event, watched: Connection, function: Function, shared: Any) -> None:
-    """In a new worker: what all tasks need, and a watch on the process that started it."""
-    global _job
-    _job = function, shared
-    threading.Thread(target=_leave_with, args=(watched,), daemon=True).start()
-    started.set()
-
-
-def _leave_with(watched: Connection) -> None:
-    with contextlib.suppress(EOFError, OSError):
-        watched.recv()
-    os._exit(0)
-
-
-def _call(task: Any) -> Any:
-    return call(*_job, task)
 
 
 def call(function: Function, shared: Any, task: Any) -> Any:

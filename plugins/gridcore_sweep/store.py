@@ -29,6 +29,19 @@ CREATE TABLE result (key TEXT PRIMARY KEY, name TEXT NOT NULL, row TEXT NOT NULL
 """
 
 
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    """A lock is this process's: one that is copied from it must not keep it when this one is gone."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
 class Store:
     """The results of one study.
 
@@ -75,6 +88,7 @@ class Store:
                 if os.path.exists(self._lock_file) \
                         and os.fstat(handle).st_ino == os.stat(self._lock_file).st_ino:
                     self._lock, handle = handle, -1
+                    _held.add(self._lock)
             except BlockingIOError:
                 raise GridcoreError(f"{path}: another sweep is writing to this store") from None
             finally:
@@ -136,6 +150,7 @@ class Store:
             self._db.close()
         if self._lock is not None:
             self._lock_file.unlink(missing_ok=True)
+            _held.discard(self._lock)
             os.close(self._lock)
             self._lock = None
 

@@ -103,6 +103,12 @@ def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str |
     return Table(made.scenarios, [there[key] for key in keys], made.units, made.title)
 
 
+def stored(made: Study, store: str | Path) -> int:
+    """How many scenarios of a study are in a store."""
+    with contextlib.closing(Store(Path(store), made.about)) as kept:
+        return len(kept.results().keys() & set(made.keys))
+
+
 def _file(name: str, key: str) -> str:
     """A name of a file that says which scenario it is, and is its own."""
     words = re.sub(r"[^\w.=-]+", "_", name).strip("._")[:80]

@@ -1,16 +1,27 @@
-"""A sweep that is interrupted, anywhere, goes on where it was: same table, nothing lost, nothing done twice."""
+"""A sweep that is interrupted, anywhere, goes on where it was: same table, nothing lost, nothing done twice.
+
+The sweep is that of all N-1 faults of ieee39, by the command line. Every scenario that a worker begins leaves a line in
+a log, so what was done twice can be counted; and a gate holds workers where a test wants them, so nothing here depends
+on how fast anything is.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import xarray as xr
+from sweep_tasks import begun, die_always, gate, identity
 
 import gridcore as gc
 from gridcore_sweep.executors import InProcess
@@ -18,96 +29,178 @@ from gridcore_sweep.study import study
 from gridcore_sweep.sweep import sweep
 from gridcore_sweep.worker import work
 
-ASKED = {"contingencies": {"faults": "all", "line_faults": "all", "clear": "critical", "within": 0.01}, "t_end": 2.0}
-OPTIONS = ("wscc9", "--faults", "all", "--line-faults", "all", "--clear", "critical", "--within", "0.01",
-           "--t-end", "2")
-COUNT = 27
+HERE = Path(__file__).parent
+MADE = study("ieee39", contingencies={"faults": "all", "line_faults": "all"})
+OPTIONS = ("ieee39", "--faults", "all", "--line-faults", "all")
+NAMES = {identity(task): scenario.name for task, scenario in zip(MADE.tasks, MADE.scenarios, strict=True)}
+COUNT, HALF, FREE = 131, 65, 10**6
+TOO_LONG = 600.0  # s: only what hangs takes as long
 
 
-@pytest.fixture(scope="module")
-def undisturbed():
-    """Rows by name."""
-    return rows(gc.analyses.sweep("wscc9", **ASKED, processes=1))
+class Sweep:
+    """A sweep by the command line, with two processes if nothing else is said."""
 
+    def __init__(self, folder: Path):
+        self.folder, self.log, self.store = folder, folder / "log", folder / "ieee39_sweep.db"
+        self.process: subprocess.Popen[str]
 
-def rows(table):
-    assert len(table) == COUNT
-    return {s.name: (r.row, r.machines, r.error) for s, r in zip(table.scenarios, table.results, strict=True)}
+    def start(self, *options: str, most: int = FREE) -> None:
+        """Workers wait at the gate once so many scenarios have been begun."""
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "logged_sweep.py"), str(self.log), str(most), *OPTIONS,
+             *(options or ("--processes", "2"))],
+            cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
+    def finish(self) -> tuple[int, str, str]:
+        """Exit code and what was said on both channels."""
+        shown, said = self.process.communicate(timeout=TOO_LONG)
+        return self.process.returncode, shown, said
 
-def stored(path: Path) -> list[tuple[str, float]]:
-    """Names in the store, and when they were finished."""
-    if not path.exists():
-        return []
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as db:
-        try:
+    def complete(self, *options: str) -> None:
+        """From the start, or where it was, to the end."""
+        gate(self.log).touch()
+        self.start(*options)
+        self.completes()
+
+    def completes(self) -> None:
+        code, shown, said = self.finish()
+        assert code == 0, said
+        assert f"{COUNT} scenarios" in shown
+
+    def kill(self) -> None:
+        """All of it, workers too."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something, while the sweep runs."""
+        until(lambda: condition() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.process.stderr.read()
+
+    def begun(self) -> list[str]:
+        """Names of scenarios, every time that one was begun."""
+        return [NAMES[scenario] for scenario, _ in begun(self.log)]
+
+    def stored(self) -> list[tuple[str, float]]:
+        """Names in the store, and when they were finished."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=TOO_LONG)) as db:
             return db.execute("SELECT name, finished FROM result ORDER BY finished").fetchall()
-        except sqlite3.OperationalError:  # the tables are not there yet
-            return []
+
+    def rows(self) -> int:
+        """How many there are in the store, which may not be there yet."""
+        try:
+            return len(self.stored())
+        except sqlite3.OperationalError:
+            return 0
+
+    def table(self) -> tuple[bytes, xr.Dataset]:
+        """Every digit of it."""
+        return self.store.with_suffix(".csv").read_bytes(), xr.load_dataset(self.store.with_suffix(".nc"))
 
 
-def once_there_are(path: Path, count: int, process: subprocess.Popen[str], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while len(stored(path)) < count:
-        assert process.poll() is None
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + TOO_LONG
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def started(folder: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-m", "gridcore", "sweep", *OPTIONS, *options], cwd=folder, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Sweep]:
+    made = Sweep(tmp_path)
+    yield made
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(made.process.pid, signal.SIGKILL)
+    made.process.communicate()
 
 
-def goes_on(store: Path, before: list[tuple[str, float]], undisturbed) -> None:
-    """The rest is run; what was there is not touched."""
-    table = gc.analyses.sweep("wscc9", **ASKED, store=store, processes=1)
-    assert rows(table) == undisturbed
-    after = stored(store)
-    assert len(after) == len({name for name, _ in after}) == COUNT
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> Any:
+    """The table, made in one process."""
+    made = Sweep(tmp_path_factory.mktemp("undisturbed"))
+    made.complete("--processes", "1")
+    assert Counter(made.begun()) == Counter(NAMES.values())
+    return made.table()
+
+
+def same(one: Any, other: Any) -> bool:
+    """To the last bit."""
+    return one[0] == other[0] and one[1].identical(other[1])
+
+
+def goes_on(run: Sweep, undisturbed: Any, *options: str) -> None:
+    """The rest is run, once; what was there is not touched."""
+    before, first = run.stored(), run.begun()
+    run.complete(*options)
+    assert same(run.table(), undisturbed)
+    after = run.stored()
     assert set(before) <= set(after)
+    assert Counter(name for name, _ in after) == Counter(NAMES.values())
+    assert Counter(run.begun()[len(first):]) == Counter(NAMES.values()) - Counter(name for name, _ in before)
 
 
-@pytest.mark.parametrize("count", [1, 12])
-def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path, undisturbed, count):
-    store = tmp_path / "wscc9_sweep.db"
-    process = started(tmp_path, "--processes", "2")
-    try:
-        once_there_are(store, count, process)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)  # all of it, workers too
-        process.communicate()
-    before = stored(store)
-    assert count <= len(before) < COUNT
-    goes_on(store, before, undisturbed)
+def test_the_scenarios_are_all_faults_at_buses_and_branches():
+    assert len(NAMES) == len(MADE.scenarios) == COUNT
 
 
-def test_ctrl_c_leaves_a_store_that_goes_on_and_says_so(tmp_path, undisturbed):
-    store = tmp_path / "wscc9_sweep.db"
-    process = started(tmp_path, "--processes", "2")
-    try:
-        once_there_are(store, 5, process)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: to all of them
-        shown, said = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    before = stored(store)
-    assert process.returncode == 130
-    assert shown == ""
-    assert said == (f"interrupted: {len(before)} of {COUNT} scenarios are in wscc9_sweep.db; the same command goes on "
-                    "from there\n")
-    assert 5 <= len(before) < COUNT
-    goes_on(store, before, undisturbed)
+def test_two_processes_give_the_table_of_one_and_begin_every_scenario_once(run, undisturbed):
+    run.complete()
+    assert same(run.table(), undisturbed)
+    assert Counter(run.begun()) == Counter(NAMES.values())
+    assert len({process for _, process in begun(run.log)}) == 2
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, COUNT - 4), (HALF, COUNT - 4), (HALF, HALF)],
+                         ids=["at its first row", "half-way", "between two rows"])
+def test_a_sweep_that_is_killed_goes_on_where_it_was(run, undisturbed, count, most):
+    run.start(most=most)
+    run.until(lambda: run.rows() >= count)
+    run.kill()
+    assert count <= run.rows() <= most
+    names, first = {name for name, _ in run.stored()}, run.begun()
+    assert len(first) == len(set(first))
+    assert names < set(first)
+    assert len(first) - len(names) <= 4  # lost: what each process had in hand, or had just handed over
+    goes_on(run, undisturbed)
+
+
+@pytest.mark.parametrize("most", [COUNT - 4, HALF], ids=["while rows come", "between two rows"])
+def test_ctrl_c_leaves_a_store_that_goes_on_and_says_so(run, undisturbed, most):
+    run.start(most=most)
+    run.until(lambda: run.rows() >= HALF)
+    os.killpg(run.process.pid, signal.SIGINT)  # as a terminal does it: to all of them
+    assert run.finish() == (130, "", f"interrupted: {run.rows()} of {COUNT} scenarios are in ieee39_sweep.db; "
+                                     "the same command goes on from there\n")
+    assert HALF <= run.rows() <= most
+    goes_on(run, undisturbed)
+
+
+def killed_at_work(run: Sweep) -> str:
+    """Kill one of two workers that wait at the gate, and open it; the scenario that the worker had."""
+    run.until(lambda: run.rows() == HALF and len(run.begun()) == HALF + 2)
+    scenario, worker = begun(run.log)[-1]
+    os.kill(worker, signal.SIGKILL)
+    gate(run.log).touch()
+    return NAMES[scenario]
+
+
+def test_a_worker_that_is_killed_half_way_costs_only_what_it_was_doing(run, undisturbed):
+    run.start(most=HALF)
+    lost = killed_at_work(run)
+    run.completes()
+    assert same(run.table(), undisturbed)
+    assert Counter(run.begun()) == Counter([*NAMES.values(), lost])
+    assert Counter(name for name, _ in run.stored()) == Counter(NAMES.values())
 
 
 def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch):
-    made = study("wscc9", **{**ASKED, "contingencies": {"faults": "all"}})
+    made = study("wscc9", contingencies={"faults": "all"}, t_end=2.0)
     asked = []
-    run = InProcess.run
+    whole = InProcess.run
 
     def counting(self, function, shared, tasks):
         asked.append(len(tasks))
-        return run(self, function, shared, tasks)
+        return whole(self, function, shared, tasks)
 
     monkeypatch.setattr(InProcess, "run", counting)
     store = tmp_path / "s.db"
@@ -119,18 +212,18 @@ def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch):
     assert [r.row for r in first.results] == [r.row for r in again.results] == [r.row for r in more.results[:9]]
 
 
-def test_an_interruption_inside_a_row_loses_that_row_only(tmp_path, monkeypatch):
-    made, store = study("wscc9", contingencies={"faults": "all"}, t_end=1.0), tmp_path / "s.db"
+def test_an_interruption_inside_a_row_loses_that_row_only(tmp_path):
+    made, store, done = study("wscc9", contingencies={"faults": "all"}, t_end=1.0), tmp_path / "s.db", []
 
-    def tell(done, of):
-        if done == 4:
+    def tell(count, of):
+        done.append(count)
+        if count == 4:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         sweep(made, store=store, processes=1, progress=tell)
-    assert len(stored(store)) == 4
     assert len(sweep(made, store=store, processes=1)) == 9
-    assert len(stored(store)) == 9
+    assert done == [0, 1, 2, 3, 4]
 
 
 # A Dask cluster -----------------------------------------------------------------------------------------------------
@@ -144,42 +237,30 @@ def cluster():
         yield made
 
 
-def test_on_a_cluster_the_table_is_the_same_also_if_a_worker_is_killed_half_way(tmp_path, cluster, undisturbed):
-    store, killed = tmp_path / "s.db", []
+def test_a_worker_of_a_cluster_that_is_killed_half_way_costs_only_what_it_was_doing(run, cluster, undisturbed):
     workers = {w.pid for w in cluster.workers.values()}
-
-    def tell(done, of):
-        if done == COUNT // 2:
-            killed.append(next(iter(workers)))
-            os.kill(killed[0], signal.SIGKILL)
-
-    table = gc.analyses.sweep("wscc9", **ASKED, store=store, dask=cluster.scheduler_address, progress=tell)
-    assert killed
-    assert rows(table) == undisturbed
-    names = [name for name, _ in stored(store)]
-    assert len(names) == len(set(names)) == COUNT
-    pids = {int(r.worker.rpartition(":")[2]) for r in table.results}
-    assert workers < pids | workers  # another took its place
-    assert os.getpid() not in pids
+    run.start("--dask", cluster.scheduler_address, most=HALF)
+    lost = killed_at_work(run)
+    run.completes()
+    assert same(run.table(), undisturbed)
+    assert Counter(run.begun()) == Counter([*NAMES.values(), lost])
+    assert Counter(name for name, _ in run.stored()) == Counter(NAMES.values())
+    assert workers <= {process for _, process in begun(run.log)}
 
 
-def test_the_command_line_takes_the_address_of_a_cluster(tmp_path, cluster, undisturbed):
-    process = started(tmp_path, "--dask", cluster.scheduler_address)
-    shown, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said
-    assert f"{COUNT} scenarios" in shown
-    store = tmp_path / "wscc9_sweep.db"
-    goes_on(store, stored(store), undisturbed)
+def test_a_sweep_on_a_cluster_that_is_killed_goes_on_where_it_was(run, cluster, undisturbed):
+    run.start("--dask", cluster.scheduler_address, most=HALF)
+    run.until(lambda: run.rows() == HALF and len(run.begun()) == HALF + 2)
+    run.kill()
+    goes_on(run, undisturbed)
 
 
-def test_a_task_that_kills_its_worker_is_given_up_on_a_cluster_too(cluster):
-    from sweep_tasks import die_always
-
+def test_a_task_that_kills_its_worker_is_given_up_on_a_cluster_and_no_other(cluster):
     from gridcore_sweep.dask import DaskCluster
 
     outcomes = {o.number: o for o in DaskCluster(cluster.scheduler_address).run(die_always, None, range(6))}
     assert "died, one after the other" in str(outcomes.pop(3).error)
-    assert sorted(outcomes) == [0, 1, 2, 4, 5]
+    assert {number: o.value for number, o in outcomes.items()} == {k: k for k in (0, 1, 2, 4, 5)}
 
 
 def test_where_there_is_no_scheduler_it_is_told(monkeypatch):
@@ -189,17 +270,17 @@ def test_where_there_is_no_scheduler_it_is_told(monkeypatch):
         gc.analyses.sweep("smib", contingencies={"trips": "all"}, dask="tcp://127.0.0.1:9")
 
 
-def test_a_worker_does_one_task_at_a_time_however_many_threads_it_has(undisturbed):
+def test_a_worker_does_one_task_at_a_time_however_many_threads_it_has(run, undisturbed):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=1, threads_per_worker=4, dashboard_address=None,
                                   silence_logs=50) as made:
-        table = gc.analyses.sweep("wscc9", **ASKED, dask=made.scheduler_address)
-    assert rows(table) == undisturbed
+        run.complete("--dask", made.scheduler_address)
+    assert same(run.table(), undisturbed)
+    assert Counter(run.begun()) == Counter(NAMES.values())
 
 
 def test_work_is_what_a_worker_does_and_not_more_than_that():
     """A task is small to ship: what changes, by address."""
     import pickle
 
-    made = study("ieee118", contingencies={"faults": "all"})
-    assert max(len(pickle.dumps((work, task))) for task in made.tasks) < 500
+    assert max(len(pickle.dumps((work, task))) for task in MADE.tasks) < 500
