@@ -106,7 +106,7 @@ class Assembly:
     def rhs(self) -> np.ndarray:
         """F(Z), (n,) view of the buffer."""
         if self._native:
-            self._native.gc_rhs(self._plan)
+            self._native.gc_rhs(self.plan)
         else:
             self.F[:] = 0.0
             self._rhs.add(self.Z, self.F)
@@ -118,14 +118,14 @@ class Assembly:
     def residual(self) -> None:
         """``R = base + c F(Z) - mass X``: minus the residual."""
         if self._native:
-            self._native.gc_residual(self._plan)
+            self._native.gc_residual(self.plan)
         else:
             self.R[:] = self.base + self.c * self.rhs() - self.mass * self.X
 
     def matrix(self) -> np.ndarray:
         """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern."""
         if self._native:
-            self._native.gc_matrix(self._plan)
+            self._native.gc_matrix(self.plan)
         else:
             self._scale[: self.n] = -self.c
             self.A[:-1] = self._scale[self.indices] * self._linear_matrix[:-1]
@@ -138,7 +138,7 @@ class Assembly:
         """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
         out = np.empty(len(self.indices) + 1)
         if self._native:
-            self._native.gc_jacobian(self._plan, address(out))
+            self._native.gc_jacobian(self.plan, address(out))
         else:
             out[:] = self._linear_matrix
             self._jac.add(self.Z, out)
@@ -147,7 +147,7 @@ class Assembly:
     def newton(self, tol: float) -> float:
         """``X += R``; returns max |R_i| / (1 + |X_i|), and leaves the next residual unless below `tol`."""
         if self._native:
-            return self._native.gc_newton(self._plan, tol)
+            return self._native.gc_newton(self.plan, tol)
         self.X += self.R
         norm = float(np.max(np.abs(self.R) / (1.0 + np.abs(self.X)), initial=0.0))
         if not norm <= tol:
@@ -175,6 +175,6 @@ class Assembly:
             at(self._linear_constant), at(self.indices), at(self.diagonal), at(self._linear_matrix),
             at(self.Z), at(self.F), at(self.R), at(self.A), at(self.mass), at(self.c), at(self.base),
             at(self._scale))
-        self._plan = ctypes.c_void_p(ctypes.addressof(self._struct))
+        self.plan = ctypes.c_void_p(ctypes.addressof(self._struct))
         self._native = self.runtime = runtime
 

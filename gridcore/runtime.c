@@ -19,8 +19,8 @@ typedef struct {
     const int *row_of, *diagonal; /* row of each matrix entry; position of each diagonal entry */
     const double *linear_matrix;  /* linear part, in the pattern of the matrix */
     double *Z, *F, *R, *A;
-    const double *mass, *c, *base;
-    double *scale;
+    const double *mass, *c;
+    double *base, *scale;
 } plan;
 
 /* out += the outputs of all batches */
@@ -81,6 +81,32 @@ double gc_newton(const plan *p, double tol)
     }
     if (!(norm <= tol)) gc_residual(p);
     return norm;
+}
+
+/* A step begins: X0 = X, f0 = F(X) if the step needs it, and X moves on by the weighted slopes of the last steps */
+void gc_begin(const plan *p, double *X0, double *f0, const double *s1, const double *s2, const double *s3, double a1,
+              double a2, double a3, int explicit)
+{
+    if (explicit) gc_rhs(p);
+    for (long i = 0; i < p->n; ++i) {
+        X0[i] = p->Z[i];
+        if (explicit) f0[i] = p->F[i];
+        if (a1) p->Z[i] += a1 * s1[i];
+        if (a2) p->Z[i] += a2 * s2[i];
+        if (a3) p->Z[i] += a3 * s3[i];
+    }
+}
+
+/* base = mass (X0 + early f0) */
+void gc_base(const plan *p, const double *X0, const double *f0, double early)
+{
+    for (long i = 0; i < p->n; ++i) p->base[i] = p->mass[i] * (X0[i] + early * f0[i]);
+}
+
+/* The slope of a step of length h that has been made */
+void gc_end(const plan *p, const double *X0, double *slope, double h)
+{
+    for (long i = 0; i < p->n; ++i) slope[i] = (p->Z[i] - X0[i]) / h;
 }
 
 /* ---- matrices of a step and their products with many rows at once: a block of rows is turned so that the innermost

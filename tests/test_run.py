@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import sys
+import tracemalloc
+from gc import collect
 
 import numpy as np
 import pytest
@@ -267,3 +269,17 @@ def test_xarray_is_imported_when_a_dataset_is_asked_for_and_not_before(run):
         assert "xarray" not in sys.modules
     finally:
         sys.modules.update(modules)
+
+
+def test_a_stored_trajectory_takes_little_more_than_its_raw_numbers():
+    system = gc.build("ieee118")
+    gc.simulate(system, t_end=1.0, step=0.01)
+    collect()
+    tracemalloc.start()
+    try:
+        run = gc.simulate(system, t_end=1.0, step=0.01)
+        collect()
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < 1.5 * 8 * len(run.t) * system.n

@@ -187,9 +187,13 @@ class Driver:
 
     def _new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
-        self.stepper.restart()
+        self._renew()
         self._segment_begun = self.tape.points
         self.tape.states.start(self._checkpoint)
+
+    def _renew(self) -> None:
+        self.stepper.restart()
+        self.newton.renew()
 
     def _checkpoint(self) -> Checkpoint:
         settings = self._settings_before + len(self.tape.settings) - 1
@@ -210,7 +214,7 @@ class Driver:
         assembly.refresh()
         if at.settings >= 0:
             self.tape.settings = Settings([self.Z[n:-1]])
-        self.stepper.restart()
+        self._renew()
         try:
             self._go_on()
         finally:
@@ -244,7 +248,8 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
-        pending = min(self.watch.pending.values(), key=lambda p: p.time, default=None)
+        delayed = self.watch.pending
+        pending = min(delayed.values(), key=lambda p: p.time) if delayed else None
         if self.agenda.next() <= target + self.slack:
             target, _, clock = self.agenda.items[0]
         if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
@@ -264,8 +269,7 @@ class Driver:
         self.tape.records.append(Step(k, h, start, self.clock, located))
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
-        if len(outcome.fired) or self.t >= min(self.agenda.next(), min(
-                (p.time for p in self.watch.pending.values()), default=np.inf)) - self.slack:
+        if len(outcome.fired) or self.t >= min(self.agenda.next(), pending.time if pending else np.inf) - self.slack:
             self._events(outcome.fired, outcome.gamma)
         elif len(self.watch):
             self.watch.accept(outcome.gamma, outcome.fired)

@@ -43,18 +43,18 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
         If the crossing cannot be located (a grazing guard): names the guard.
     """
     system, assembly = stepper.system, stepper.system.assembly
-    X_end = assembly.X.copy()
+    X0, X_end = stepper.path.X0, assembly.X.copy()
     low, high = 0.0, h
     # from zero, or what is zero but for round-off, the crossing is looked for from the far end
     fraction = before / (before - after) if abs(before) > _ZERO * abs(after) else 1.0
-    guess, X = fraction * h, stepper.X0 + fraction * (X_end - stepper.X0)
+    guess, X = fraction * h, X0 + fraction * (X_end - X0)
     for _ in range(_HALVINGS):
         assembly.X[:] = X
         found = _newton(stepper, t, guess, guard, low, high, h)
         if found is not None:
             return found
         guess = 0.5 * (low + high)
-        assembly.X[:] = stepper.X0 + guess / h * (X_end - stepper.X0)
+        assembly.X[:] = X0 + guess / h * (X_end - X0)
         stepper.solve(t, guess)
         X = assembly.X.copy()
         value = system.switching.values(assembly.Z)[guard]

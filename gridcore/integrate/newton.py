@@ -154,7 +154,6 @@ class Newton:
         assembly.mass[:] = differential
         assembly.c[:] = np.where(differential, 0.0, -1.0)
         assembly.base[:] = np.where(differential, assembly.X, 0.0)
-        self.renew()
         self.careful()
         self.forget()
 

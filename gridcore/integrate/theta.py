@@ -18,6 +18,7 @@ from ..errors import CaseError
 from .driver import Outcome
 from .locate import locate
 from .newton import Newton
+from .path import Path
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ class Theta:
         self.system, self.h_grid, self.theta = system, step, theta
         self.newton = Newton(system)
         n = system.n
-        self.X0, self.f0 = np.zeros(n), np.zeros(n)
-        self._history: list[tuple[float, np.ndarray]] = []
+        self.path = Path(system.assembly)
         self._h_factored = self._h_set = 0.0
         self._differential = np.zeros(n, dtype=bool)
         self._gamma: np.ndarray | None = None
@@ -68,10 +68,7 @@ class Theta:
         assembly, h = self.system.assembly, target - t
         if self._stale:
             self._begin(watch)
-        self.X0[:] = assembly.X
-        if self.theta < 1:
-            self.f0[:] = assembly.rhs()
-        self._predict(h)
+        self.path.begin(h, self.theta < 1)
         self.solve(t, h)
         gamma, fired = self._gamma, np.zeros(0, dtype=int)
         if len(watch):
@@ -92,32 +89,18 @@ class Theta:
     def _begin(self, watch: Watch) -> None:
         self._differential = self.system.differential(self.system.assembly.Z)
         self.system.assembly.mass[:] = self._differential
-        self._history.clear()
+        self.path.forget()
         self._h_factored = self._h_set = 0.0
         self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
         self.newton.renew()
         self._stale = False
 
-    def _predict(self, h: float) -> None:
-        """Extrapolate X by the polynomial through the last four points, or as many as there are."""
-        X = self.system.assembly.X
-        if self._history:
-            h1, slope = self._history[-1]
-            X += h * slope
-            if len(self._history) > 1:
-                h2, before = self._history[-2]
-                bend = (slope - before) / (h1 + h2)
-                X += h * (h + h1) * bend
-                if len(self._history) > 2:
-                    h3, third = self._history[-3]
-                    X += (h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3)) * (bend - (before - third) / (h2 + h3))
-
     def _remember(self, h: float) -> None:
-        """Keep the divided differences of the last three steps; a tiny step says nothing, and ends the history."""
+        """Keep the slope of the step; a tiny one says nothing, and ends what is remembered."""
         if h <= 1e-3 * self.h_grid:
-            self._history.clear()
-            return
-        self._history = [*self._history[-2:], (h, (self.system.assembly.X - self.X0) / h)]
+            self.path.forget()
+        else:
+            self.path.end(h)
 
     def prepare(self, t: float, h: float) -> np.ndarray:
         """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` at the present X, (n,)."""
@@ -125,7 +108,7 @@ class Theta:
         assembly.Z[-1] = t + h
         self._set(h)
         f = assembly.rhs()
-        return np.where(self._differential, (1 - self.theta) * self.f0 + self.theta * f, 0.0) + self._time_part(h)
+        return np.where(self._differential, (1 - self.theta) * self.path.f0 + self.theta * f, 0.0) + self._time_part(h)
 
     def _time_part(self, h: float) -> np.ndarray | float:
         """What explicit time adds to phi: the equations at the end of the step move with it."""
@@ -137,9 +120,7 @@ class Theta:
         if h != self._h_set:
             assembly.c[:] = np.where(self._differential, h * self.theta, -1.0)
             self._h_set = h
-        base = np.multiply(self.f0, h * (1 - self.theta), out=assembly.base)
-        base += self.X0
-        base *= assembly.mass
+        self.path.base(h * (1 - self.theta))
 
     def solve(self, t: float, h: float) -> None:
         """Solve a step of length `h` from the X that stands in the assembly."""

@@ -119,7 +119,7 @@ class Strategy(Replay):
         raise NotImplementedError
 
     def guess(self, record: Step, dX: np.ndarray) -> np.ndarray:
-        """Extrapolated through the last three points, as the state is."""
+        """Extrapolated through the last three points."""
         h, out = record.h, dX.copy()
         if self._history:
             h1, slope = self._history[-1]

@@ -1,0 +1,92 @@
+"""Where a step begins, and where the last ones lead: the compiled loops of ``runtime.c``, or numpy without them."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ..assembly import Assembly
+from ..kernel import address
+
+_SLOPES = 3
+
+
+class Path:
+    """The start of the present step, and divided differences of those before.
+
+    Attributes
+    ----------
+    X0, f0 : (n,) arrays
+        Variables and right-hand side at the start of the step.
+    """
+
+    def __init__(self, assembly: Assembly):
+        self.assembly = assembly
+        self.X0, self.f0 = np.zeros(assembly.n), np.zeros(assembly.n)
+        self._slopes = np.zeros((_SLOPES, assembly.n))
+        self._rows = list(range(_SLOPES))  # of the slopes, the latest first
+        self._lengths: list[float] = []
+        self._native = assembly.runtime
+        if self._native is not None:
+            pointer, number = ctypes.c_void_p, ctypes.c_double
+            for name, arguments in (("gc_begin", [*[pointer] * 6, *[number] * 3, ctypes.c_int]),
+                                    ("gc_base", [*[pointer] * 3, number]), ("gc_end", [*[pointer] * 3, number])):
+                function = getattr(self._native, name)
+                function.restype, function.argtypes = None, arguments
+            self._start = (address(self.X0), address(self.f0))
+            self._places = [address(slope) for slope in self._slopes]
+
+    def forget(self) -> None:
+        """What was before says nothing of what follows."""
+        self._lengths.clear()
+
+    def begin(self, h: float, explicit: bool) -> None:
+        """Begin a step: its start is here, and X moves to where the last four points lead in `h`.
+
+        `explicit`: whether the step needs the right-hand side at its start.
+        """
+        weights, assembly = self._weights(h), self.assembly
+        if self._native is not None:
+            self._native.gc_begin(assembly.plan, *self._start, *(self._places[row] for row in self._rows), *weights,
+                                  explicit)
+            return
+        self.X0[:] = assembly.X
+        if explicit:
+            self.f0[:] = assembly.rhs()
+        for weight, row in zip(weights, self._rows, strict=True):
+            if weight:
+                assembly.X += weight * self._slopes[row]
+
+    def base(self, early: float) -> None:
+        """What is known of the equations of the step: ``base = mass (X0 + early f0)``."""
+        assembly = self.assembly
+        if self._native is not None:
+            self._native.gc_base(assembly.plan, *self._start, early)
+        else:
+            assembly.base[:] = assembly.mass * (self.X0 + early * self.f0)
+
+    def end(self, h: float) -> None:
+        """Remember a step of length `h` that has been made."""
+        self._rows = [self._rows[-1], *self._rows[:-1]]
+        self._lengths = [h, *self._lengths[: _SLOPES - 1]]
+        if self._native is not None:
+            self._native.gc_end(self.assembly.plan, self._start[0], self._places[self._rows[0]], h)
+        else:
+            self._slopes[self._rows[0]] = (self.assembly.X - self.X0) / h
+
+    def _weights(self, h: float) -> tuple[float, float, float]:
+        """Of the slopes, in the polynomial through the last four points, or as many as there are."""
+        known = self._lengths
+        if not known:
+            return 0.0, 0.0, 0.0
+        if len(known) == 1:
+            return h, 0.0, 0.0
+        h1, h2 = known[0], known[1]
+        second = h * (h + h1) / (h1 + h2)
+        if len(known) == 2:
+            return h + second, -second, 0.0
+        h3 = known[2]
+        third = h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3)
+        a, b = third / (h1 + h2), third / (h2 + h3)
+        return h + second + a, -second - a - b, b
