@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import EventError
+from .watch import JUMP
 
 if TYPE_CHECKING:
     from .theta import Theta
@@ -46,7 +47,7 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
     X0, X_end = stepper.path.X0, assembly.X.copy()
     low, high = 0.0, h
     # from zero, or what is zero but for round-off, the crossing is looked for from the far end
-    fraction = before / (before - after) if abs(before) > _ZERO * abs(after) else 1.0
+    fraction = before / (before - after) if abs(before) > max(_ZERO * abs(after), JUMP) else 1.0
     guess, X = fraction * h, X0 + fraction * (X_end - X0)
     for _ in range(_HALVINGS):
         assembly.X[:] = X

@@ -9,6 +9,8 @@ import numpy as np
 from ..switching import Switching
 
 ROUND_OFF = 1e-12
+# What Newton's tolerance leaves of a guard at zero right after a switch, behind a gain of some thousands.
+JUMP = 1e-10
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -80,10 +82,10 @@ class Watch:
         across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
         return np.flatnonzero(across)
 
-    def fired_by_jump(self, gamma: np.ndarray) -> np.ndarray:
+    def fired_by_jump(self, gamma: np.ndarray, round_off: float = JUMP) -> np.ndarray:
         """Guards that are across by more than round-off: right after a switch and at t0, the others will be located."""
         fired = self.fired(gamma)
-        return fired[np.abs(gamma[fired]) > ROUND_OFF]
+        return fired[np.abs(gamma[fired]) > round_off]
 
     def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
         """Remember the sides at an accepted point: only those that fired are across, whatever round-off says."""

@@ -88,6 +88,26 @@ def test_a_strongly_curved_guard_is_found_by_halving():
             assert [e.t for e in run.events] == pytest.approx([zero], rel=1e-12)
 
 
+@pytest.mark.parametrize("noise", [1e-12, 1e-15, 0.0, -1e-15, -1e-12])
+def test_what_begins_at_a_line_but_for_round_off_and_comes_back_crosses_it_there_and_not_where_it_began(noise):
+    class Thrown(Device):
+        x0, v0, noise = Param("", 0.0), Param("", 1.0), Param("")
+        x, v = State("", start_at="x0"), State("", start_at="v0")
+        fell = Mode(0)
+
+        def rates(s):
+            return s.v, -200.0
+
+        @guard("down", when={"fell": 0}, then={"fell": 1})
+        def falls(s):
+            return s.x + s.noise
+
+    with registered(Thrown):
+        for early in (1e-8, 1e-6, 1e-4, 1e-2):  # as part of the step, in which it is back just before the end
+            run = gc.simulate(system(Thrown(id="T", noise=noise)), 0.02 * (1 + early), 0.01 * (1 + early))
+            assert [e.t for e in run.events] == pytest.approx([0.01], abs=1e-11)
+
+
 def test_a_guard_that_cannot_be_located_is_named():
     """A jump through zero has no crossing to be found."""
 

@@ -23,6 +23,7 @@ from gridcore.objective import Integral, Objective, Sampled, Terminal
 
 MERGE = 1e-9  # times closer than this part of a step are one
 ROUND_OFF = 1e-12
+JUMP = 1e-10  # across by more than this after a switch, a guard fires
 ACROSS = 1e-10  # what initialisation takes for the other side of zero
 MOVED = 1e-9  # relative: a bound that jumped
 
@@ -229,7 +230,7 @@ class Oracle:
                 if row.active and abs(gamma[k]) <= ROUND_OFF and self._direction(row) in (1, -1) and (
                         self._drift(row) * self._direction(row) < 0):
                     row.side = -self._direction(row)
-            fired = [k for k in self._fired(gamma) if abs(gamma[k]) > ROUND_OFF]
+            fired = [k for k in self._fired(gamma) if abs(gamma[k]) > JUMP]
 
     def _note(self, device: str, item: str, kind: str) -> None:
         self.events.append(Happened(self.e.t.copy(), device, item, kind))
@@ -439,7 +440,7 @@ class Oracle:
         if self.timers and self.timers[0][0][0].real <= slack:  # up to an event at t0, a step of no length
             self._move_on(self.timers[0][0])
         gamma = self._values()
-        self._happen([k for k in self._fired(gamma) if abs(gamma[k]) > ROUND_OFF], gamma)
+        self._happen([k for k in self._fired(gamma) if abs(gamma[k]) > JUMP], gamma)
         for k in range(1, steps + 1):
             end = np.full_like(e.t, min(k * self.h, t_end))
             while e.t[0].real < end[0].real - slack:
