@@ -180,3 +180,38 @@ def new_england_with_other_controls() -> Study:
         "PSS_EXC_GEN35.limited_at_LSMAX", "GOV_GEN34.speed_at_speed_min", "PSS_EXC_GEN34.limited_off_LSMAX",
         "EXC_GEN36.VR_at_VRMAX", "EXC_GEN35.VI_off_VIMAX", "EXC_GEN35.VA_off_VAMAX", "EXC_GEN34.VB_at_VBMAX"],
         theta=0.6, dispatch="direct")
+
+
+# Those of the ACTIVSg200 data, but for the relay's delays, which have to pass within a fault, and its voltage: it acts
+# at VI, where the static parts must have a derivative, which they have not at Vlow = 0.7.
+COMPOSITE = {"PL": 20.0, "QL": 20.0, "IP": 20.0, "IQ": 20.0, "YP": 30.0, "YQ": 60.0, "VI": 0.72, "TI": 0.05, "TB": 0.03}
+
+
+def composite(case: gc.Case, load: str, **values: float) -> None:
+    """A composite load, motor and all, in place of a static one."""
+    fields = {name: case[load].fields[name] for name in ("bus", "P0", "Q0")}
+    case.remove(load)
+    case.add(record("COMPLOAD", id=load, **fields, **COMPOSITE | values))
+
+
+@study
+def composite_loads() -> Study:
+    """Motors: one that its relay disconnects, one whose relay goes back in time; and a classical machine."""
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.01),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713),
+                  gc.ParameterStep(id="more", parameter="LOAD7.Tm", t=0.2137, scale=1.1))
+    composite(case, "LOAD9", PMULT=1.3, D=2.0)
+    composite(case, "LOAD7", RA=0.05, X1=0.07, YP=15.0, QL=10.0)
+    case.set("LOAD7.TI", 0.12)
+    for control in ("PSS_EXC_GEN4", "EXC_GEN4", "GOV_GEN4"):
+        case.remove(control)
+    machine(case, "GEN4", "GENCLS", D=1.0)
+    motors = ("P0", "Q0", "PL", "QL", "IP", "IQ", "YP", "YQ", "RA", "XA", "XM", "R1", "X1", "PMULT", "H", "VI", "TI",
+              "TB", "D", "Vlow")
+    return Study(case, 0.4, 0.02, [
+        *(f"{load}.{name}" for load in ("LOAD7", "LOAD9") for name in motors), "more.t", "more.scale",
+        "GEN4.H", "GEN4.D", "GEN4.Xdp", *(name for name in MORE if not name.startswith("LOAD"))],
+        [("LOAD7", "slip"), ("LOAD9", "slip"), ("LOAD7", "Q"), ("GEN1", "omega"), ("BUS8", "Vm")], [
+        "fault.strikes", "LOAD7.undervoltage:delay started", "LOAD9.undervoltage:delay started", "LOAD9.undervoltage",
+        "LOAD9.trips:delay started", "fault.clears", "LOAD7.undervoltage:cancelled", "trip.opens", "LOAD9.trips",
+        "more.steps"])
