@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import uuid
 from collections import deque
@@ -49,15 +50,19 @@ class DaskCluster:
         except (OSError, ValueError) as error:
             raise GridcoreError(f"no Dask scheduler at '{self.address}': {error}") from None
         job = uuid.uuid4().hex
+        log = logging.getLogger("distributed.client")  # what it would tell is raised here
+        before, log.disabled = log.disabled, True
         try:
             client.register_plugin(_Job(job, function, shared), name=job)
             yield from _results(client, job, tasks)
-        except (CancelledError, OSError) as error:
-            raise GridcoreError(f"the Dask scheduler at '{self.address}' is gone: {error}") from None
+        except (CancelledError, OSError):
+            raise GridcoreError(f"the Dask scheduler at '{self.address}' is gone; a sweep that has a store goes on "
+                                "from there") from None
         finally:
             with contextlib.suppress(Exception):  # a cluster that is gone has nothing to be tidied up
                 client.unregister_worker_plugin(job)
             client.close()
+            log.disabled = before
 
 
 def _results(client: Any, job: str, tasks: Sequence[Any]) -> Outcomes:
@@ -81,7 +86,9 @@ def _results(client: Any, job: str, tasks: Sequence[Any]) -> Outcomes:
         if future.cancelled():
             raise value
         number, alone = sent.pop(future.key)
-        if future.status != "error":
+        failed = future.status == "error"
+        del future  # what is held is kept by its worker, and made again where that worker dies
+        if not failed:
             yield Outcome(number, value)
             continue
         _, error, _ = value

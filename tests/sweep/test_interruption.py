@@ -2,12 +2,14 @@
 
 The sweep is that of all N-1 faults of ieee39, by the command line. Every scenario that a worker begins leaves a line in
 a log, so what was done twice can be counted; and a gate holds workers where a test wants them, so nothing here depends
-on how fast anything is.
+on how fast anything is. Runs are short: ``GRIDCORE_SWEEP_T_END=20 pytest tests/sweep/test_interruption.py`` for longer
+ones.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sqlite3
@@ -21,7 +23,7 @@ from typing import Any
 
 import pytest
 import xarray as xr
-from sweep_tasks import begun, die_always, gate, identity
+from sweep_tasks import begun, die_always, gate, identity, meet
 
 import gridcore as gc
 from gridcore_sweep.executors import InProcess
@@ -30,11 +32,22 @@ from gridcore_sweep.sweep import sweep
 from gridcore_sweep.worker import work
 
 HERE = Path(__file__).parent
-MADE = study("ieee39", contingencies={"faults": "all", "line_faults": "all"})
-OPTIONS = ("ieee39", "--faults", "all", "--line-faults", "all")
-NAMES = {identity(task): scenario.name for task, scenario in zip(MADE.tasks, MADE.scenarios, strict=True)}
+OPTIONS = ("ieee39", "--faults", "all", "--line-faults", "all",
+           "--t-end", os.environ.get("GRIDCORE_SWEEP_T_END", "2"))
 COUNT, HALF, FREE = 131, 65, 10**6
 TOO_LONG = 600.0  # s: only what hangs takes as long
+
+
+@functools.cache
+def names() -> dict[str, str]:
+    """Of all scenarios, by identity."""
+    made = study("ieee39", contingencies={"faults": "all", "line_faults": "all"})
+    return {identity(task): scenario.name for task, scenario in zip(made.tasks, made.scenarios, strict=True)}
+
+
+def once() -> Counter[str]:
+    """Every scenario, once."""
+    return Counter(names().values())
 
 
 class Sweep:
@@ -79,7 +92,7 @@ class Sweep:
 
     def begun(self) -> list[str]:
         """Names of scenarios, every time that one was begun."""
-        return [NAMES[scenario] for scenario, _ in begun(self.log)]
+        return [names()[scenario] for scenario, _ in begun(self.log)]
 
     def stored(self) -> list[tuple[str, float]]:
         """Names in the store, and when they were finished."""
@@ -119,7 +132,7 @@ def undisturbed(tmp_path_factory) -> Any:
     """The table, made in one process."""
     made = Sweep(tmp_path_factory.mktemp("undisturbed"))
     made.complete("--processes", "1")
-    assert Counter(made.begun()) == Counter(NAMES.values())
+    assert Counter(made.begun()) == once()
     return made.table()
 
 
@@ -135,18 +148,19 @@ def goes_on(run: Sweep, undisturbed: Any, *options: str) -> None:
     assert same(run.table(), undisturbed)
     after = run.stored()
     assert set(before) <= set(after)
-    assert Counter(name for name, _ in after) == Counter(NAMES.values())
-    assert Counter(run.begun()[len(first):]) == Counter(NAMES.values()) - Counter(name for name, _ in before)
+    assert Counter(name for name, _ in after) == once()
+    assert Counter(run.begun()[len(first):]) == once() - Counter(name for name, _ in before)
 
 
 def test_the_scenarios_are_all_faults_at_buses_and_branches():
-    assert len(NAMES) == len(MADE.scenarios) == COUNT
+    """39 buses, and 46 branches with two ends."""
+    assert len(names()) == COUNT == 39 + 2 * 46
 
 
 def test_two_processes_give_the_table_of_one_and_begin_every_scenario_once(run, undisturbed):
     run.complete()
     assert same(run.table(), undisturbed)
-    assert Counter(run.begun()) == Counter(NAMES.values())
+    assert Counter(run.begun()) == once()
     assert len({process for _, process in begun(run.log)}) == 2
 
 
@@ -157,10 +171,10 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(run, undisturbed, count, mo
     run.until(lambda: run.rows() >= count)
     run.kill()
     assert count <= run.rows() <= most
-    names, first = {name for name, _ in run.stored()}, run.begun()
+    kept, first = {name for name, _ in run.stored()}, run.begun()
     assert len(first) == len(set(first))
-    assert names < set(first)
-    assert len(first) - len(names) <= 4  # lost: what each process had in hand, or had just handed over
+    assert kept < set(first)
+    assert len(first) - len(kept) <= 4  # lost: what each process had in hand, or had just handed over
     goes_on(run, undisturbed)
 
 
@@ -175,22 +189,27 @@ def test_ctrl_c_leaves_a_store_that_goes_on_and_says_so(run, undisturbed, most):
     goes_on(run, undisturbed)
 
 
+def held(run: Sweep) -> bool:
+    """Two workers wait at the gate, and all that was begun before is in the store."""
+    return run.rows() == HALF and len(run.begun()) == HALF + 2
+
+
 def killed_at_work(run: Sweep) -> str:
-    """Kill one of two workers that wait at the gate, and open it; the scenario that the worker had."""
-    run.until(lambda: run.rows() == HALF and len(run.begun()) == HALF + 2)
+    """Kill one of the workers at the gate, and open it; the scenario that the worker had."""
     scenario, worker = begun(run.log)[-1]
     os.kill(worker, signal.SIGKILL)
     gate(run.log).touch()
-    return NAMES[scenario]
+    return names()[scenario]
 
 
 def test_a_worker_that_is_killed_half_way_costs_only_what_it_was_doing(run, undisturbed):
     run.start(most=HALF)
+    run.until(lambda: held(run))
     lost = killed_at_work(run)
     run.completes()
     assert same(run.table(), undisturbed)
-    assert Counter(run.begun()) == Counter([*NAMES.values(), lost])
-    assert Counter(name for name, _ in run.stored()) == Counter(NAMES.values())
+    assert Counter(run.begun()) == once() + Counter([lost])
+    assert Counter(name for name, _ in run.stored()) == once()
 
 
 def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch):
@@ -229,38 +248,74 @@ def test_an_interruption_inside_a_row_loses_that_row_only(tmp_path):
 # A Dask cluster -----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def cluster():
+@contextlib.contextmanager
+def local_cluster(workers: int = 2, threads: int = 1) -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
+    with distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=None,
                                   silence_logs=50) as made:
         yield made
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    with local_cluster() as made:
+        yield made
+
+
+def in_memory(cluster: Any) -> bool:
+    """Whether workers keep results that have come back: Dask would make them again."""
+    return any(task.state == "memory" for task in list(cluster.scheduler.tasks.values()))
 
 
 def test_a_worker_of_a_cluster_that_is_killed_half_way_costs_only_what_it_was_doing(run, cluster, undisturbed):
     workers = {w.pid for w in cluster.workers.values()}
     run.start("--dask", cluster.scheduler_address, most=HALF)
+    run.until(lambda: held(run) and not in_memory(cluster))
     lost = killed_at_work(run)
     run.completes()
     assert same(run.table(), undisturbed)
-    assert Counter(run.begun()) == Counter([*NAMES.values(), lost])
-    assert Counter(name for name, _ in run.stored()) == Counter(NAMES.values())
+    assert Counter(run.begun()) == once() + Counter([lost])
+    assert Counter(name for name, _ in run.stored()) == once()
     assert workers <= {process for _, process in begun(run.log)}
 
 
-def test_a_sweep_on_a_cluster_that_is_killed_goes_on_where_it_was(run, cluster, undisturbed):
-    run.start("--dask", cluster.scheduler_address, most=HALF)
-    run.until(lambda: run.rows() == HALF and len(run.begun()) == HALF + 2)
-    run.kill()
-    goes_on(run, undisturbed)
+def test_a_sweep_on_a_cluster_that_is_killed_goes_on_where_it_was(run, undisturbed):
+    with local_cluster() as made:
+        run.start("--dask", made.scheduler_address, most=HALF)
+        run.until(lambda: held(run))
+        run.kill()
+    with local_cluster() as made:
+        goes_on(run, undisturbed, "--dask", made.scheduler_address)
 
 
-def test_a_task_that_kills_its_worker_is_given_up_on_a_cluster_and_no_other(cluster):
+def test_a_task_that_kills_its_worker_is_given_up_on_a_cluster_and_no_other():
+    dask = pytest.importorskip("dask")
     from gridcore_sweep.dask import DaskCluster
 
-    outcomes = {o.number: o for o in DaskCluster(cluster.scheduler_address).run(die_always, None, range(6))}
+    # with no failure allowed, all that a worker has when it dies is given up by Dask, innocent or not
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), local_cluster() as made:
+        outcomes = {o.number: o for o in DaskCluster(made.scheduler_address).run(die_always, None, range(6))}
     assert "died, one after the other" in str(outcomes.pop(3).error)
     assert {number: o.value for number, o in outcomes.items()} == {k: k for k in (0, 1, 2, 4, 5)}
+
+
+def test_workers_that_come_later_take_part(tmp_path):
+    """The first two tasks end when they have seen each other: one worker alone would wait for ever."""
+    from gridcore_sweep.dask import DaskCluster
+
+    with local_cluster(workers=1) as made:
+        outcomes = DaskCluster(made.scheduler_address).run(meet, tmp_path, range(3))
+        made.scale(2)
+        assert len({o.value for o in outcomes}) == 2
+
+
+def test_a_scheduler_that_goes_is_told_and_the_sweep_goes_on_elsewhere(run, undisturbed):
+    with local_cluster() as made:
+        run.start("--dask", made.scheduler_address, most=HALF)
+        run.until(lambda: run.rows() == HALF)
+    assert run.finish() == (2, "", f"error: the Dask scheduler at '{made.scheduler_address}' is gone; a sweep that has "
+                                   "a store goes on from there\n")
+    goes_on(run, undisturbed)
 
 
 def test_where_there_is_no_scheduler_it_is_told(monkeypatch):
@@ -271,16 +326,15 @@ def test_where_there_is_no_scheduler_it_is_told(monkeypatch):
 
 
 def test_a_worker_does_one_task_at_a_time_however_many_threads_it_has(run, undisturbed):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=4, dashboard_address=None,
-                                  silence_logs=50) as made:
+    with local_cluster(workers=1, threads=4) as made:
         run.complete("--dask", made.scheduler_address)
     assert same(run.table(), undisturbed)
-    assert Counter(run.begun()) == Counter(NAMES.values())
+    assert Counter(run.begun()) == once()
 
 
 def test_work_is_what_a_worker_does_and_not_more_than_that():
     """A task is small to ship: what changes, by address."""
     import pickle
 
-    assert max(len(pickle.dumps((work, task))) for task in MADE.tasks) < 500
+    made = study("ieee118", contingencies={"faults": "all"})
+    assert max(len(pickle.dumps((work, task))) for task in made.tasks) < 500

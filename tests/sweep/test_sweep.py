@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -167,6 +171,26 @@ def test_one_process_at_a_time_writes_to_a_store(tmp_path):
     first.close()
     Store(path, about).close()
     assert [p.name for p in tmp_path.iterdir()] == ["s.db"]
+
+
+def test_copies_of_the_process_do_not_hold_its_store_when_it_is_killed(tmp_path):
+    code = ("import os, signal, sys\nfrom pathlib import Path\nfrom gridcore_sweep.store import Store\n"
+            "kept = Store(Path(sys.argv[1]), {'digest': 'x'})\n"
+            "copy = os.fork()\n"
+            "if not copy:\n    print(os.getpid(), flush=True)\n    signal.pause()\n"
+            "signal.pause()\n")
+    path = tmp_path / "s.db"
+    owner = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
+    copy = int(owner.stdout.readline())
+    try:
+        with pytest.raises(gc.GridcoreError, match="another sweep is writing to this store"):
+            Store(path, {"digest": "x"})
+        owner.kill()
+        owner.wait()
+        Store(path, {"digest": "x"}).close()
+    finally:
+        os.kill(copy, signal.SIGKILL)
+        owner.stdout.close()
 
 
 def test_a_row_can_be_written_once_only(tmp_path):
