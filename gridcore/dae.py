@@ -240,6 +240,15 @@ class System:
 
     def guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
+        if guard not in self._guard_rows:
+            self._guard_rows[guard] = self._guard_row(guard)
+        return self._guard_rows[guard]
+
+    @functools.cached_property
+    def _guard_rows(self) -> dict[int, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]]:
+        return {}
+
+    def _guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
         jacobian = self.guard_jacobian
         for batch in jacobian.batches:
             assert batch.rows is not None

@@ -82,6 +82,12 @@ class Islands:
         """Positions in Z of the status of branches and of sources."""
         return self._status(self._ends[:, 0]), self._status(self._sources[:, 0])
 
+    @functools.cached_property
+    def _energised(self) -> np.ndarray:
+        """Where the mode of each bus is."""
+        layout = self.layout
+        return np.array([layout.address(f"{layout.instances[i].id}.energised") for i in self.buses], dtype=int)
+
     def components(self, Z: np.ndarray) -> tuple[int, np.ndarray]:
         """Number of islands, and the island of each bus (in order of `buses`)."""
         closed = self._ends[Z[self._at[0]] == 1]
@@ -100,7 +106,7 @@ class Islands:
         count, island = self.components(Z)
         holds = (Z[self._at[1]] == 1) & ((self._sources[:, 2] == 1) | at_rest)
         held = set(island[self._sources[holds, 1]])
-        energised = Z[[self.layout.address(f"{self.layout.instances[i].id}.energised") for i in self.buses]]
+        energised = Z[self._energised]
         return [[int(k) for k in np.flatnonzero((island == i) & (energised == 1))]
                 for i in range(count) if i not in held and energised[island == i].any()]
 

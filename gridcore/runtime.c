@@ -19,8 +19,8 @@ typedef struct {
     const int *row_of, *diagonal; /* row of each matrix entry; position of each diagonal entry */
     const double *linear_matrix;  /* linear part, in the pattern of the matrix */
     double *Z, *F, *R, *A;
-    const double *mass, *c;
-    double *base, *scale;
+    const double *mass;
+    double *c, *base, *scale;
 } plan;
 
 /* out += the outputs of all batches */
@@ -97,10 +97,30 @@ void gc_begin(const plan *p, double *X0, double *f0, const double *s1, const dou
     }
 }
 
-/* base = mass (X0 + early f0) */
-void gc_base(const plan *p, const double *X0, const double *f0, double early)
+/* The equations of a step: c = implicit or -1, base = mass (X0 + early f0); mass is 1 or 0 */
+void gc_equations(const plan *p, const double *X0, const double *f0, double implicit, double early)
 {
-    for (long i = 0; i < p->n; ++i) p->base[i] = p->mass[i] * (X0[i] + early * f0[i]);
+    for (long i = 0; i < p->n; ++i) {
+        p->c[i] = p->mass[i] ? implicit : -1.0;
+        p->base[i] = p->mass[i] * (X0[i] + early * f0[i]);
+    }
+}
+
+/* phi = mass ((1 - theta) f0 + theta F): how the residual, F being as it has left it, falls with the length of the step */
+void gc_phi(const plan *p, const double *f0, double theta, double *phi)
+{
+    for (long i = 0; i < p->n; ++i) phi[i] = p->mass[i] ? (1.0 - theta) * f0[i] + theta * p->F[i] : 0.0;
+}
+
+/* X += u + dh v; returns the largest |u_i + dh v_i| / (1 + |X_i|) */
+double gc_move(const plan *p, const double *u, const double *v, double dh)
+{
+    double norm = 0.0;
+    for (long i = 0; i < p->n; ++i) {
+        double d = u[i] + dh * v[i], x = p->Z[i] += d, size = fabs(d) / (1.0 + fabs(x));
+        if (!(size <= norm)) norm = size;
+    }
+    return norm;
 }
 
 /* The slope of a step of length h that has been made */

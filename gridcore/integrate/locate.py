@@ -73,24 +73,20 @@ def _newton(stepper: Theta, t: float, h: float, guard: int, low: float, high: fl
     assembly, row = system.assembly, system.guard_row(guard)
     margin, last, least = 0.1 * (high - low), np.inf, np.inf
     for _ in range(_ITERATIONS):
-        phi = stepper.prepare(t, h)
+        both = stepper.prepare(t, h)
         newton.factor(alike=True)  # the iteration itself tells whether the factors are good
-        assembly.residual()
-        v = newton.lu.solve(phi)
-        u = newton.lu.solve(assembly.R.copy())
+        v, u = newton.lu.solve(both)
         gamma = system.switching.values(assembly.Z)[guard]
         columns, gradient, gamma_t = row(assembly.Z)
         slope = gamma_t + gradient @ v[columns]
         if slope == 0 or not np.isfinite(slope):
             return None
         dh = -(gamma + gradient @ u[columns]) / slope
-        dX = u + v * dh
-        assembly.X += dX
+        small = stepper.path.move(u, v, dh)
         h += dh
         newton.iterations += 1
         if not low - margin <= h <= high + margin:
             return None
-        small = np.max(np.abs(dX) / (1 + np.abs(assembly.X)), initial=0.0)
         # a guard is known to the round-off of its terms only, and with it the instant: there corrections stop shrinking
         noise = _ROUND_OFF * (np.abs(gradient) @ np.abs(assembly.X[columns])) / abs(slope) if abs(dh) >= last / 2 else 0
         last = abs(dh)

@@ -31,9 +31,11 @@ class Path:
         if self._native is not None:
             pointer, number = ctypes.c_void_p, ctypes.c_double
             for name, arguments in (("gc_begin", [*[pointer] * 6, *[number] * 3, ctypes.c_int]),
-                                    ("gc_base", [*[pointer] * 3, number]), ("gc_end", [*[pointer] * 3, number])):
+                                    ("gc_equations", [*[pointer] * 3, *[number] * 2]),
+                                    ("gc_phi", [*[pointer] * 2, number, pointer]),
+                                    ("gc_move", [*[pointer] * 3, number]), ("gc_end", [*[pointer] * 3, number])):
                 function = getattr(self._native, name)
-                function.restype, function.argtypes = None, arguments
+                function.restype, function.argtypes = number if name == "gc_move" else None, arguments
             self._start = (address(self.X0), address(self.f0))
             self._places = [address(slope) for slope in self._slopes]
 
@@ -58,13 +60,31 @@ class Path:
             if weight:
                 assembly.X += weight * self._slopes[row]
 
-    def base(self, early: float) -> None:
-        """What is known of the equations of the step: ``base = mass (X0 + early f0)``."""
+    def equations(self, h: float, theta: float) -> None:
+        """Set the equations of a step of length `h`, where the assembly's mass says which are differential."""
         assembly = self.assembly
         if self._native is not None:
-            self._native.gc_base(assembly.plan, *self._start, early)
+            self._native.gc_equations(assembly.plan, *self._start, h * theta, h * (1 - theta))
         else:
-            assembly.base[:] = assembly.mass * (self.X0 + early * self.f0)
+            assembly.c[:] = np.where(assembly.mass, h * theta, -1.0)
+            assembly.base[:] = assembly.mass * (self.X0 + h * (1 - theta) * self.f0)
+
+    def phi(self, theta: float, out: np.ndarray) -> None:
+        """How the residual that has just been evaluated falls with the length of the step, into `out`, (n,)."""
+        assembly = self.assembly
+        if self._native is not None:
+            self._native.gc_phi(assembly.plan, self._start[1], theta, address(out))
+        else:
+            out[:] = np.where(assembly.mass, (1 - theta) * self.f0 + theta * assembly.F[:-1], 0.0)
+
+    def move(self, u: np.ndarray, v: np.ndarray, dh: float) -> float:
+        """``X += u + dh v``; returns the largest ``|u_i + dh v_i| / (1 + |X_i|)``."""
+        assembly = self.assembly
+        if self._native is not None:
+            return float(self._native.gc_move(assembly.plan, address(u), address(v), dh))
+        d = u + dh * v
+        assembly.X += d
+        return float(np.max(np.abs(d) / (1.0 + np.abs(assembly.X)), initial=0.0))
 
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""

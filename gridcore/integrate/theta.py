@@ -49,7 +49,7 @@ class Theta:
         self.newton = Newton(system)
         n = system.n
         self.path = Path(system.assembly)
-        self._h_factored = self._h_set = 0.0
+        self._h_factored = 0.0
         self._differential = np.zeros(n, dtype=bool)
         self._gamma: np.ndarray | None = None
         self._stale = True
@@ -90,7 +90,7 @@ class Theta:
         self._differential = self.system.differential(self.system.assembly.Z)
         self.system.assembly.mass[:] = self._differential
         self.path.forget()
-        self._h_factored = self._h_set = 0.0
+        self._h_factored = 0.0
         self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
         self.newton.renew()
         self._stale = False
@@ -103,24 +103,21 @@ class Theta:
             self.path.end(h)
 
     def prepare(self, t: float, h: float) -> np.ndarray:
-        """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` at the present X, (n,)."""
+        """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` and R at the present X, (2, n)."""
         assembly = self.system.assembly
         assembly.Z[-1] = t + h
         self._set(h)
-        f = assembly.rhs()
-        return np.where(self._differential, (1 - self.theta) * self.path.f0 + self.theta * f, 0.0) + self._time_part(h)
-
-    def _time_part(self, h: float) -> np.ndarray | float:
-        """What explicit time adds to phi: the equations at the end of the step move with it."""
+        assembly.residual()
+        out = np.empty((2, assembly.n))
+        self.path.phi(self.theta, out[0])
         slope = self.system.time_slope()
-        return 0.0 if slope is None else self.system.assembly.c * slope
+        if slope is not None:  # the equations at the end of the step move with it
+            out[0] += assembly.c * slope
+        out[1] = assembly.R
+        return out
 
     def _set(self, h: float) -> None:
-        assembly = self.system.assembly
-        if h != self._h_set:
-            assembly.c[:] = np.where(self._differential, h * self.theta, -1.0)
-            self._h_set = h
-        self.path.base(h * (1 - self.theta))
+        self.path.equations(h, self.theta)
 
     def solve(self, t: float, h: float) -> None:
         """Solve a step of length `h` from the X that stands in the assembly."""

@@ -54,10 +54,15 @@ class Watch:
         """Sides or watched guards have changed: see :meth:`_quiet`."""
         self._sides = np.where(self.active, self.side, 0).astype(float)
         self._undecided = bool((self.active & (self.side == 0)).any())
+        self._calm: np.ndarray | None = None
 
     def _quiet(self, gamma: np.ndarray) -> bool:
         """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
-        return not self._undecided and not (gamma * self._sides < 0.0).any()
+        if gamma is not self._calm:
+            if self._undecided or (gamma * self._sides < 0.0).any():
+                return False
+            self._calm = gamma  # it will be asked again when the point is accepted
+        return True
 
     def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
         """Modes may have changed: see which guards are watched now."""

@@ -91,7 +91,6 @@ class Again(Theta):
 
     def _set(self, h: float) -> None:
         self.system.assembly.mass[:] = self._differential
-        self._h_set = 0.0
         super()._set(h)
 
 

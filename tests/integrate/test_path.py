@@ -50,9 +50,34 @@ def test_what_is_forgotten_is_not_continued(path: Path) -> None:
     np.testing.assert_array_equal(path.f0, path.assembly.rhs())
 
 
-def test_base_is_what_a_step_knows_of_its_start(path: Path) -> None:
-    rng, assembly = np.random.default_rng(1), path.assembly
+def test_equations_are_those_of_the_theta_method(path: Path) -> None:
+    rng, assembly, h, theta = np.random.default_rng(1), path.assembly, 0.3, 0.6
     path.X0[:], path.f0[:] = rng.normal(size=(2, assembly.n))
     assembly.mass[:] = rng.integers(0, 2, assembly.n)
-    path.base(0.3)
-    np.testing.assert_allclose(assembly.base, assembly.mass * (path.X0 + 0.3 * path.f0), rtol=1e-15)
+    path.equations(h, theta)
+    assembly.residual()
+    F, x = assembly.rhs(), assembly.X
+    step = x - path.X0 - h * ((1 - theta) * path.f0 + theta * F)
+    np.testing.assert_allclose(-assembly.R, np.where(assembly.mass, step, F), rtol=1e-13, atol=1e-15)
+
+
+def test_phi_is_how_the_residual_falls_with_the_length_of_the_step(path: Path) -> None:
+    rng, assembly, theta, phi = np.random.default_rng(2), path.assembly, 0.6, np.zeros(path.assembly.n)
+    path.X0[:], path.f0[:] = rng.normal(size=(2, assembly.n))
+    assembly.mass[:] = rng.integers(0, 2, assembly.n)
+    residuals = []
+    for h in (0.1, 0.3):  # it is linear in h
+        path.equations(h, theta)
+        assembly.residual()
+        residuals.append(assembly.R.copy())
+    path.phi(theta, phi)
+    np.testing.assert_allclose((residuals[1] - residuals[0]) / 0.2, phi, rtol=1e-12, atol=1e-13)
+
+
+def test_a_move_is_measured_against_what_it_leads_to(path: Path) -> None:
+    assembly = path.assembly
+    u, v = np.random.default_rng(3).normal(size=(2, assembly.n))
+    end = assembly.X + u + 0.5 * v
+    norm = path.move(u, v, 0.5)
+    np.testing.assert_allclose(assembly.X, end, rtol=1e-15, atol=1e-15)
+    assert norm == pytest.approx(np.max(np.abs(u + 0.5 * v) / (1 + np.abs(end))), rel=1e-14)
