@@ -186,12 +186,15 @@ class Switching:
                 if at >= self.layout.n + self.layout.n_p and Z[at] != value:
                     switched.add(int(at))
                 Z[at] = value
-        touched = False
-        for at in switched:
-            device, _, mode = self.layout.label(at).rpartition(".")
-            if mode == "status":
-                touched = True
-                for below in self.layout.dependants(self.layout.find(device)):
-                    Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
+        touched = switched & self._status.keys()
+        for at in touched:
+            for below in self.layout.dependants(self._status[at]):
+                Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
         if touched:
             self.islands.settle(Z)
+
+    @functools.cached_property
+    def _status(self) -> dict[int, int]:
+        """Where in Z the status of an instance is, and whose it is."""
+        return {int(at): int(i) for g in self.layout.groups
+                for i, at in zip(g.members, self.layout.index(g.members, g.shape.cls, "status"), strict=True)}

@@ -111,7 +111,8 @@ class Settings(Sequence[np.ndarray]):
         if not self._changes:
             self._first = values.copy()
         last = self[len(self) - 1] if self._changes else self._first
-        at = np.flatnonzero((values != last) & ~(np.isnan(values) & np.isnan(last)))
+        at = np.flatnonzero(values != last)
+        at = at[~(np.isnan(values[at]) & np.isnan(last[at]))]
         self._changes.append((at, values[at]))
 
     def __len__(self) -> int:
