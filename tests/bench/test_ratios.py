@@ -40,9 +40,9 @@ def test_gradients_cost_a_few_simulations():
 
 
 def test_two_processes_share_the_work_of_a_sweep():
-    """By CPU time, which a busy machine does not change; half of a second is for a process to start."""
-    _, busier = sweep.measure("ieee118", t_end=2.0, asked={"faults": "all"})
-    assert busier.value < 0.8
+    """The target is 1 / 1.8; by CPU time, which a busy machine changes less."""
+    _, path = sweep.two_against_one(sweep.FAULTS)
+    assert path.value < 0.65
 
 
 def test_a_missed_target_is_told():

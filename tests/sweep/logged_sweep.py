@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import gridcore_sweep.sweep
 from gridcore.cli import main
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background of a shell ignore it
     log, most, *options = sys.argv[1:]
     gridcore_sweep.sweep.work = partial(logged, Path(log), int(most))
     sys.argv[1:] = ["sweep", *options]

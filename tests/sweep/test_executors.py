@@ -211,6 +211,10 @@ def test_an_interrupt_while_workers_are_started_is_not_lost():
             reached.append("the end")
 
     reached = []
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert reached == ["the end"]
