@@ -65,6 +65,8 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
             low = guess
         if high - low < 1e-15 * h:
             break
+    if low == 0.0 and abs(before) <= JUMP:  # across ever since it began, at zero but for round-off
+        return high
     raise EventError(f"the crossing of {system.switching.guards[guard]} cannot be located", t=t + guess)
 
 

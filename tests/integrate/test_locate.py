@@ -108,6 +108,25 @@ def test_what_begins_at_a_line_but_for_round_off_and_comes_back_crosses_it_there
             assert [e.t for e in run.events] == pytest.approx([0.01], abs=1e-11)
 
 
+@pytest.mark.parametrize("noise", [1e-12, 1e-15])
+def test_what_begins_across_a_line_by_round_off_and_departs_without_speed_crosses_it_there(noise):
+    class Rising(Device):
+        x0, noise = Param("", 0.0), Param("")
+        x, v = State("", start_at="x0"), State("", start_at="x0")
+        above = Mode(0)
+
+        def rates(s):
+            return s.v, 1.0
+
+        @guard("up", when={"above": 0}, then={"above": 1})
+        def rises(s):
+            return s.x + s.noise
+
+    with registered(Rising):
+        run = gc.simulate(system(Rising(id="R", noise=noise)), 0.02, 0.01)
+    assert [e.t for e in run.events] == pytest.approx([0.0], abs=1e-12)
+
+
 def test_a_guard_that_cannot_be_located_is_named():
     """A jump through zero has no crossing to be found."""
 
