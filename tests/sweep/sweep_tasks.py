@@ -65,16 +65,17 @@ def die_now_or_wait(folder: Path, task: int) -> list[int]:
 
 
 class Odd(Exception):
-    """An error that cannot be made again from its arguments."""
+    """An error that cannot be pickled."""
 
-    def __init__(self, one: str, other: str):
-        super().__init__(f"{one} and {other}")
+    def __init__(self, words: str):
+        super().__init__(words)
+        self.more = lambda: words
 
 
 def unsendable(shared: None, task: str) -> object:
     """A value, or an error, that does not go through a pipe."""
     if task == "error":
-        raise Odd("this", "that")
+        raise Odd("this and that")
     return (lambda: None) if task else task
 
 
