@@ -28,8 +28,8 @@ PIPELINE = """
     network events switching
     linsolve powerflow initialise operating_point initial_sensitivity dae
     checkpoint trajectory signals export run store
-    integrate.newton integrate.path initial_values integrate.watch integrate.locate integrate.driver integrate.theta
-    integrate.ida integrate.retrace
+    integrate.newton integrate.round_off integrate.path initial_values integrate.watch integrate.locate integrate.driver
+    integrate.theta integrate.ida integrate.retrace
     products fingerprint objective replay wanted differencing jumps reverse continuous objective_files
     rotors summary tables progress complexstep specimen doctor options gradients cli __main__ builtin
 """.split()

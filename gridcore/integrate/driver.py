@@ -21,6 +21,7 @@ from ..run import Run
 from ..signals import needed
 from ..trajectory import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
 from .newton import Newton
+from .round_off import visible
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -233,13 +234,18 @@ class Driver:
             gamma = self._gamma()
         if self.agenda.next() <= self.t + self.slack:
             self._stand_still(self.agenda.items[0][2])
-        self._events(self.watch.fired_by_jump(gamma), gamma)
+        self.newton.hold(self.system.differential(self.Z))
+        self._events(self.watch.fired_by_jump(gamma, self._visible), gamma)
 
     def _stand_still(self, clock: int) -> None:
         """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock
+
+    def _visible(self, guards: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Whether values of guards after a switch are more than round-off."""
+        return visible(self.newton, guards, values)
 
     def _gamma(self) -> np.ndarray:
         self.counters["guard_evaluations"] += 1
@@ -284,13 +290,13 @@ class Driver:
             gamma = self._gamma()
             self.watch.refresh(self.Z, gamma)
             self._turn_back(triggers, gamma)
-            fired = self.watch.fired_by_jump(gamma)
+            fired = self.watch.fired_by_jump(gamma, self._visible)
         self._chattering(self.t)
 
     def _turn_back(self, triggers: tuple[tuple[str, int], ...], gamma: np.ndarray) -> None:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
-            if self.watch.bounces(guard, gamma):
+            if self.watch.bounces(guard, gamma, self._visible):
                 columns, gradient, gamma_t = self.system.guard_row(guard)(self.Z)
                 rates = self.newton.derivative(self.system.differential(self.Z))
                 self.watch.turned(guard, float(gradient @ rates[columns]) + gamma_t)

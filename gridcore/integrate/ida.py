@@ -28,7 +28,8 @@ from ..errors import CaseError, ConvergenceError, MissingDependency
 from ..linsolve import SingularMatrix
 from .driver import Outcome
 from .newton import Newton
-from .watch import ROUND_OFF, Watch
+from .round_off import visible
+from .watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,10 +197,10 @@ class Ida:
         self._load(reached)
         gamma = self._values(watch)
         # IDA's first steps are so short that what left zero in one direction may stay, by round-off, on the other side
-        fired = watch.fired_by_jump(gamma, ROUND_OFF) if len(watch) else np.zeros(0, dtype=int)
+        fired = watch.fired(gamma) if len(watch) else np.zeros(0, dtype=int)
         if len(fired):
             gamma = self._exact(reached)
-            fired = watch.fired_by_jump(gamma, ROUND_OFF)
+            fired = watch.fired_by_jump(gamma, lambda *across: visible(self._newton, *across))
         if len(fired):
             reached, guard = min((self._locate(int(g), t, reached, before[g], gamma[g], watch), int(g)) for g in fired)
             fired, gamma = np.array([guard]), self._exact(reached)

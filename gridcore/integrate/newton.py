@@ -148,12 +148,16 @@ class Newton:
         raise ConvergenceError("Newton's method does not converge", place=self.system.layout.label(worst),
                                t=self.assembly.Z[-1])
 
-    def resolve(self, differential: np.ndarray) -> None:
-        """Solve the algebraic equations at the present time, with the differential variables held."""
+    def hold(self, differential: np.ndarray) -> None:
+        """Set the algebraic equations, with the differential variables held where they are."""
         assembly = self.assembly
         assembly.mass[:] = differential
         assembly.c[:] = np.where(differential, 0.0, -1.0)
         assembly.base[:] = np.where(differential, assembly.X, 0.0)
+
+    def resolve(self, differential: np.ndarray) -> None:
+        """Solve the algebraic equations at the present time, with the differential variables held."""
+        self.hold(differential)
         self.careful()
         self.forget()
 

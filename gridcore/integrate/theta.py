@@ -19,6 +19,7 @@ from .driver import Outcome
 from .locate import locate
 from .newton import Newton
 from .path import Path
+from .round_off import visible
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
-# A guard this close to zero at both ends of a step, relative to the largest variable, rests there but for round-off.
-_NOISE = 1e-12
 
 
 class Theta:
@@ -76,8 +75,8 @@ class Theta:
             fired = watch.fired(gamma)
             if len(fired):  # what rests at zero but for round-off has not crossed it
                 assert self._gamma is not None
-                noise = _NOISE * np.max(np.abs(assembly.X))
-                fired = fired[np.maximum(np.abs(gamma[fired]), np.abs(self._gamma[fired])) > noise]
+                size = np.maximum(np.abs(gamma), np.abs(self._gamma))[fired]
+                fired = fired[visible(self.newton, fired, size, relative=True)]
             if len(fired):
                 h, fired, gamma = self._first(t, h, fired, gamma, watch)
         self._remember(h)
@@ -145,6 +144,7 @@ class Theta:
                 assembly.Z[-1] = t + h
                 now = values(assembly.Z)
                 fired, gamma = fired[(fired != guard) & (now[fired] * gamma[fired] > 0)], now
+                fired = fired[visible(self.newton, fired, now[fired])]
             else:  # what round-off took for earlier
                 fired = fired[fired != guard]
                 assembly.X[:] = X

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..switching import Switching
 
-ROUND_OFF = 1e-12
-# What Newton's tolerance leaves of a guard at zero right after a switch, behind a gain of some thousands.
-JUMP = 1e-10
+# Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
+Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -87,10 +87,10 @@ class Watch:
         across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
         return np.flatnonzero(across)
 
-    def fired_by_jump(self, gamma: np.ndarray, round_off: float = JUMP) -> np.ndarray:
+    def fired_by_jump(self, gamma: np.ndarray, visible: Visible) -> np.ndarray:
         """Guards that are across by more than round-off: right after a switch and at t0, the others will be located."""
         fired = self.fired(gamma)
-        return fired[np.abs(gamma[fired]) > round_off]
+        return fired[visible(fired, gamma[fired])] if len(fired) else fired
 
     def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
         """Remember the sides at an accepted point: only those that fired are across, whatever round-off says."""
@@ -102,10 +102,10 @@ class Watch:
         self.side[fired] = across
         self._note()
 
-    def bounces(self, guard: int, gamma: np.ndarray) -> bool:
+    def bounces(self, guard: int, gamma: np.ndarray, visible: Visible) -> bool:
         """Whether a guard that has just fired is still watched, at zero: its rate says which way it goes from here."""
         return bool(self.active[guard] and self.direction[guard] != 0 and guard not in self.pending
-                    and abs(gamma[guard]) <= ROUND_OFF)
+                    and not visible(np.array([guard]), gamma[[guard]])[0])
 
     def turned(self, guard: int, rate: float) -> None:
         """A guard at zero moves at `rate`: away from where it points, it is on the near side again."""

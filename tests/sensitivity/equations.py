@@ -187,6 +187,14 @@ class Equations:
         Z[rows, np.arange(len(rows))] += 1j * TINY
         return function(Z, np.repeat(self.t[:1].real.astype(complex), len(rows))).imag / TINY
 
+    def round_off(self, guard: Callable[[np.ndarray, np.ndarray], np.ndarray], A: np.ndarray) -> float:
+        """Size below which a guard is zero where equations with the matrix A are solved: docs/sensitivities.md."""
+        X, rows = 1 + np.abs(self.Z[: self.n, 0].real), np.arange(self.n)
+        in_x = self.jacobian(guard, rows)[0]
+        in_t = guard(self.Z[:, :1].real + 0j, self.t[:1].real + 1j * TINY)[0, 0].imag / TINY
+        w = np.linalg.solve(A.T, in_x)
+        return max(1e-12, 1e-14 * (np.abs(w) @ np.abs(A) @ X + np.abs(in_x) @ X + abs(in_t * self.t[0].real)))
+
     def newton(self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], rows: np.ndarray,
                jacobian: Callable[[], np.ndarray] | None = None) -> None:
         """Solve ``function(Z, t) = 0`` for rows of Z, real part first with damping, then both parts together."""

@@ -22,8 +22,6 @@ from gridcore.device import Guard
 from gridcore.objective import Integral, Objective, Sampled, Terminal
 
 MERGE = 1e-9  # times closer than this part of a step are one
-ROUND_OFF = 1e-12
-JUMP = 1e-10  # across by more than this after a switch, a guard fires
 ACROSS = 1e-10  # what initialisation takes for the other side of zero
 MOVED = 1e-9  # relative: a bound that jumped
 
@@ -227,10 +225,17 @@ class Oracle:
             gamma = self._values()
             for row in (r for *_, r in triggers if r is not None):
                 k = self.rows.index(row)
-                if row.active and abs(gamma[k]) <= ROUND_OFF and self._direction(row) in (1, -1) and (
+                if row.active and self._direction(row) in (1, -1) and self._zero(row) and (
                         self._drift(row) * self._direction(row) < 0):
                     row.side = -self._direction(row)
-            fired = [k for k in self._fired(gamma) if abs(gamma[k]) > JUMP]
+            fired = [k for k in self._fired(gamma) if not self._zero(self.rows[k])]
+
+    def _zero(self, row: Row, t0: np.ndarray | None = None) -> bool:
+        """Whether a guard is zero but for round-off: after a switch, or at the end of a step from t0."""
+        e, value = self.e, abs(float(self._gamma(row)[0].real))
+        A = self._jacobian(t0) if t0 is not None else np.where(
+            e.differential()[:, None], np.eye(e.n), e.jacobian(e.F, np.arange(e.n)))
+        return value <= e.round_off(lambda Z, t: self._gamma(row, Z, t)[None, :], A)
 
     def _note(self, device: str, item: str, kind: str) -> None:
         self.events.append(Happened(self.e.t.copy(), device, item, kind))
@@ -340,7 +345,7 @@ class Oracle:
                 e.Z, e.t = found
                 length = float((e.t - t0)[0].real)
                 now = float(self._gamma(row)[0].real)
-                together = abs(now) <= ROUND_OFF
+                together = self._zero(row, t0)
                 if (together and k > first) or (not together and np.sign(now) == row.side):
                     continue
             part = guess(k)
@@ -440,7 +445,7 @@ class Oracle:
         if self.timers and self.timers[0][0][0].real <= slack:  # up to an event at t0, a step of no length
             self._move_on(self.timers[0][0])
         gamma = self._values()
-        self._happen([k for k in self._fired(gamma) if abs(gamma[k]) > JUMP], gamma)
+        self._happen([k for k in self._fired(gamma) if not self._zero(self.rows[k])], gamma)
         for k in range(1, steps + 1):
             end = np.full_like(e.t, min(k * self.h, t_end))
             while e.t[0].real < end[0].real - slack:

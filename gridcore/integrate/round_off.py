@@ -1,0 +1,65 @@
+"""How closely the guards of a system can be known: what round-off leaves of a value that is zero.
+
+At the solution of ``R(X) = 0``, whose terms are of the size ``|A| |X|`` with ``A = -R_X``, arithmetic leaves an error
+of X within ``eps |A⁻¹| |A| |X|`` (R. D. Skeel, J. ACM 26(3), 1979), and one of a guard within
+
+    eps (|w|ᵀ |A| |X| + |γ_X| |X| + |γ_t t|),    Aᵀ w = γ_Xᵀ.
+
+Behind a gain of 1000, in a signal of size 1, that is a thousand times what the guard's own terms show: w knows of it,
+also where the gain is in an algebraic equation far away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from .newton import Newton
+
+# In place of eps: what was found in runs, of up to 2000 buses, is below a tenth of the estimate with eps itself.
+ROUND_OFF = 1e-14
+# What constants in a guard may hide from its derivatives.
+_LEAST = 1e-12
+# No estimate comes near this: what is larger need not be compared.
+_LARGE = 1e-3
+
+
+def visible(newton: Newton, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
+    """Whether values of guards are more than round-off, (k,) bool.
+
+    Parameters
+    ----------
+    newton : Newton
+        Its assembly holds equations that are solved: of a step, or of the algebraic variables.
+    guards : (k,) int array
+    values : (k,) array
+        At this solution, or near it.
+    relative : bool
+        Of both ends of a step, which share the error of its start. Otherwise that counts, too: X is known to a part
+        of ``1 + |X|``, the norm of Newton's method, and 1e-12 is round-off of any guard.
+    """
+    size = np.abs(values)
+    small = size <= _LARGE
+    if not small.any():
+        return ~small
+    out = ~small
+    out[small] = size[small] > round_off(newton, guards[small], relative)
+    return out
+
+
+def round_off(newton: Newton, guards: np.ndarray, relative: bool = False) -> np.ndarray:
+    """Size below which the values of guards are zero but for round-off, (k,): see :func:`visible`."""
+    system, assembly = newton.system, newton.assembly
+    size = float(not relative) + np.abs(assembly.X)
+    newton.factor()
+    newton.forget()  # whose rates of convergence they do not belong to
+    terms = sp.csc_matrix((np.abs(assembly.matrix()), assembly.indices, assembly.indptr), (system.n, system.n)) @ size
+    w, own = np.zeros((len(guards), system.n)), np.zeros(len(guards))
+    for k, guard in enumerate(guards):
+        columns, gradient, gamma_t = system.guard_row(int(guard))(assembly.Z)
+        w[k, columns] = gradient
+        own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * assembly.Z[-1])
+    return np.maximum(ROUND_OFF * (np.abs(newton.lu.tsolve(w)) @ terms + own), _LEAST * (not relative))

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from devices_for_tests import registered, system
+
+import gridcore as gc
+from gridcore.blocks import Limit
+from gridcore.device import Algebraic, Device, Mode, Param, State, guard
+from gridcore.integrate.newton import Newton
+from gridcore.integrate.round_off import round_off, visible
+
+
+class Amplified(Device):
+    """A large gain, in an algebraic equation, before two limits that are reached together."""
+
+    gain = Param("")
+    speed = Param("1/s", 1e-6)
+    x0 = Param("", 1.0)
+    x = State("", start_at="x0")
+    error = Algebraic("", equals=lambda s: s.gain * (s.x - s.x0))
+    first = Limit("error", limits=(-1.0, 1.0))
+    second = Limit("first", limits=(-1.0, 1.0))
+
+    def rates(s):
+        return s.speed
+
+
+class Chain(Device):
+    """``y = gain (x1 - x2)`` through an algebraic variable, and a guard that reads a tenth of it."""
+
+    gain = Param("")
+    a0, b0 = Param("", 0.7), Param("", 0.3)
+    a, b = State("", start_at="a0"), State("", start_at="b0")
+    y = Algebraic("", equals=lambda s: s.gain * (s.a - s.b))
+    hit = Mode(0)
+
+    def rates(s):
+        return 0.0, 0.0
+
+    @guard("up", when={"hit": 0}, then={"hit": 1})
+    def crosses(s):
+        return 0.1 * s.y - 0.04 * s.gain
+
+
+def estimate(gain, relative=False):
+    with registered(Chain):
+        s = system(Chain(id="C", gain=gain))
+    s.load(s.Z0)
+    newton = Newton(s)
+    newton.resolve(s.differential(s.assembly.Z))
+    return s, newton, round_off(newton, np.array([0]), relative)[0]
+
+
+def test_round_off_of_a_guard_grows_with_a_gain_in_another_equation():
+    small, large = estimate(1e3, relative=True)[2], estimate(1e6, relative=True)[2]
+    assert large / small == pytest.approx(1000, rel=0.01)
+
+
+@pytest.mark.parametrize("gain", [1.0, 1e3, 1e6, 1e9])
+def test_what_arithmetic_leaves_of_a_zero_is_within_the_estimate(gain):
+    s, newton, size = estimate(gain, relative=True)
+    names = [name for _, name in s.variables]
+    a, b = names.index("a"), names.index("b")
+    X = s.assembly.X.copy()
+    rng, worst = np.random.default_rng(0), 0.0
+    for _ in range(200):
+        s.assembly.X[:] = X
+        move = rng.uniform(-1e-3, 1e-3)
+        s.assembly.X[a] += move
+        s.assembly.X[b] += move  # 0.1 (a - b) stays what it is but for round-off
+        newton.resolve(s.differential(s.assembly.Z))
+        worst = max(worst, abs(s.switching.values(s.assembly.Z)[0]))
+    assert 0 < worst < size < 1e4 * worst
+
+
+def test_large_values_are_visible_without_an_estimate():
+    _, newton, size = estimate(1e6)
+    before = newton.lu.solves
+    assert visible(newton, np.array([0, 0]), np.array([0.1, -2.0])).all()
+    assert newton.lu.solves == before
+    assert list(visible(newton, np.array([0, 0]), np.array([2 * size, size / 2]))) == [True, False]
+
+
+@pytest.mark.parametrize(("method", "gain"), [*(("theta", 10.0**k) for k in range(2, 10)), ("ida", 1e2), ("ida", 1e4)])
+def test_limits_behind_a_gain_that_are_reached_at_one_instant_are_reached_once(gain, method):
+    with registered(Amplified):
+        devices = [Amplified(id=f"A{k}", gain=gain, speed=1.2 / gain, x0=1 + 0.037 * k) for k in range(8)]
+        run = gc.simulate(system(*devices), 1.0, 0.01, method=method)
+    happened = Counter((e.device, e.item) for e in run.events)
+    assert set(happened.values()) == {1}
+    assert {item for _, item in happened} <= {"first_at_max", "second_at_max"}
+    assert {device for device, _ in happened} == {f"A{k}" for k in range(8)}
+    assert [e.t for e in run.events] == pytest.approx([1 / 1.2] * len(run.events), abs=1e-10 + 1e-12 * gain)
