@@ -251,7 +251,7 @@ def test_an_interruption_inside_a_row_loses_that_row_only(tmp_path):
 @contextlib.contextmanager
 def local_cluster(workers: int = 2, threads: int = 1) -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=None,
+    with distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0",
                                   silence_logs=50) as made:
         yield made
 
@@ -286,6 +286,16 @@ def test_a_sweep_on_a_cluster_that_is_killed_goes_on_where_it_was(run, undisturb
         run.kill()
     with local_cluster() as made:
         goes_on(run, undisturbed, "--dask", made.scheduler_address)
+
+
+def test_ctrl_c_ends_a_sweep_on_a_cluster_too(run, cluster):
+    run.start("--dask", cluster.scheduler_address, most=HALF)
+    run.until(lambda: held(run))
+    os.killpg(run.process.pid, signal.SIGINT)
+    assert run.finish() == (130, "", f"interrupted: {HALF} of {COUNT} scenarios are in ieee39_sweep.db; "
+                                     "the same command goes on from there\n")
+    assert run.rows() == HALF
+    gate(run.log).touch()  # or the cluster waits for its workers, that wait here
 
 
 def test_a_task_that_kills_its_worker_is_given_up_on_a_cluster_and_no_other():
