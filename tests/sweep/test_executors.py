@@ -207,7 +207,7 @@ def test_workers_are_started_deaf_to_the_keyboard(started):
 def test_an_interrupt_while_workers_are_started_is_not_lost():
     def interrupted():
         with processes._interrupts_held():
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # to this thread, whatever others there are
             reached.append("the end")
 
     reached = []
