@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .reverse import adjoint as adjoint
     from .run import Run as Run
     from .run import load_run as load_run
+    from .widening import widen_limits as widen_limits
 
     __version__ = version("gridcore")
 
@@ -59,6 +60,7 @@ _CONTENTS = {
     "events": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
     "dae": ("build", "System"),
+    "widening": ("widen_limits",),
     "integrate.driver": ("simulate",),
     "integrate.retrace": ("retrace",),
     "run": ("Run", "load_run"),

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .device import Composite, Declaration, Guard, Mode, Quantity, State
-from .limits import Bound, bound_of, ending, labels
+from .limits import Bound, Reached, bound_of, ending, labels
 
 # The name of something declared, a number, or a function of views.
 Signal = str | float | Callable[..., Any]
@@ -95,11 +95,11 @@ class Block(Composite):
         for change in changes:
             self._parts[change.guard] = Guard(
                 change.guard, change.function, change.direction, {mode: change.before, "status": 1, **change.when},
-                {mode: change.after}, None, False, change.doc, settles)
+                {mode: change.after}, None, False, change.doc, settles, change.limit)
 
 
 class Change(NamedTuple):
-    """One way in which a mode may change: the guard, the values of the mode, and those of others meanwhile."""
+    """One way in which a mode may change: the guard, the values of the mode, those of others meanwhile, the limit."""
 
     guard: str
     function: Callable[[Any], Any]
@@ -108,6 +108,7 @@ class Change(NamedTuple):
     after: int
     doc: str
     when: Mapping[str, float] = MappingProxyType({})
+    limit: Reached | None = None
 
 
 class Lag(Block):
@@ -303,7 +304,8 @@ def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *,
         if bound is not None:
             beyond, end = _difference(u, bound), ending(label, side)
             reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
-            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}"),
+            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}",
+                               limit=Reached(u, bound, label, side)),
                         Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
                                {f"{state}_limit": 0} if state else {})]
     if changes:

@@ -197,7 +197,7 @@ class Mode(Declaration):
 class Guard:
     """A state event: a function whose zero crossing acts. Made by :func:`guard`.
 
-    See :func:`guard` for the fields.
+    See :func:`guard` for the fields; `limit` is there where a limit is reached.
     """
 
     name: str
@@ -209,6 +209,7 @@ class Guard:
     cancel: Callable[..., Any] | bool
     doc: str
     settles: bool = False
+    limit: limits.Reached | None = None
 
 
 @dataclass(frozen=True)
@@ -441,7 +442,8 @@ def _declare_limits(declared: Declarations, name: str, state: State) -> None:
             reach = limits.reaching(name, bound, side, state.T, moves)
             at, off = f"{name}_at_{end}", f"{name}_off_{end}"
             declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, dict.fromkeys(modes, side), None,
-                                        False, f"{name} reaches {label}")
+                                        False, f"{name} reaches {label}",
+                                        limit=limits.Reached(limits.value_of(name), bound, label, side))
             declared.guards[off] = Guard(off, limits.leaving(name, side, moves), -side, {mode: side, "status": 1},
                                          dict.fromkeys(modes, 0), None, False, f"{name} leaves {label}",
                                          settles=state.at_limit != 0)

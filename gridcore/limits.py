@@ -12,6 +12,7 @@ let go without end.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,36 @@ Bound = str | float | None
 _AT_REST = 1e-9
 
 
+@dataclass(frozen=True)
+class Reached:
+    """What a guard compares that says when a limit is reached.
+
+    Attributes
+    ----------
+    value : callable
+        ``value(s)``, what is limited, on the device's own view.
+    bound : str or float
+        Its bound.
+    label : str
+        What the bound is called: the parameter that it follows from, where there is one.
+    side : {1, -1}
+        1 for an upper bound.
+    """
+
+    value: Callable[[Any], Any]
+    bound: str | float
+    label: str
+    side: int
+
+
 def bound_of(view: Any, bound: str | float) -> Any:
     """Value of a bound on a view: of the name, or the number that it is."""
     return getattr(view, bound) if isinstance(bound, str) else bound
+
+
+def value_of(name: str) -> Callable[[Any], Any]:
+    """A function of the own view that reads what is called so."""
+    return lambda s: getattr(s, name)
 
 
 def labels(bounds: tuple[Bound, Bound], names: tuple[str, str] | None = None) -> tuple[str, str]:

@@ -254,7 +254,7 @@ def _solve(system: System) -> int:
     iterations, switching = system.initialisation.solve(system.Z0), system.switching
     settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
     for _ in range(_SETTLINGS):
-        across = settles & _across(system) if settles.any() else settles
+        across = settles & beyond(system) if settles.any() else settles
         if not across.any():
             return iterations
         switching.apply(system.Z0, [switching.guards[k] for k in np.flatnonzero(across)])
@@ -263,7 +263,7 @@ def _solve(system: System) -> int:
     raise InitialisationError(f"initialisation finds no branch of the equations to rest on: {names}")
 
 
-def _across(system: System) -> np.ndarray:
+def beyond(system: System) -> np.ndarray:
     """(guards,) bool: what would fire at Z0."""
     switching = system.switching
     gamma, active = switching.values(system.Z0), switching.active(system.Z0)
@@ -288,4 +288,4 @@ def _violations(system: System) -> list[str]:
         return []
     gamma = system.switching.values(system.Z0)
     return [f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
-            for k in np.flatnonzero(_across(system))]
+            for k in np.flatnonzero(beyond(system))]

@@ -48,6 +48,8 @@ def file_options(command: Command) -> Command:
                  "May be repeated."),
         _reading("--substitute", multiple=True, metavar="MODEL=OTHER", callback=_pairs,
                  help="Read the records of a model as those of another. May be repeated."),
+        _reading("--widen-limits", is_flag=True,
+                 help="Move limits that the operating point breaks to 0.1 % beyond it."),
         _reading("--alone", is_flag=True, help="Do not read x.dyr beside x.raw."),
         _reading("--with", "companions", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
                  help="A file that adds to the case: a DYR, or events as rows in TOML. May be repeated."))
@@ -119,6 +121,7 @@ def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
 
     context = click.get_current_context(silent=True)
     reading = dict(context.meta.get(_READING, {})) if context else {}
+    widen = reading.pop("widen_limits", False)
     case = load_case(name, *reading.pop("companions", ()), **reading)
     for note in () if quiet else case.notes:
         click.echo(f"note: {note}", err=True)
@@ -127,7 +130,21 @@ def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
         if not equals or "." not in address:
             raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
         case.set(address.strip(), read_value(value.strip()))
-    return case
+    return _widened(case, context, quiet) if widen else case
+
+
+def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
+    """The case with wider limits, at the operating point that the options of the verb lead to."""
+    from .progress import Progress
+    from .widening import widen_limits
+
+    given = context.params if context else {}
+    with Progress("operating point", quiet=quiet), placed(case):
+        widened = widen_limits(case, deenergise=given.get("deenergise", False),
+                               enforce_q_limits=given.get("enforce_q_limits", False))
+    for note in () if quiet else widened.notes[len(case.notes):]:
+        click.echo(f"note: {note}", err=True)
+    return widened
 
 
 def read_value(text: str) -> int | float | str:
