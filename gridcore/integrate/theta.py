@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import CaseError
+from ..errors import CaseError, ConvergenceError
 from .driver import Outcome
 from .locate import locate
 from .newton import Newton
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
+# Attempts to find an event before the end of a step where Newton's method does not converge.
+_HALVINGS = 20
 
 
 class Theta:
@@ -68,7 +70,7 @@ class Theta:
         if self._stale:
             self._begin(watch)
         self.path.begin(h, self.theta < 1)
-        self.solve(t, h)
+        h = self._solve_or_shorten(t, h, watch)
         gamma, fired = self._gamma, np.zeros(0, dtype=int)
         if len(watch):
             gamma = self.system.switching.values(assembly.Z)
@@ -84,6 +86,29 @@ class Theta:
         reached = target if h == target - t else t + h
         assembly.Z[-1] = reached
         return Outcome(reached, fired, gamma if gamma is not None else np.zeros(0))
+
+    def _solve_or_shorten(self, t: float, h: float, watch: Watch) -> float:
+        """Solve a step of length `h`, or a part of it in which a guard fires; returns its length.
+
+        Where there is no solution at the end of a step, an event may come before.
+        """
+        try:
+            self.solve(t, h)
+            return h
+        except ConvergenceError:
+            X, low, high = self.path.X0.copy(), 0.0, h
+            for _ in range(_HALVINGS if len(watch) else 0):
+                part = 0.5 * (low + high)
+                self.system.assembly.X[:] = X
+                try:
+                    self.solve(t, part)
+                except ConvergenceError:
+                    high = part
+                    continue
+                if len(watch.fired(self.system.switching.values(self.system.assembly.Z))):
+                    return part
+                low, X = part, self.system.assembly.X.copy()
+            raise
 
     def _begin(self, watch: Watch) -> None:
         self._differential = self.system.differential(self.system.assembly.Z)

@@ -5,10 +5,11 @@ import math
 import closed_forms
 import numpy as np
 import pytest
-from devices_for_tests import Clockwork, Driven, Explosion, Limited, LinearDAE, system
+from devices_for_tests import Clockwork, Driven, Explosion, Limited, LinearDAE, registered, system
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
+from gridcore.device import Algebraic, Device, Mode, Param, State, guard
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 
@@ -105,3 +106,40 @@ def test_a_run_that_fails_keeps_its_points_and_names_the_place_and_the_time(smal
     assert error.t == pytest.approx(0.99)
     np.testing.assert_allclose(error.run.t, np.arange(99) * 0.01, atol=1e-12)
     np.testing.assert_allclose(error.run["E", "x"][:50], 1 / (1 - error.run.t[:50]), rtol=1e-3)
+
+
+class Nose(Device):
+    """``y² = 1 - x`` while x grows: no solution beyond x = 1, which an event at ``y = level`` prevents."""
+
+    x0, level = Param("", 0.0), Param("", 0.2)
+    x = State("", start_at="x0")
+    y = Algebraic("", init=1.0)
+    held = Mode(0)
+
+    def rates(s):
+        return np.where(s.held == 1, 0.0, 1.0)
+
+    def residuals(s):
+        return s.y * s.y + s.x - 1.0
+
+    @guard("down", when={"held": 0}, then={"held": 1})
+    def holds(s):
+        return s.y - s.level
+
+
+def test_an_event_is_found_though_the_whole_step_has_no_solution_beyond_it():
+    with registered(Nose):
+        run = gc.simulate(system(Nose(id="N")), 1.8, 0.3)
+        assert [e.t for e in run.events] == pytest.approx([0.96], abs=1e-13)
+        assert set(np.round(0.3 * np.arange(7), 9)) <= set(np.round(run.t, 9))
+        assert run.X[-1] == pytest.approx([0.96, 0.2], abs=1e-12)
+        end = gc.Integral(lambda v: v["N", "y"], name="y")
+        exact = gc.adjoint(run, end, wrt=["N.level", "N.x0"])
+        np.testing.assert_allclose(exact.values, gc.differences(run, end, wrt=["N.level", "N.x0"]).values, rtol=1e-6)
+
+
+def test_where_there_is_no_solution_and_no_event_before_the_run_ends_and_says_where():
+    with registered(Nose), pytest.raises(gc.errors.ConvergenceError, match=r"at N\.[xy] at t = ") as caught:
+        gc.simulate(system(Nose(id="N", level=-1.0)), 1.8, 0.3)
+    assert caught.value.run.t[-1] == pytest.approx(0.9)
+    assert caught.value.t == pytest.approx(1.2)
