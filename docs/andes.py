@@ -1,4 +1,4 @@
-"""Regenerates andes.md's tables and figure: ``GRIDCORE_ANDES=... python docs/andes.py`` (half an hour; needs IDA).
+"""Regenerates andes.md's tables and figure: ``GRIDCORE_ANDES=... python docs/andes.py`` (an hour; needs IDA).
 
 GRIDCORE_ANDES is a Python that has ANDES 2.0; ``tox -e andes`` makes one. The files of the studies are not part of
 gridcore: ``../shared/data`` beside the checkout.
@@ -26,6 +26,8 @@ FIGURE = ("kundur", "ieee39")
 STEPS = (1 / 30, 1 / 60, 1 / 120, 1 / 240, 1 / 480, 1 / 960)
 DENSE = 1000  # rows; dense decompositions of more take hours
 QUANTITIES = ("speed", "angle", "voltage")
+HEADING = ["study", "speed (pu)", "angle (rad)", "voltage (pu)"]
+MARGINS = (5e-4, 3e-3, 0.01, 0.03, 0.1)  # s
 
 
 def sizes(found: dict[str, float]) -> list[str]:
@@ -33,9 +35,38 @@ def sizes(found: dict[str, float]) -> list[str]:
     return [f"{found[quantity]:.1e}" for quantity in QUANTITIES]
 
 
+def operating_points() -> dict[str, str]:
+    """Where both begin."""
+    rows = []
+    for name in ("kundur", "ieee39", "npcc140"):
+        for shipped in (True, False):
+            found = compare.starts(name, shipped)
+            fluxes = max(found[flux] for flux in ("Eqp", "Edp", "psikd", "psikq"))
+            cells = [*(found[what] for what in ("voltage", "angle", "delta")), fluxes,
+                     *(found[what] for what in ("Efd", "Pm", "Vref"))]
+            rows.append([name, "as shipped" if shipped else "1e-8 pu added", *(f"{size:.1e}" for size in cells)])
+    return {"starts": markdown(["case", "branches", "V (pu)", "angle (rad)", "rotor angle (rad)", "fluxes (pu)",
+                                "Efd (pu)", "Pm (pu)", "Vref (pu)"], rows)}
+
+
+def limits() -> dict[str, str]:
+    """What becomes of the differences where exciters are at limits, if ANDES's steps are made smaller."""
+    rows = []
+    for name, steps in ((compare.LIMITED, compare.SMALLER), ("ieee39", compare.SMALLER[:3])):
+        found = compare.limited(name, steps)
+        for k, run in enumerate(found.runs):
+            exact = compare.ours(name, step=grid(run.t), **compare.REFERENCE)
+            mine = compare.ours(name, step=grid(run.t))
+            beyond = f"{compare.beyond_limit(name, found, k)[0]:.3f}" if name == compare.LIMITED else ""
+            rows.append([name, f"1/{round(1 / steps[k])} s", *sizes(compare.differences(name, exact, run)), beyond,
+                         *sizes(compare.differences(name, exact, mine))])
+    return {"limits": markdown([HEADING[0], "step", *HEADING[1:], "VR beyond VRMAX (pu)",
+                                *(f"gridcore's {what}" for what in QUANTITIES)], rows)}
+
+
 def agreement() -> dict[str, str]:
     """Trajectories and eigenvalues."""
-    away, everywhere, fine, modes = [], [], [], []
+    away, nearer, everywhere, fine, modes = [], [], [], [], []
     for name in STUDIES:
         found = compare.theirs(name).runs[0]
         away.append([name, *sizes(compare.differences(name, compare.ours(name), found))])
@@ -47,14 +78,17 @@ def agreement() -> dict[str, str]:
             row += [f"{compare.matched(mine, compare.finite(pencil)):.1e}", f"{compare.residual(pencil, mine):.1e}"]
         modes.append(row + [""] * (5 - len(row)))
     for name in FIGURE:
+        for margin in MARGINS:
+            found = compare.differences(name, compare.ours(name), compare.theirs(name).runs[0], margin)
+            nearer.append([name, f"{1e3 * margin:g} ms", *sizes(found)])
         reference = compare.ours(name, step=compare.STEP, **compare.REFERENCE)
         reference = reference.at(np.arange(1, round(compare.T_END * 48)) / 48)
         for parts in (1, 10):
             mine = compare.ours(name, step=compare.STEP / parts)
             fine.append([name, f"1/{480 * parts} s", *sizes(compare.differences(name, mine, reference))])
-    heading = ["study", "speed (pu)", "angle (rad)", "voltage (pu)"]
-    return {"away": markdown(heading, away), "everywhere": markdown(heading, everywhere),
-            "fine": markdown([heading[0], "step", *heading[1:]], fine),
+    return {"away": markdown(HEADING, away), "everywhere": markdown(HEADING, everywhere),
+            "nearer": markdown([HEADING[0], "farther than", *HEADING[1:]], nearer),
+            "fine": markdown([HEADING[0], "step", *HEADING[1:]], fine),
             "modes": markdown(["study", "eigenvalues", "from ANDES's", "from the pencil's", "residual"], modes)}
 
 
@@ -64,7 +98,7 @@ def named(name: str) -> list[str]:
     try:
         found = ask(study, [Asked(compare.STEP, t_end=compare.T_END)], as_named=True)
     except RuntimeError as error:
-        return [name, str(error).strip().splitlines()[-1], "", ""]
+        return [name, f"ANDES stops: {str(error).strip().splitlines()[-1].partition(':')[0]}", "", ""]
     with tempfile.TemporaryDirectory() as folder:
         built = gc.build(study.case(Path(folder), as_named=True))
     run = gc.simulate(built, compare.T_END, grid(found.runs[0].t))
@@ -130,11 +164,12 @@ def ratios() -> dict[str, str]:
 
 def as_named() -> dict[str, str]:
     """The studies in which a model has not the same equations in both."""
-    return {"named": markdown(["study", "speed (pu)", "angle (rad)", "voltage (pu)"],
-                              [named(name) for name in ("kundur, EXDC2", "ieee39")])}
+    return {"named": markdown(HEADING, [named(name) for name in (
+        "kundur, EXDC2", "kundur, EXDC2, no limits", "ieee39")])}
 
 
-PARTS = {"ratios": ratios, "agreement": agreement, "named": as_named, "figure": draw}
+PARTS = {"ratios": ratios, "starts": operating_points, "agreement": agreement, "limits": limits, "named": as_named,
+         "figure": draw}
 
 
 def main(parts: list[str]) -> None:

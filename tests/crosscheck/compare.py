@@ -18,6 +18,15 @@ from .studies import STUDIES, Trajectories, grid, trajectories
 T_END, STEP = 10.0, 1 / 480
 AWAY = 0.1  # s; what is a sample away from the switchings
 LATE = 5e-5  # s; half of the step that ANDES makes across a switching
+SMALLER = (1 / 480, 1 / 960, 1 / 1920, 1 / 3840)  # s; of ANDES, where limits act
+LIMITED = "kundur, EXDC2"
+REGULATOR = {"IEEEX1": ("LA_y", "vp")}  # VR and Efd
+# What ANDES calls the variables of a model, and what gridcore calls them; the sign where the two differ in it.
+CONTROLLED = {"vref": ("Vref", 1)}
+STARTS: dict[str, dict[str, tuple[str, int]]] = {
+    "GENROU": {"delta": ("delta", 1), "e1q": ("Eqp", 1), "e1d": ("Edp", 1), "e2d": ("psikd", 1), "e2q": ("psikq", -1),
+               "vf": ("Efd", 1), "tm": ("Pm", 1)},
+    "GENCLS": {"delta": ("delta", 1), "vf": ("E", 1), "tm": ("Pm", 1)}, "SEXS": CONTROLLED, "IEEEX1": CONTROLLED}
 REFERENCE = {"method": "ida", "rtol": 1e-10, "atol": 1e-12}
 
 
@@ -52,6 +61,57 @@ def differences(name: str, mine: Trajectories, other: Trajectories, margin: floa
     found = mine.at(t).against(other.at(t))
     print(f"{name}: " + ", ".join(f"{what} {size:.1e}" for what, size in found.items()))
     return found
+
+
+def starts(name: str, shipped: bool) -> dict[str, float]:
+    """Largest differences at t0, by quantity: voltages of buses, states and inputs of machines on their base.
+
+    Parameters
+    ----------
+    name : str
+    shipped : bool
+        By the case of that name that gridcore ships, or by the files with what ANDES adds to the branches.
+    """
+    found = ask(STUDIES[name], quantities=STARTS)
+    run = gc.simulate(gc.build(gc.load_case(name)) if shipped else system(name), STEP, STEP)
+    Z0, layout = run.system.Z0, run.system.layout
+    out = {"voltage": float(np.abs(run.of(found.buses, "Vm")[0] - found.v0).max()),
+           "angle": float(np.abs(run.of(found.buses, "Va")[0] - found.a0).max())}
+    for model, names in STARTS.items():
+        for theirs_, (mine, sign) in names.items() if f"of_{model}" in found.arrays else ():
+            owners = found.owners(model)
+            values = sign * found.start(model, theirs_)
+            if mine == "Pm":  # on the system's base
+                values = values * Z0[layout.globals["base_mva"]] / Z0[[layout.address(f"{id}.Sn") for id in owners]]
+            devices = [f"EXC_{id}" for id in owners] if names is CONTROLLED else owners
+            out[mine] = max(out.get(mine, 0.0), float(np.abs(run.of(devices, mine)[0] - values).max()))
+    print(f"{name}{', shipped' if shipped else ''}: " + ", ".join(f"{what} {size:.1e}" for what, size in out.items()))
+    return out
+
+
+@functools.cache
+def limited(name: str, steps: tuple[float, ...]) -> Answer:
+    """ANDES's runs of a study whose limits act, with VR and Efd of the exciters."""
+    return ask(STUDIES[name], [Asked(step, t_end=T_END) for step in steps], quantities=REGULATOR, timeout=3000)
+
+
+def beyond_limit(name: str, found: Answer, run: int) -> tuple[float, float]:
+    """How far the VR by which ANDES integrated Efd is from the VR that it reports (pu): at VRMAX, and elsewhere.
+
+    A trapezoidal step says which: ``TE dEfd/h + KE Efd = VR``, with means for Efd and VR; nothing saturates here.
+    """
+    t, VR, Efd = found.runs[run].t, *(found.series(run, "IEEEX1", what) for what in REGULATOR["IEEEX1"])
+    TE, KE, VRMAX = ([parameter(name, f"EXC_{machine}.{what}") for machine in found.owners("IEEEX1")]
+                     for what in ("TE", "KE", "VRMAX"))
+    used = TE * np.diff(Efd, axis=0) / np.diff(t)[:, None] + KE * (Efd[1:] + Efd[:-1]) / 2
+    off, at = np.abs(used - (VR[1:] + VR[:-1]) / 2), VR[1:] >= VRMAX
+    return float(off[at].max()), float(off[~at].max())
+
+
+def parameter(name: str, address: str) -> float:
+    """Its value in a study."""
+    built = system(name)
+    return float(built.Z0[built.layout.address(address)])
 
 
 def spectrum(name: str) -> np.ndarray:

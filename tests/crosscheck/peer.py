@@ -7,6 +7,7 @@
     trips        [{"bus1", "bus2", "nth", "t"}], nth of the parallel lines, in the order of the RAW file
     runs         [{"step", "tolerance", "t_end", "count"}], each from the start; count: iterations, by a second run
     eigenvalues  whether they are wanted
+    quantities   {model: [names of its variables]}, of the models that there are, at t0 and along every run
     settings     values of ANDES's own options, {"PQ.p2z": 1}
 
 All loads are of constant impedance in ANDES unless its option says otherwise. What is written::
@@ -14,6 +15,8 @@ All loads are of constant impedance in ANDES unless its option says otherwise. W
     machines, buses       (machine: its bus and its identifier)
     v0, a0                the solution of the power flow
     <k>_t, <k>_delta, <k>_omega, <k>_v, <k>_a     of run k
+    start_<model>_<name>, <k>_<model>_<name>      quantities asked for
+    of_<model>            the machines that its devices are, or belong to
     fx, fy, gx, gy, Tf    Jacobians at the operating point, as (row, column, value), and time constants
     mu                    ANDES's own eigenvalues
     times                 JSON: CPU and wall seconds by stage, and of each run; steps and iterations
@@ -96,7 +99,11 @@ def simulate(request: dict, asked: dict) -> tuple[dict, dict]:
     taken = since(began)
     if not done:
         raise SystemExit(f"ANDES: stopped at {system.dae.t:g} s")
-    return trajectories(system), taken | {"steps": len(system.dae.ts.t) - 1}
+    series = trajectories(system)
+    for model, name, variable in quantities(system, request):
+        values = system.dae.ts.x if variable.v_code == "x" else system.dae.ts.y
+        series[f"{model}_{name}"] = np.asarray(values)[:, variable.a]
+    return series, taken | {"steps": len(system.dae.ts.t) - 1}
 
 
 def iterations(request: dict, asked: dict) -> int:
@@ -113,10 +120,29 @@ def machines(system) -> list:
     return [model for model in (system.GENROU, system.GENCLS) if model.n]
 
 
-def names(system) -> list[list[str]]:
+def names(system) -> dict[str, list[str]]:
     """(bus, identifier) of every machine."""
-    return [[str(bus), str(identifier).strip(" '\"")] for model in machines(system)
-            for bus, identifier in zip(model.bus.v, model.subidx.v, strict=True)]
+    return {idx: [str(bus), str(identifier).strip(" '\"")] for model in machines(system)
+            for idx, bus, identifier in zip(model.idx.v, model.bus.v, model.subidx.v, strict=True)}
+
+
+def quantities(system, request: dict):
+    """(model, name, variable) of what is asked for."""
+    for model, wanted in request.get("quantities", {}).items():
+        for name in wanted if getattr(system, model).n else ():
+            yield model, name, getattr(getattr(system, model), name)
+
+
+def operating_point(system, request: dict) -> dict:
+    """Quantities asked for, at the operating point, and whose they are."""
+    start(system, 0.01, 1e-8, 1.0)
+    of, out = names(system), {}
+    for model, name, variable in quantities(system, request):
+        devices = getattr(system, model)
+        owners = devices.syn if hasattr(devices, "syn") else devices.idx
+        out[f"of_{model}"] = np.array([of[idx] for idx in owners.v])
+        out[f"start_{model}_{name}"] = np.array(variable.v)
+    return out
 
 
 def trajectories(system) -> dict:
@@ -147,10 +173,10 @@ def main(request_file: str, result_file: str) -> None:
         request = json.load(file)
     timings: dict = {"import": IMPORTED}
     system = load(request, timings)
-    out = {"machines": np.array(names(system)), "buses": np.array(system.Bus.idx.v),
+    out = {"machines": np.array(list(names(system).values())), "buses": np.array(system.Bus.idx.v),
            "v0": np.array(system.Bus.v.v), "a0": np.array(system.Bus.a.v)}
+    out |= operating_point(system, request)
     if request.get("eigenvalues"):
-        start(system, 0.01, 1e-8, 1.0)
         out |= linearisation(system)
     timings["runs"] = []
     for k, asked in enumerate(request.get("runs", ())):

@@ -7,9 +7,10 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Answer:
     times : dict
         Seconds, ``{"cpu", "wall"}`` of each stage; of each run with counts of steps and iterations.
     arrays : dict
-        Jacobians and eigenvalues as the peer wrote them.
+        Jacobians, eigenvalues and quantities that were asked for, as the peer wrote them.
     """
 
     machines: list[str]
@@ -66,6 +67,18 @@ class Answer:
         """As ANDES's own analysis has them."""
         return self.arrays["mu"]
 
+    def owners(self, model: str) -> list[str]:
+        """The machines that a model's devices are, or belong to."""
+        return [_name(*owner) for owner in self.arrays[f"of_{model}"]]
+
+    def start(self, model: str, name: str) -> np.ndarray:
+        """A quantity of a model's devices at the operating point."""
+        return self.arrays[f"start_{model}_{name}"]
+
+    def series(self, run: int, model: str, name: str) -> np.ndarray:
+        """(points, devices) a quantity along a run."""
+        return self.arrays[f"{run}_{model}_{name}"]
+
     @functools.cached_property
     def pencil(self) -> tuple[np.ndarray, np.ndarray]:
         """``(J, M)`` of ``M dz/dt = J z``: the full Jacobian, and the time constants of its rows."""
@@ -78,7 +91,8 @@ class Answer:
 
 
 def ask(study: Study, runs: Sequence[Asked] = (), eigenvalues: bool = False, disturbed: bool = True,
-        as_named: bool = False, timeout: float = 600) -> Answer:
+        as_named: bool = False, quantities: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        timeout: float = 600) -> Answer:
     """Have ANDES do a study.
 
     Parameters
@@ -88,6 +102,8 @@ def ask(study: Study, runs: Sequence[Asked] = (), eigenvalues: bool = False, dis
     eigenvalues, disturbed : bool
     as_named : bool
         Every model by the name it has in the file.
+    quantities : mapping of str to sequence of str
+        Variables of ANDES's models, wanted at the operating point and along every run.
     timeout : float
         Seconds.
     """
@@ -98,7 +114,8 @@ def ask(study: Study, runs: Sequence[Asked] = (), eigenvalues: bool = False, dis
         dyr = study.dynamics(folder, {} if as_named else study.theirs)
         one, two, nth = study.line
         request: dict[str, Any] = {
-            "files": [str(study.files[0]), str(dyr)], "eigenvalues": eigenvalues, "runs": [vars(run) for run in runs]}
+            "files": [str(study.files[0]), str(dyr)], "eigenvalues": eigenvalues, "runs": [vars(run) for run in runs],
+            "quantities": {model: list(names) for model, names in quantities.items()}}
         if disturbed:
             request |= {"faults": [{"bus": study.bus, "t": study.t, "clear": study.clear, "x": FAULT_X}],
                         "trips": [{"bus1": one, "bus2": two, "nth": nth, "t": study.clear}]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +33,8 @@ class Study:
         Models to be read as others, by gridcore and by ANDES, where the two give a name to different equations.
     records : str
         DYR records added to those of the file.
+    changes : dict of str to str
+        Patterns in the DYR file, and what stands in place of what they match.
     """
 
     raw: str
@@ -43,6 +46,7 @@ class Study:
     ours: dict[str, str] = field(default_factory=dict)
     theirs: dict[str, str] = field(default_factory=dict)
     records: str = ""
+    changes: dict[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[Path, Path]:
@@ -58,6 +62,9 @@ class Study:
         """The DYR file with the added records, and models by other names; without what is no record of a model."""
         text = "\n".join(line for line in self.files[1].read_text().splitlines()
                          if not line.split() or line.split()[0] != "Line") + self.records
+        for pattern, other in self.changes.items():
+            text, count = re.subn(pattern, other, text)
+            assert count, f"{self.files[1]}: nothing matches {pattern!r}"
         for name, other in names.items():
             for quoted in (f"'{name}'", f"'{name} '"):
                 text = text.replace(quoted, f"'{other}'")
@@ -102,6 +109,8 @@ def stabilizers(buses: range | tuple[int, ...]) -> str:
     return "\n" + "\n".join(f"{bus} 'IEEEST' 1 1 0 {one} /" for bus in buses) + "\n"
 
 
+# VRMAX and VRMIN of exciters of type DC, where they are never reached
+OPEN = {r"('(?:EXDC2 |ESDC1A|IEEEX1)'(?:\s+\S+){6})\s+\S+\s+\S+": r"\1 99 -99"}
 # ANDES 2.0's EXDC2 has constant limits and multiplies its output by the speed, its ESDC1A leaves the transducer out and
 # does not start at rest. Its IEEEX1 is IEEEX1, which has the records of both.
 STUDIES = {
@@ -109,12 +118,17 @@ STUDIES = {
     "kundur": Study("kundur/11BUS_KUNDUR.raw", "kundur/11BUS_KUNDUR_TGOV.dyr", 8, (7, 8, 2)),
     "kundur, EXDC2": Study("kundur/kundur.raw", "kundur/kundur_full.dyr", 7, (7, 8, 2), ours={"EXDC2": "IEEEX1"},
                            theirs={"EXDC2": "IEEEX1"}),
+    "kundur, EXDC2, no limits": Study("kundur/kundur.raw", "kundur/kundur_full.dyr", 7, (7, 8, 2),
+                                      ours={"EXDC2": "IEEEX1"}, theirs={"EXDC2": "IEEEX1"}, changes=OPEN),
     "kundur, IEEEST": Study("kundur/11BUS_KUNDUR.raw", "kundur/11BUS_KUNDUR_TGOV.dyr", 8, (7, 8, 2),
                             records=stabilizers((1, 2, 3, 4))),
     "ieee39": Study("ieee39/IEEE39.raw", "ieee39/IEEE39.dyr", 16, (16, 17, 1), theirs={"ESDC1A": "IEEEX1"}),
+    "ieee39, no limits": Study("ieee39/IEEE39.raw", "ieee39/IEEE39.dyr", 16, (16, 17, 1),
+                               theirs={"ESDC1A": "IEEEX1"}, changes=OPEN),
     "ieee39, IEEEST": Study("ieee39/IEEE39.raw", "ieee39/IEEE39.dyr", 16, (16, 17, 1), theirs={"ESDC1A": "IEEEX1"},
                             records=stabilizers(range(30, 39))),
     "npcc140": Study("npcc140/npcc.raw", "npcc140/npcc_full.dyr", 37, (37, 43, 1)),
+    "npcc140, no limits": Study("npcc140/npcc.raw", "npcc140/npcc_full.dyr", 37, (37, 43, 1), changes=OPEN),
 }
 
 
