@@ -169,7 +169,8 @@ class Theta:
                 assembly.Z[-1] = t + h
                 now = values(assembly.Z)
                 fired, gamma = fired[(fired != guard) & (now[fired] * gamma[fired] > 0)], now
-                fired = fired[visible(self.newton, fired, now[fired])]
+                if len(fired):
+                    fired = fired[visible(self.newton, fired, now[fired])]
             else:  # what round-off took for earlier
                 fired = fired[fired != guard]
                 assembly.X[:] = X

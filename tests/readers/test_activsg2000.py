@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -48,6 +49,18 @@ def test_it_is_at_rest_or_the_limit_that_is_broken_is_named(system):
     for violation in point.violations:
         device, limit, _ = LIMIT.fullmatch(violation).groups()
         assert limit in system.case[device].device.declares.params
+
+
+@pytest.mark.slow
+def test_as_the_files_are_it_goes_from_limit_to_limit_and_does_not_fail(case):
+    """Stabilizers that swing between their limits, regulators in series that reach theirs at one instant."""
+    faulted = case.copy()
+    faulted.add_event(gc.BusFault(id="fault", bus=7095, t=1.0, clear=1.06))
+    run = gc.simulate(gc.build(faulted), t_end=1.25, step=0.01)
+    assert run.t[-1] == 1.25
+    happened = Counter((e.device, e.item, e.t) for e in run.events)
+    assert len(run.events) > 400
+    assert max(happened.values()) == 1  # none is left and reached again at one instant
 
 
 @pytest.fixture(scope="module")
