@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
 from gridcore_sweep.study import Study, study
 from gridcore_sweep.sweep import sweep
 from gridcore_sweep.worker import Result, Setup, Task, work
@@ -28,13 +30,14 @@ class Cost:
     Attributes
     ----------
     wall : float
-    path : float
-        CPU time of the worker that had most of it, from its birth, and that of the process that leads: as long as the
-        sweep takes where every process has a CPU of its own, and more than that.
+    bound : float
+        What it takes at most where every worker has a CPU of its own, by CPU times: that of the process that leads,
+        an equal share of that of the workers, from their birth, and what the longest task may stick out (R. L. Graham,
+        "Bounds on Multiprocessing Timing Anomalies", SIAM J. Appl. Math. 17, 1969).
     """
 
     wall: float
-    path: float
+    bound: float
 
 
 def _metered(setup: Setup, task: Task) -> Result:
@@ -49,20 +52,19 @@ def on(made: Study, **where: Any) -> tuple[Cost, list[Any]]:
     with tempfile.TemporaryDirectory() as folder, mock.patch("gridcore_sweep.sweep.work", _metered):
         began, before = time.perf_counter(), time.process_time()
         table = sweep(made, store=Path(folder, "sweep.db"), **where)
-        wall, path = time.perf_counter() - began, time.process_time() - before
-    workers: dict[str, float] = {}
+        wall, bound = time.perf_counter() - began, time.process_time() - before
+    workers: dict[str, list[float]] = {}
     for result in table.results:
-        workers[result.worker] = max(workers.get(result.worker, 0.0), result.seconds)
+        workers.setdefault(result.worker, []).append(result.seconds)
     if where.get("processes") != 1:
-        path += max(workers.values())
-    return Cost(wall, path), [(r.row, r.machines, r.error) for r in table.results]
+        longest = max(np.diff(sorted([0.0, *used])).max() for used in workers.values())
+        count = len(workers)
+        bound += sum(map(max, workers.values())) / count + longest * (1 - 1 / count)
+    return Cost(wall, bound), [(r.row, r.machines, r.error) for r in table.results]
 
 
 def two_against_one(asked: dict[str, Any], case: str = CASE, t_end: float = 5.0, rounds: int = 1) -> list[Ratio]:
-    """By the clock, and by the CPU time of the processes on the critical path.
-
-    On a machine that does nothing else the two agree; on one that is busy only the second means anything.
-    """
+    """By the clock, and by CPU times; on a machine that is busy with other things only the second means anything."""
     made = study(case, contingencies=asked, t_end=t_end)
     costs: dict[int, list[Cost]] = {1: [], 2: []}
     for _ in range(rounds):
@@ -72,12 +74,12 @@ def two_against_one(asked: dict[str, Any], case: str = CASE, t_end: float = 5.0,
             found.append(cost)
             tables.append(table)
         assert tables[0] == tables[1]
-    (wall_1, wall_2), (path_1, path_2) = ([min(getattr(c, name) for c in found) for found in costs.values()]
-                                          for name in ("wall", "path"))
+    (wall_1, wall_2), (bound_1, bound_2) = ([min(getattr(c, name) for c in found) for found in costs.values()]
+                                          for name in ("wall", "bound"))
     told = f"{len(made.tasks)} {'searches' if made.tasks[0].search else 'runs'} of {case}"
     return [Ratio("two processes / one, wall time", wall_2 / wall_1, TARGET, f"{wall_2:.2f} s, {wall_1:.2f} s, {told}"),
-            Ratio("two processes / one, CPU time on the critical path", path_2 / path_1, TARGET,
-                  f"{path_2:.2f} s, {path_1:.2f} s, {told}")]
+            Ratio("two processes / one, bound by CPU times", bound_2 / bound_1, TARGET,
+                  f"{bound_2:.2f} s, {bound_1:.2f} s, {told}")]
 
 
 def measure(rounds: int = 3) -> list[Ratio]:

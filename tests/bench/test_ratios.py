@@ -41,8 +41,8 @@ def test_gradients_cost_a_few_simulations():
 
 def test_two_processes_share_the_work_of_a_sweep():
     """The target is 1 / 1.8; by CPU time, which a busy machine changes less."""
-    _, path = sweep.two_against_one(sweep.FAULTS)
-    assert path.value < 0.65
+    _, bound = sweep.two_against_one(sweep.FAULTS)
+    assert bound.value < 0.65
 
 
 def test_a_missed_target_is_told():
