@@ -60,7 +60,7 @@ class Scenario:
 
 def draw(rng: np.random.Generator) -> Scenario:
     """A scenario: fault place and duration, load level and kind, limits, relays, dampings, inertias, times."""
-    name = str(rng.choice(list(SYSTEMS)))
+    name = str(rng.choice(["wscc9", "kundur"]))  # others may have added to SYSTEMS
     about, case = SYSTEMS[name], gc.load_case(name)
     for id in ("fault", "trip"):
         case.remove(id)
