@@ -127,6 +127,56 @@ def test_what_begins_across_a_line_by_round_off_and_departs_without_speed_crosse
     assert [e.t for e in run.events] == pytest.approx([0.0], abs=1e-12)
 
 
+@pytest.mark.parametrize("zeros", [(0.02, 0.05, 0.09), (0.045, 0.05, 0.055), (0.001, 0.002, 0.099), (0.01, 0.04, 0.05)])
+@pytest.mark.parametrize("steepness", [1.0, 1e3])
+def test_of_the_zeros_of_a_guard_that_is_not_monotone_one_in_its_direction_is_found(zeros, steepness):
+    class Wave(Device):
+        x0, a, b, c, steepness = (Param("", 0.0), Param(""), Param(""), Param(""), Param(""))
+        x = State("", start_at="x0")
+        y = Algebraic("")
+        hit = Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        def residuals(s):
+            return s.y - np.tanh(s.steepness * (s.x - s.a) * (s.x - s.b) * (s.x - s.c) * 1e4)
+
+        @guard("up", when={"hit": 0}, then={"hit": 1})
+        def rises(s):
+            return s.y
+
+    with registered(Wave):
+        run = gc.simulate(system(Wave(id="W", **dict(zip("abc", zeros, strict=True)), steepness=steepness)), 0.2, 0.1)
+    (event,) = run.events
+    assert min(abs(event.t - zeros[0]), abs(event.t - zeros[2])) < 1e-12
+
+
+def test_where_the_equations_have_no_solution_half_way_the_crossing_is_found_beside_it():
+    """``y³ - y`` folds back: from the upper branch y falls to the lower one between two points of the grid."""
+
+    class Fold(Device):
+        x0, zero = Param("", -0.5), Param("")
+        x = State("", start_at="x0")
+        y = Algebraic("", init=1.2)
+        hit = Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        def residuals(s):
+            return s.y * s.y * s.y - s.y + s.x + 10.0 * s.hit
+
+        @guard("up", when={"hit": 0}, then={"hit": 1})
+        def passes(s):
+            return s.x - s.zero
+
+    with registered(Fold):
+        for zero in (-0.3, 0.2, 0.38, 0.39, 0.7):
+            run = gc.simulate(system(Fold(id="F", zero=zero)), 1.6, 0.8)
+            assert [e.t for e in run.events] == pytest.approx([zero + 0.5], abs=1e-12)
+
+
 def test_a_guard_that_cannot_be_located_is_named():
     """A jump through zero has no crossing to be found."""
 
