@@ -57,10 +57,11 @@ def limits() -> dict[str, str]:
         for k, run in enumerate(found.runs):
             exact = compare.ours(name, step=grid(run.t), **compare.REFERENCE)
             mine = compare.ours(name, step=grid(run.t))
-            beyond = f"{compare.beyond_limit(name, found, k)[0]:.3f}" if name == compare.LIMITED else ""
-            rows.append([name, f"1/{round(1 / steps[k])} s", *sizes(compare.differences(name, exact, run)), beyond,
+            beyond, _, part = compare.beyond_limit(name, found, k)
+            rows.append([name, f"1/{round(1 / steps[k])} s", *sizes(compare.differences(name, exact, run)),
+                         f"{beyond:.3f}", f"{100 * part:.0f} %",
                          *sizes(compare.differences(name, exact, mine))])
-    return {"limits": markdown([HEADING[0], "step", *HEADING[1:], "VR beyond VRMAX (pu)",
+    return {"limits": markdown([HEADING[0], "step", *HEADING[1:], "VR beyond VRMAX (pu)", "in steps",
                                 *(f"gridcore's {what}" for what in QUANTITIES)], rows)}
 
 

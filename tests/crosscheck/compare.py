@@ -95,17 +95,26 @@ def limited(name: str, steps: tuple[float, ...]) -> Answer:
     return ask(STUDIES[name], [Asked(step, t_end=T_END) for step in steps], quantities=REGULATOR, timeout=3000)
 
 
-def beyond_limit(name: str, found: Answer, run: int) -> tuple[float, float]:
-    """How far the VR by which ANDES integrated Efd is from the VR that it reports (pu): at VRMAX, and elsewhere.
+def beyond_limit(name: str, found: Answer, run: int) -> tuple[float, float, float]:
+    """How far the VR by which ANDES integrated Efd is from the VR that it reports, at most (pu).
 
-    A trapezoidal step says which: ``TE dEfd/h + KE Efd = VR``, with means for Efd and VR; nothing saturates here.
+    A trapezoidal step says which: ``TE dEfd/h + KE Efd + B (Efd - A)^2 = VR``, with means of what is not dEfd.
+
+    Returns
+    -------
+    float, float, float
+        In steps that end at VRMAX, in all others; and in how many of the former, as a part, it is above 1e-3.
     """
     t, VR, Efd = found.runs[run].t, *(found.series(run, "IEEEX1", what) for what in REGULATOR["IEEEX1"])
-    TE, KE, VRMAX = ([parameter(name, f"EXC_{machine}.{what}") for machine in found.owners("IEEEX1")]
-                     for what in ("TE", "KE", "VRMAX"))
-    used = TE * np.diff(Efd, axis=0) / np.diff(t)[:, None] + KE * (Efd[1:] + Efd[:-1]) / 2
+    TE, KE, VRMAX, E1, SE1, E2, SE2 = (
+        np.array([parameter(name, f"EXC_{machine}.{what}") for machine in found.owners("IEEEX1")])
+        for what in ("TE", "KE", "VRMAX", "E1", "SE1", "E2", "SE2"))
+    root = np.sqrt(SE1 * E1 / (SE2 * E2))
+    A, B = E2 - (E1 - E2) / (root - 1), np.where(root > 0, SE2 * E2 * ((root - 1) / (E1 - E2)) ** 2, 0.0)
+    taken = KE * Efd + B * np.maximum(Efd - A, 0.0) ** 2
+    used = TE * np.diff(Efd, axis=0) / np.diff(t)[:, None] + (taken[1:] + taken[:-1]) / 2
     off, at = np.abs(used - (VR[1:] + VR[:-1]) / 2), VR[1:] >= VRMAX
-    return float(off[at].max()), float(off[~at].max())
+    return float(off[at].max()), float(off[~at].max()), float((off[at] > 1e-3).mean())
 
 
 def parameter(name: str, address: str) -> float:
