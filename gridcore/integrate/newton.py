@@ -74,10 +74,16 @@ class Newton:
             raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
                                    t=self.assembly.Z[-1]) from None
         self._fresh = True
+
+    def _old_are_better(self) -> bool:
+        """Whether iterations with the present factors look fewer than what a factorisation costs."""
+        if not (self._fresh and self._rate):
+            return self._fresh
         if self.lu.factorisations != self._searched:
             self._searched = self.lu.factorisations
             factorisation, solve = self.lu.operations()
             self._worth = max(_CHEAPEST, min(factorisation / solve, _DEAREST) - 1)
+        return self._first * self._rate**(1 + self._worth) <= _REMAINS
 
     def solve(self) -> None:
         """Iterate from the X that stands in the assembly; leaves the solution there.
@@ -89,8 +95,7 @@ class Newton:
         """
         assembly, before, slow = self.assembly, 0.0, 0
         start = assembly.X.copy()
-        # with old factors it takes more iterations, as it looks; as many as a factorisation costs are better than that
-        old = self._fresh and self._first * self._rate**(1 + self._worth) <= _REMAINS
+        old = self._old_are_better()
         if not old:
             self.factor(alike=True)  # if it is not, convergence will tell
         assembly.residual()
