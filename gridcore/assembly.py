@@ -144,6 +144,21 @@ class Assembly:
             self._jac.add(self.Z, out)
         return out[:-1]
 
+    def linearise(self, batches: Batches, entries: int) -> np.ndarray:
+        """F_X(Z) as :meth:`jacobian` gives it, and behind it what other batches add up, in one new array.
+
+        (nnz + 1 + entries + 1,): each part has an entry more, for what is dropped.
+        """
+        size = len(self.indices) + 1
+        out = np.empty(size + entries + 1)
+        if self._native:
+            self._native.gc_linearise(self.plan, len(batches), batches.address, entries, address(out))
+        else:
+            out[:size], out[size:] = self._linear_matrix, 0.0
+            self._jac.add(self.Z, out[:size])
+            batches.add(self.Z, out[size:])
+        return out
+
     def newton(self, tol: float) -> float:
         """``X += R``; returns max |R_i| / (1 + |X_i|), and leaves the next residual unless below `tol`."""
         if self._native:
@@ -159,6 +174,8 @@ class Assembly:
         runtime.gc_newton.restype = ctypes.c_double
         runtime.gc_newton.argtypes = [ctypes.c_void_p, ctypes.c_double]
         runtime.gc_jacobian.restype, runtime.gc_jacobian.argtypes = None, [ctypes.c_void_p] * 2
+        runtime.gc_linearise.restype, runtime.gc_linearise.argtypes = None, [
+            ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
         for name in ("gc_rhs", "gc_residual", "gc_matrix"):
             function = getattr(runtime, name)
             function.restype, function.argtypes = None, [ctypes.c_void_p]

@@ -176,7 +176,9 @@ class System:
 
     @functools.cached_property
     def _lu(self) -> Factors:
-        return LU(self.n, self.assembly.indptr, self.assembly.indices)
+        lu = LU(self.n, self.assembly.indptr, self.assembly.indices)
+        lu.runtime = self.assembly.runtime
+        return lu
 
     def new_lu(self, loose: bool = False) -> Factors:
         """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Factors.another`."""

@@ -36,7 +36,7 @@ class Discrete:
         if operator.record.guard >= 0:
             return *operator.located_transpose(aX, aP, aT1), np.zeros_like(aT1)
         bX, bT0, bT1 = operator.transpose(aX, aP)
-        return bX, bT0, aT1 + bT1
+        return bX, bT0, aT1 + bT1 if operator.record.end else aT1
 
     def shift(self, replay: Replay, k: int) -> np.ndarray | None:
         """dX/dT by which the state just before or after a switch is moved along its trajectory."""

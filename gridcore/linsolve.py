@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GridcoreError
+from .triangular import Triangular
 
 try:
     from nbklu import _ext as _klu
@@ -36,6 +37,9 @@ _GROWTH = 1e-3
 # Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
 # extreme pivots keep their ratio to this factor, but not for more than so many times.
 _SAME_PIVOTS, _UNSEEN = 2.0, 8
+
+# Right-hand sides from which on factors are taken out of KLU for them.
+_MANY = 16
 
 
 class SingularMatrix(GridcoreError):
@@ -69,7 +73,11 @@ class Factors:
     ----------
     factorisations, refactorisations, solves : int
         Work done: with a search for pivots, without one, and right-hand sides (transposed or not).
+    runtime : ctypes library or None
+        With compiled loops for many right-hand sides, where they are wanted.
     """
+
+    runtime: Any = None
 
     def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike, dtype: type = float):
         self.n = int(n)
@@ -199,10 +207,12 @@ class KLU(Factors):
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = self._seen = 1.0
         self._unseen = 0
+        self._triangular: Triangular | None = None
+        self._taken = -1
 
     def another(self, loose: bool = False) -> KLU:
         other = KLU(self.n, self.indptr, self.indices, self.dtype.type, self._analysis)
-        other._loose = loose
+        other._loose, other.runtime = loose, self.runtime
         return other
 
     def __del__(self) -> None:
@@ -287,15 +297,33 @@ class KLU(Factors):
         self._rgrowth(self.indptr, self.indices, values, self._symbolic, self._numeric, common)
         return common.rgrowth
 
+    def _many(self) -> Triangular:
+        """The present factors, taken out for many right-hand sides."""
+        numeric = self._numeric
+        entries = (numeric.lnz, numeric.unz, numeric.nzoff)
+        if self._triangular is None or self._triangular.entries != entries:
+            self._triangular, self._taken = Triangular(self.runtime, self.n, entries), -1
+        made = self.factorisations + self.refactorisations
+        if self._taken != made:
+            self._triangular.take(_klu, numeric, self._symbolic, self._common)
+            self._taken = made
+        return self._triangular
+
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs = self._right_hand_sides(b)
         self.solves += nrhs
+        if nrhs >= _MANY and self.runtime is not None:
+            self._many().solve(b)
+            return b
         self._solve(self._symbolic, self._numeric, self.n, nrhs, b, self._common)
         return b
 
     def tsolve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs = self._right_hand_sides(b)
         self.solves += nrhs
+        if nrhs >= _MANY and self.runtime is not None:
+            self._many().tsolve(b)
+            return b
         self._tsolve(self._symbolic, self._numeric, self.n, nrhs, b, *self._plain, self._common)
         return b
 

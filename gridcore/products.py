@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,7 +42,7 @@ class Matrix:
                  at: np.ndarray | None = None, diagonal: np.ndarray | None = None):
         self.shape, self.indptr, self.indices, self.at = shape, indptr, indices, at
         self.diagonal = np.zeros(0, dtype=np.int32) if diagonal is None else diagonal
-        self._values = np.zeros(len(indices))
+        self.values = np.zeros(len(indices))
         self.runtime = runtime
         if runtime is not None:
             self._bind(runtime)
@@ -51,8 +51,8 @@ class Matrix:
         any_of, pointer = [ctypes.c_long, ctypes.c_void_p], ctypes.c_void_p
         for name, arguments in (("gc_times", [*any_of, *[pointer] * 3, ctypes.c_int]),
                                 ("gc_times_transposed", [*any_of, *[pointer] * 3, ctypes.c_int]),
-                                ("gc_shifted", [pointer] * 5), ("gc_sum", [pointer] * 6),
-                                ("gc_step_transposed", [*any_of, *[pointer] * 10])):
+                                ("gc_shifted", [pointer] * 4), ("gc_sum", [pointer] * 5),
+                                ("gc_step_transposed", [*any_of, *[pointer] * 11])):
             function = getattr(runtime, name)
             function.restype, function.argtypes = None, arguments
         self._kept = (np.unique(self.indices).astype(np.int32), np.flatnonzero(np.diff(self.indptr)).astype(np.int32),
@@ -61,7 +61,7 @@ class Matrix:
         self._pattern = _CPattern(
             *self.shape, len(self.indices), len(used), len(read), len(self.diagonal), address(self.indptr),
             address(self.indices), address(used), address(read), address(row_ptr), address(column), address(place),
-            None if self.at is None else address(self.at), address(self.diagonal), address(self._values), address(work))
+            None if self.at is None else address(self.at), address(self.diagonal), address(self.values), address(work))
         self.pattern = ctypes.addressof(self._pattern)
 
     def product(self, values: np.ndarray, rows: np.ndarray, to: np.ndarray | None = None) -> np.ndarray:
@@ -88,19 +88,19 @@ class Matrix:
     def shifted(self, m: np.ndarray, scale: np.ndarray, J: np.ndarray) -> np.ndarray:
         """Entries of ``diag(m) + diag(scale) J``, in a buffer that the next call overwrites."""
         if self.runtime is None:
-            np.multiply(scale[self.indices], J if self.at is None else J[self.at], out=self._values)
-            self._values[self.diagonal] += m[self.indices[self.diagonal]]
+            np.multiply(scale[self.indices], J if self.at is None else J[self.at], out=self.values)
+            self.values[self.diagonal] += m[self.indices[self.diagonal]]
         else:
-            self.runtime.gc_shifted(self.pattern, address(m), address(scale), address(J), address(self._values))
-        return self._values
+            self.runtime.gc_shifted(self.pattern, address(m), address(scale), address(J))
+        return self.values
 
     def summed(self, s: np.ndarray, U: np.ndarray, t: np.ndarray, V: np.ndarray) -> np.ndarray:
         """Entries of ``diag(s) U + diag(t) V``, in a buffer that the next call overwrites."""
         if self.runtime is None:
-            np.add(s[self.indices] * U, t[self.indices] * V, out=self._values)
+            np.add(s[self.indices] * U, t[self.indices] * V, out=self.values)
         else:
-            self.runtime.gc_sum(self.pattern, address(s), address(U), address(t), address(V), address(self._values))
-        return self._values
+            self.runtime.gc_sum(self.pattern, address(s), address(U), address(t), address(V))
+        return self.values
 
     def _turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pattern by rows: pointers, columns, and the place of each entry in the values."""
@@ -113,15 +113,47 @@ class Matrix:
         return sp.csc_matrix((values, self.indices, self.indptr), shape=self.shape)
 
 
-def step_transposed(B: Matrix, C: Matrix, m: np.ndarray, early: np.ndarray, c: np.ndarray, J: np.ndarray, U: np.ndarray,
-                    V: np.ndarray, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
+class Coefficients:
+    """What a step is made of: ``m`` differential rows, ``c = h theta`` there and -1 elsewhere, ``early``
+    ``= h (1 - theta) m``.
+    """
+
+    def __init__(self, differential: np.ndarray, h: float, theta: float):
+        m, c = differential.astype(float), np.where(differential, h * theta, -1.0)
+        self.h, self._rows = h, np.array([m, c, -c, (h * (1 - theta)) * m])
+        self.m, self.c, self.minus_c, self.early = self._rows
+        self.addresses = [address(row) for row in self._rows]
+
+
+class Linearised(Protocol):
+    """A point of a tape: entries of F_X and F_p, and where these are."""
+
+    J: np.ndarray
+    Fp: np.ndarray
+    addresses: tuple[int, int]
+
+
+def end_of_step(A: Matrix, of: Coefficients, point: Linearised) -> np.ndarray:
+    """Entries of ``diag(m) - diag(c) J``, in a buffer that the next call overwrites."""
+    if A.runtime is None:
+        return A.shifted(of.m, of.minus_c, point.J)
+    m, _, minus_c, _ = of.addresses
+    A.runtime.gc_shifted(A.pattern, m, minus_c, point.addresses[0])
+    return A.values
+
+
+def step_transposed(B: Matrix, C: Matrix, C_start: Matrix, of: Coefficients, start: Linearised, end: Linearised,
+                    w: np.ndarray, aP: np.ndarray) -> np.ndarray:
     """``(diag(m) + diag(early) J)^T w_i`` for each row of `w`, with the pattern of B; and with that of C,
-    ``(diag(early) U + diag(c) V)^T w_i`` added to `aP`. What an adjoint does at every step, in one call.
+    ``(diag(early) Fp + diag(c) Fp+)^T w_i`` added to `aP`. What an adjoint does at every step, in one call.
+
+    `C_start` has the part of C in rows where `early` is not zero.
     """
     if B.runtime is None:
-        C.transposed(C.summed(early, U, c, V), w, aP)
-        return B.transposed(B.shifted(m, early, J), w)
+        C.transposed(C.summed(of.early, start.Fp, of.c, end.Fp), w, aP)
+        return B.transposed(B.shifted(of.m, of.early, start.J), w)
     aX = np.empty((len(w), B.shape[1]))
-    B.runtime.gc_step_transposed(len(w), B.pattern, C.pattern, address(m), address(early), address(c), address(J),
-                                 address(U), address(V), address(w), address(aX), address(aP))
+    m, c, _, early = of.addresses
+    B.runtime.gc_step_transposed(len(w), B.pattern, C.pattern, C_start.pattern, m, early, c, *start.addresses,
+                                 end.addresses[1], address(w), address(aX), address(aP))
     return aX

@@ -16,8 +16,9 @@ import numpy as np
 
 from .errors import ConvergenceError, EventError
 from .jacobian import SparseMap
+from .kernel import address
 from .linsolve import SingularMatrix
-from .products import Matrix, step_transposed
+from .products import Coefficients, Matrix, end_of_step, step_transposed
 from .switching import Trigger
 from .trajectory import Step, Switch
 
@@ -33,7 +34,7 @@ TOUCHING = 1e-6
 
 # Times are sums: on one grid, steps have a few lengths that differ in the last digit. What counts as the same length
 # for pivots is less strict.
-_LENGTHS = 8
+_LENGTHS = 12
 _SAME_H = 1e-3
 
 
@@ -50,14 +51,18 @@ class Point:
     differential : (n,) bool array
     J, Fp : arrays
         Entries of F_X and F_p, in the patterns of the replay.
+    addresses : (int, int)
+        Where they are.
     """
 
     def __init__(self, replay: Replay, k: int):
         self.replay, self.k = replay, k
         self.differential = replay.differential(k)
-        assembly = replay.load(k)
-        self.J = assembly.jacobian()
-        self.Fp = replay.parameter_map.values(assembly.Z)
+        assembly, of_p = replay.load(k), replay.parameter_map
+        values, nnz = assembly.linearise(of_p.batches, len(of_p.indices)), len(assembly.indices)
+        self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
+        begins = address(values)
+        self.addresses = begins, begins + values.itemsize * (nnz + 1)
 
     @cached_property
     def F(self) -> np.ndarray:
@@ -99,8 +104,8 @@ class Replay:
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
         self.A, self.B = system.remembered("step", system.base_differential, self._of_step)
-        self.C = system.remembered("step in parameters", self.carried, self._of_parameters)
-        self._settings = tape.point_settings()
+        self.C, self.C_start = system.remembered("step in parameters", self.carried, self._of_parameters)
+        self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
         self._loaded = (-1, -1)
         self._cache: dict[int, Point] = {}
@@ -108,19 +113,24 @@ class Replay:
         self._factored = (-1, 0.0)
 
     def _of_step(self) -> tuple[Matrix, Matrix]:
-        """The patterns of A and B."""
-        system, assembly, shape = self.system, self.system.assembly, (self.system.n, self.system.n)
-        # of F_X, a step's start needs only the rows that can be differential
-        kept = np.flatnonzero(system.base_differential[assembly.indices]).astype(np.int32)
-        starts = np.searchsorted(kept, assembly.indptr).astype(np.int32)
-        diagonal = np.searchsorted(kept, assembly.diagonal[system.base_differential]).astype(np.int32)
+        """The patterns of A and B: of F_X, a step's start needs only the rows that can be differential."""
+        assembly, shape = self.system.assembly, (self.system.n, self.system.n)
+        kept, starts = self._differential_rows(assembly.indptr, assembly.indices)
+        diagonal = np.searchsorted(kept, assembly.diagonal[self.system.base_differential]).astype(np.int32)
         return (Matrix(shape, assembly.indptr, assembly.indices, assembly.runtime, None, assembly.diagonal),
                 Matrix(shape, starts, assembly.indices[kept], assembly.runtime, kept, diagonal))
 
-    def _of_parameters(self) -> Matrix:
-        """The pattern of C."""
-        of_C = self.parameter_map
-        return Matrix(of_C.shape, of_C.indptr, of_C.indices, self.system.assembly.runtime)
+    def _of_parameters(self) -> tuple[Matrix, Matrix]:
+        """The pattern of C, and that of its part at a step's start."""
+        of_C, runtime = self.parameter_map, self.system.assembly.runtime
+        kept, starts = self._differential_rows(of_C.indptr, of_C.indices)
+        return (Matrix(of_C.shape, of_C.indptr, of_C.indices, runtime),
+                Matrix(of_C.shape, starts, of_C.indices[kept], runtime, kept))
+
+    def _differential_rows(self, indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Entries of a pattern in rows that can be differential, and where the columns of these begin."""
+        kept = np.flatnonzero(self.system.base_differential[indices]).astype(np.int32)
+        return kept, np.searchsorted(kept, indptr).astype(np.int32)
 
     def point(self, k: int) -> Point:
         """Point `k`, linearised; the last few are kept."""
@@ -138,7 +148,7 @@ class Replay:
 
     def differential(self, k: int) -> np.ndarray:
         """(n,) bool: the rows that are differential at point `k`."""
-        number = int(self._settings[k])
+        number = self._settings[k]
         if number not in self._masks:
             self._masks[number] = self.system.differential(self.buffer(k))
         return self._masks[number]
@@ -146,7 +156,7 @@ class Replay:
     def load(self, k: int) -> Assembly:
         """Put point `k` into the assembly; parameters, modes and what depends on them only where they are others."""
         X = self.tape.states.row(k)  # which may use the assembly to find it again
-        assembly, number, n = self.system.assembly, int(self._settings[k]), self.system.n
+        assembly, number, n = self.system.assembly, self._settings[k], self.system.n
         if self._loaded != (number, assembly.refreshed):
             assembly.Z[n:-1] = self.tape.settings[number]
             assembly.refresh()
@@ -156,7 +166,7 @@ class Replay:
 
     def coefficients(self, point: Point, h: float) -> Coefficients:
         """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last few are kept."""
-        key = (h, int(self._settings[point.k]))
+        key = (h, self._settings[point.k])
         if key not in self._coefficients:
             while len(self._coefficients) >= _LENGTHS:
                 self._coefficients.pop(next(iter(self._coefficients)))
@@ -165,11 +175,11 @@ class Replay:
 
     def matrix(self, point: Point, coefficients: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
-        return self.A.shifted(coefficients.m, coefficients.minus_c, point.J)
+        return end_of_step(self.A, coefficients, point)
 
     def factor(self, point: Point, coefficients: Coefficients) -> None:
         """Factors of ``diag(m) - diag(c) J`` at a point."""
-        last, self._factored = self._factored, (int(self._settings[point.k]), coefficients.h)
+        last, self._factored = self._factored, (self._settings[point.k], coefficients.h)
         alike = last[0] == self._factored[0] and abs(last[1] - coefficients.h) <= _SAME_H * coefficients.h
         try:
             self.lu.refactor(self.matrix(point, coefficients), alike)
@@ -220,17 +230,6 @@ class Replay:
         return system.guard_map(np.concatenate([np.arange(system.n), [system.layout.t], self.carried]))
 
 
-class Coefficients:
-    """What a step is made of: ``m`` differential rows, ``c = h theta`` there and -1 elsewhere, ``early``
-    ``= h (1 - theta) m``.
-    """
-
-    def __init__(self, differential: np.ndarray, h: float, theta: float):
-        self.h, self.m = h, differential.astype(float)
-        self.c = np.where(differential, h * theta, -1.0)
-        self.minus_c, self.early = -self.c, (h * (1 - theta)) * self.m
-
-
 class StepOperator:
     """One theta step: ``A dX+ = B dX + C dP + end dT+ - start dT``.
 
@@ -279,8 +278,7 @@ class StepOperator:
         """Adjoints of dX, dT and dT+ from that of dX+; that of dP is added to `aP`."""
         replay, record = self.replay, self.record
         w = replay.lu.tsolve(np.array(adjoint, order="C"))
-        of, p0 = self.of, self.p0
-        aX = step_transposed(replay.B, replay.C, of.m, of.early, of.c, p0.J, p0.Fp, self.p1.Fp, w, aP)
+        aX = step_transposed(replay.B, replay.C, replay.C_start, self.of, self.p0, self.p1, w, aP)
         still = np.zeros(len(w))
         return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still
 

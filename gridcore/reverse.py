@@ -13,7 +13,7 @@ from .initial_sensitivity import InitialSensitivity
 from .integrate.retrace import retrace
 from .objective import Objective, Weights, evaluate
 from .replay import Replay, ResolveOperator, carried_parameters
-from .trajectory import Arm, Cancel, Record, Resolve, Step, Switch
+from .trajectory import GRID, Arm, Cancel, Record, Resolve, Step, Switch
 from .wanted import Wanted, replayable, table, warn_of_coincidence
 
 if TYPE_CHECKING:
@@ -78,8 +78,11 @@ class ReverseSweep:
     def step(self, record: Step) -> None:
         """A step."""
         operator = self.replay.step(record)
-        self.X, start, self.T[record.end] = self.rule.step_transpose(operator, self.X, self.P, self.T[record.end])
-        self.T[record.start] += start
+        self.X, start, end = self.rule.step_transpose(operator, self.X, self.P, self.T[record.end])
+        if record.end != GRID:  # which does not move
+            self.T[record.end] = end
+        if record.start != GRID:
+            self.T[record.start] += start
         self.objectives(record.k)
 
     def resolve(self, record: Resolve) -> None:

@@ -70,6 +70,15 @@ void gc_jacobian(const plan *p, double *out)
     gc_add(p->n_jac, p->jac, p->Z, out);
 }
 
+/* out = dF/dX as above, and behind it the `entries` that other batches add up */
+void gc_linearise(const plan *p, long count, const batch *b, long entries, double *out)
+{
+    gc_jacobian(p, out);
+    out += p->nnz + 1;
+    for (long k = 0; k <= entries; ++k) out[k] = 0.0;
+    gc_add(count, b, p->Z, out);
+}
+
 /* X += R; returns the largest |R_i| / (1 + |X_i|), and the next residual unless that is below tol */
 double gc_newton(const plan *p, double tol)
 {
@@ -149,17 +158,18 @@ typedef struct {
     double *values, *work;
 } pattern;
 
-/* out = diag(m) + diag(scale) J for the entries `at` of J, or all of them */
-void gc_shifted(const pattern *p, const double *m, const double *scale, const double *J, double *out)
+/* values = diag(m) + diag(scale) J for the entries `at` of J, or all of them */
+void gc_shifted(const pattern *p, const double *m, const double *scale, const double *J)
 {
+    double *out = p->values;
     for (long k = 0; k < p->entries; ++k) out[k] = scale[p->row[k]] * J[p->at ? p->at[k] : k];
     for (long k = 0; k < p->n_diagonal; ++k) out[p->diagonal[k]] += m[p->row[p->diagonal[k]]];
 }
 
-/* out = diag(s) U + diag(t) V */
-void gc_sum(const pattern *p, const double *s, const double *U, const double *t, const double *V, double *out)
+/* values = diag(s) U + diag(t) V */
+void gc_sum(const pattern *p, const double *s, const double *U, const double *t, const double *V)
 {
-    for (long k = 0; k < p->entries; ++k) out[k] = s[p->row[k]] * U[k] + t[p->row[k]] * V[k];
+    for (long k = 0; k < p->entries; ++k) p->values[k] = s[p->row[k]] * U[k] + t[p->row[k]] * V[k];
 }
 
 /* out[i][j] = (add ? out[i][j] : 0) + sum_k value[k] in[i][row k] over the entries k of column j */
@@ -223,15 +233,16 @@ FAST void gc_times(long count, const pattern *p, const double *value, const doub
     }
 }
 
-/* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w */
-void gc_step_transposed(long count, const pattern *B, const pattern *C, const double *m, const double *early,
-                        const double *c, const double *J, const double *U, const double *V, const double *w,
-                        double *aX, double *aP)
+/* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w; D is the
+ * part of C in rows where `early` is not zero */
+void gc_step_transposed(long count, const pattern *B, const pattern *C, const pattern *D, const double *m,
+                        const double *early, const double *c, const double *J, const double *U, const double *V,
+                        const double *w, double *aX, double *aP)
 {
-    gc_shifted(B, m, early, J, B->values);
+    gc_shifted(B, m, early, J);
     gc_times_transposed(count, B, B->values, w, aX, 0);
     if (count > 1) {
-        gc_sum(C, early, U, c, V, C->values);
+        gc_sum(C, early, U, c, V);
         gc_times_transposed(count, C, C->values, w, aP, 1);
         return;
     }
@@ -242,7 +253,106 @@ void gc_step_transposed(long count, const pattern *B, const pattern *C, const do
     }
     for (long j = 0; j < C->n_columns; ++j) {
         double sum = aP[j];
-        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) sum += U[k] * early_w[C->row[k]] + V[k] * c_w[C->row[k]];
+        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) sum += V[k] * c_w[C->row[k]];
+        for (int k = D->ptr[j]; k < D->ptr[j + 1]; ++k) sum += U[D->at[k]] * early_w[D->row[k]];
         aP[j] = sum;
+    }
+}
+
+/* ---- LU factors with many right-hand sides: gridcore/triangular.py ---- */
+
+#define WIDE 32 /* fewer, and compilers unroll the loops over them instead of using vector registers */
+
+typedef struct {
+    long n, n_blocks;
+    const int *Lp, *Li;
+    const double *Lx; /* the unit diagonal comes first in each column */
+    const int *Up, *Ui;
+    const double *Ux; /* the diagonal comes last */
+    const int *Fp, *Fi;
+    const double *Fx;
+    const int *P, *Q;
+    const double *Rs;
+    const int *R; /* where blocks begin */
+    double *work;
+} factors;
+
+/* work[k] = in[i][order k] / scale[k] for WIDE rows i, the missing ones zero; and back */
+static inline void read_rows(long n, long rows, const double *in, const int *order, const double *scale, double *work)
+{
+    for (long k = 0; k < n; ++k) {
+        const double f = scale ? 1.0 / scale[k] : 1.0, *from = in + order[k];
+        for (long b = 0; b < WIDE; ++b) work[k * WIDE + b] = b < rows ? f * from[b * n] : 0.0;
+    }
+}
+
+static inline void write_rows(long n, long rows, const double *work, const int *order, const double *scale, double *out)
+{
+    for (long k = 0; k < n; ++k) {
+        const double f = scale ? 1.0 / scale[k] : 1.0;
+        double *to = out + order[k];
+        for (long b = 0; b < rows; ++b) to[b * n] = f * work[k * WIDE + b];
+    }
+}
+
+/* x[i] -= value x[k], for WIDE of them */
+#define TAKE(i, value, k)                                                          \
+    do {                                                                           \
+        double *restrict to_ = x + (long)(i) * WIDE;                               \
+        const double v_ = (value), *restrict from_ = x + (long)(k) * WIDE;         \
+        for (int b_ = 0; b_ < WIDE; ++b_) to_[b_] -= v_ * from_[b_];               \
+    } while (0)
+
+#define DIVIDE(k, value)                                                           \
+    do {                                                                           \
+        const double f_ = 1.0 / (value);                                           \
+        for (int b_ = 0; b_ < WIDE; ++b_) x[(long)(k) * WIDE + b_] *= f_;          \
+    } while (0)
+
+/* A x = b for each of the rows of b, in place */
+FAST void gc_solve(long count, const factors *f, double *b)
+{
+    const long n = f->n;
+    double *x = f->work;
+    for (long i = 0; i < count; i += WIDE, b += WIDE * n) {
+        const long rows = count - i < WIDE ? count - i : WIDE;
+        read_rows(n, rows, b, f->P, f->Rs, x);
+        for (long block = f->n_blocks - 1; block >= 0; --block) {
+            const int k1 = f->R[block], k2 = f->R[block + 1];
+            for (int k = k1; k < k2; ++k)
+                for (int p = f->Lp[k] + 1; p < f->Lp[k + 1]; ++p) TAKE(f->Li[p], f->Lx[p], k);
+            for (int k = k2 - 1; k >= k1; --k) {
+                const int last = f->Up[k + 1] - 1;
+                DIVIDE(k, f->Ux[last]);
+                for (int p = f->Up[k]; p < last; ++p) TAKE(f->Ui[p], f->Ux[p], k);
+            }
+            for (int k = k1; k < k2; ++k)
+                for (int p = f->Fp[k]; p < f->Fp[k + 1]; ++p) TAKE(f->Fi[p], f->Fx[p], k);
+        }
+        write_rows(n, rows, x, f->Q, 0, b);
+    }
+}
+
+/* A^T x = b for each of the rows of b, in place */
+FAST void gc_tsolve(long count, const factors *f, double *b)
+{
+    const long n = f->n;
+    double *x = f->work;
+    for (long i = 0; i < count; i += WIDE, b += WIDE * n) {
+        const long rows = count - i < WIDE ? count - i : WIDE;
+        read_rows(n, rows, b, f->Q, 0, x);
+        for (long block = 0; block < f->n_blocks; ++block) {
+            const int k1 = f->R[block], k2 = f->R[block + 1];
+            for (int k = k1; k < k2; ++k)
+                for (int p = f->Fp[k]; p < f->Fp[k + 1]; ++p) TAKE(k, f->Fx[p], f->Fi[p]);
+            for (int k = k1; k < k2; ++k) {
+                const int last = f->Up[k + 1] - 1;
+                for (int p = f->Up[k]; p < last; ++p) TAKE(k, f->Ux[p], f->Ui[p]);
+                DIVIDE(k, f->Ux[last]);
+            }
+            for (int k = k2 - 1; k >= k1; --k)
+                for (int p = f->Lp[k] + 1; p < f->Lp[k + 1]; ++p) TAKE(k, f->Lx[p], f->Li[p]);
+        }
+        write_rows(n, rows, x, f->P, f->Rs, b);
     }
 }

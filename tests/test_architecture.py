@@ -26,7 +26,7 @@ PIPELINE = """
     case files
     views trace kernel elementwise layout jacobian assembly
     network events switching
-    linsolve powerflow initialise operating_point initial_sensitivity dae widening
+    triangular linsolve powerflow initialise operating_point initial_sensitivity dae widening
     checkpoint trajectory signals export run store
     integrate.newton integrate.round_off integrate.path initial_values integrate.watch integrate.locate integrate.driver
     integrate.theta integrate.ida integrate.retrace

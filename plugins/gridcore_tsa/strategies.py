@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.replay import Coefficients, Point, Replay, ResolveOperator, StepOperator
+from gridcore.products import Coefficients
+from gridcore.replay import Point, Replay, ResolveOperator, StepOperator
 from gridcore.trajectory import Step
 
 from .corrector import Again, Corrector, Unwatched
