@@ -225,7 +225,10 @@ class Traced:
 def trace(run: Run, terms: Sequence[Any]) -> Traced:
     """All functions as one, with its sparse Jacobian, at every point of the run."""
     function, at, row, column = functions(run.system, terms)
-    values, gradients = function.map(len(run.t))(run.read(at).T)
+    count = len(run.t)
+    _, everywhere = run.system.remembered("objectives at points", (id(function), count),
+                                          lambda: (function, function.map(count)))
+    values, gradients = everywhere(run.read(at).T)
     return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
 
 

@@ -48,7 +48,6 @@ class Point:
     Attributes
     ----------
     k : int
-    differential : (n,) bool array
     J, Fp : arrays
         Entries of F_X and F_p, in the patterns of the replay.
     addresses : (int, int)
@@ -57,12 +56,16 @@ class Point:
 
     def __init__(self, replay: Replay, k: int):
         self.replay, self.k = replay, k
-        self.differential = replay.differential(k)
         assembly, of_p = replay.load(k), replay.parameter_map
         values, nnz = assembly.linearise(of_p.batches, len(of_p.indices)), len(assembly.indices)
         self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
         begins = address(values)
         self.addresses = begins, begins + values.itemsize * (nnz + 1)
+
+    @property
+    def differential(self) -> np.ndarray:
+        """The rows that are differential there, (n,) bool."""
+        return self.replay.differential(self.k)
 
     @cached_property
     def F(self) -> np.ndarray:
@@ -107,6 +110,7 @@ class Replay:
         self.C, self.C_start = system.remembered("step in parameters", self.carried, self._of_parameters)
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
+        self._distinct: dict[bytes, np.ndarray] = {}
         self._loaded = (-1, -1)
         self._cache: dict[int, Point] = {}
         self._coefficients: dict[tuple[float, int], Coefficients] = {}
@@ -150,7 +154,8 @@ class Replay:
         """(n,) bool: the rows that are differential at point `k`."""
         number = self._settings[k]
         if number not in self._masks:
-            self._masks[number] = self.system.differential(self.buffer(k))
+            mask = self.system.differential(self.buffer(k))
+            self._masks[number] = self._distinct.setdefault(mask.tobytes(), mask)  # so that coefficients are shared
         return self._masks[number]
 
     def load(self, k: int) -> Assembly:
@@ -166,7 +171,7 @@ class Replay:
 
     def coefficients(self, point: Point, h: float) -> Coefficients:
         """The coefficients of a step of length `h` to a point (``h = 0``: of a re-solve); the last few are kept."""
-        key = (h, self._settings[point.k])
+        key = (h, id(point.differential))
         if key not in self._coefficients:
             while len(self._coefficients) >= _LENGTHS:
                 self._coefficients.pop(next(iter(self._coefficients)))

@@ -63,7 +63,7 @@ class Study:
         return gc.analyses.tsa(self.simulate(), list(wrt), [(m, "omega") for m in self.machines], dispatch="direct")
 
 
-def measure(rounds: int = 7, forward_rounds: int = 3) -> list[Ratio]:
+def measure(rounds: int = 15, forward_rounds: int = 3) -> list[Ratio]:
     """The ratios that issue 3 sets targets for."""
     study = Study()
     one, few = study.functions[:1], study.addresses[:FEW]
