@@ -151,7 +151,7 @@ class Assembly:
         """
         size = len(self.indices) + 1
         out = np.empty(size + entries + 1)
-        if self._native:
+        if self._native and batches.compiled:
             self._native.gc_linearise(self.plan, len(batches), batches.address, entries, address(out))
         else:
             out[:size], out[size:] = self._linear_matrix, 0.0

@@ -272,6 +272,11 @@ class Batches:
         run.restype, run.argtypes = None, [ctypes.c_long, *[ctypes.c_void_p] * 3]
         self._run, self.address = run, ctypes.addressof(self._table)
 
+    @property
+    def compiled(self) -> bool:
+        """Whether the compiled loops are used."""
+        return self._run is not None
+
     def add(self, Z: np.ndarray, out: np.ndarray) -> None:
         """Add the outputs of all of them into `out`."""
         if self._run is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..assembly import Assembly
 from ..kernel import address
 
 _SLOPES = 3
+_NONE = (0.0,) * _SLOPES
 
 
 class Path:
@@ -48,17 +50,16 @@ class Path:
 
         `explicit`: whether the step needs the right-hand side at its start.
         """
-        weights, assembly = self._weights(h), self.assembly
+        known, assembly = weights(h, self._lengths), self.assembly
         if self._native is not None:
-            self._native.gc_begin(assembly.plan, *self._start, *(self._places[row] for row in self._rows), *weights,
-                                  explicit)
+            self._native.gc_begin(assembly.plan, *self._start, *(self._places[row] for row in self._rows), *known,
+                                  *_NONE[len(known):], explicit)
             return
         self.X0[:] = assembly.X
         if explicit:
             self.f0[:] = assembly.rhs()
-        for weight, row in zip(weights, self._rows, strict=True):
-            if weight:
-                assembly.X += weight * self._slopes[row]
+        for weight, row in zip(known, self._rows, strict=False):
+            assembly.X += weight * self._slopes[row]
 
     def equations(self, h: float, theta: float) -> None:
         """Set the equations of a step of length `h`, where the assembly's mass says which are differential."""
@@ -95,18 +96,20 @@ class Path:
         else:
             self._slopes[self._rows[0]] = (self.assembly.X - self.X0) / h
 
-    def _weights(self, h: float) -> tuple[float, float, float]:
-        """Of the slopes, in the polynomial through the last four points, or as many as there are."""
-        known = self._lengths
-        if not known:
-            return 0.0, 0.0, 0.0
-        if len(known) == 1:
-            return h, 0.0, 0.0
-        h1, h2 = known[0], known[1]
-        second = h * (h + h1) / (h1 + h2)
-        if len(known) == 2:
-            return h + second, -second, 0.0
-        h3 = known[2]
-        third = h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3)
-        a, b = third / (h1 + h2), third / (h2 + h3)
-        return h + second + a, -second - a - b, b
+
+def weights(h: float, lengths: Sequence[float]) -> tuple[float, ...]:
+    """Of the slopes of the last steps, the latest first: ``sum(weight slope)`` is how far `h` leads on the polynomial
+    through their ends; `lengths` (three at most) are theirs.
+    """
+    if not lengths:
+        return ()
+    if len(lengths) == 1:
+        return (h,)
+    h1, h2 = lengths[0], lengths[1]
+    second = h * (h + h1) / (h1 + h2)
+    if len(lengths) == 2:
+        return h + second, -second
+    h3 = lengths[2]
+    third = h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3)
+    a, b = third / (h1 + h2), third / (h2 + h3)
+    return h + second + a, -second - a - b, b

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.integrate.path import weights
 from gridcore.products import Coefficients
 from gridcore.replay import Point, Replay, ResolveOperator, StepOperator
 from gridcore.trajectory import Step
@@ -121,13 +122,9 @@ class Strategy(Replay):
 
     def guess(self, record: Step, dX: np.ndarray) -> np.ndarray:
         """Extrapolated through the last three points."""
-        h, out = record.h, dX.copy()
-        if self._history:
-            h1, slope = self._history[-1]
-            out += h * slope
-            if len(self._history) > 1:
-                h2, before = self._history[-2]
-                out += (h * (h + h1) / (h1 + h2)) * (slope - before)
+        out, latest = dX.copy(), self._history[::-1]
+        for weight, (_, slope) in zip(weights(record.h, [h for h, _ in latest]), latest, strict=True):
+            out += weight * slope
         return out
 
     def right(self, operator: StepOperator, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
