@@ -11,68 +11,68 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from . import errors as errors
-    from .case import Case as Case
-    from .case import Record as Record
-    from .dae import System as System
-    from .dae import build as build
-    from .device import Algebraic as Algebraic
-    from .device import Device as Device
-    from .device import Field as Field
-    from .device import Input as Input
-    from .device import Mode as Mode
-    from .device import Param as Param
-    from .device import Reference as Reference
-    from .device import Setpoint as Setpoint
-    from .device import State as State
-    from .device import guard as guard
-    from .device import quantity as quantity
-    from .device import timer as timer
-    from .differencing import differences as differences
+    from .case.disturbances import BranchTrip as BranchTrip
+    from .case.disturbances import BusFault as BusFault
+    from .case.disturbances import ParameterStep as ParameterStep
+    from .case.disturbances import Ramp as Ramp
+    from .case.disturbances import Trip as Trip
+    from .case.files import load_case as load_case
+    from .case.files import save_case as save_case
+    from .case.records import Case as Case
+    from .case.records import Record as Record
+    from .contract.device import Algebraic as Algebraic
+    from .contract.device import Device as Device
+    from .contract.device import Field as Field
+    from .contract.device import Input as Input
+    from .contract.device import Mode as Mode
+    from .contract.device import Param as Param
+    from .contract.device import Reference as Reference
+    from .contract.device import Setpoint as Setpoint
+    from .contract.device import State as State
+    from .contract.device import guard as guard
+    from .contract.device import quantity as quantity
+    from .contract.device import timer as timer
+    from .contract.injectors import Load as Load
+    from .contract.injectors import Source as Source
+    from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
-    from .events import BranchTrip as BranchTrip
-    from .events import BusFault as BusFault
-    from .events import ParameterStep as ParameterStep
-    from .events import Ramp as Ramp
-    from .events import Trip as Trip
-    from .files import load_case as load_case
-    from .files import save_case as save_case
-    from .hookspecs import hookimpl as hookimpl
-    from .injectors import Load as Load
-    from .injectors import Source as Source
     from .integrate.driver import simulate as simulate
     from .integrate.retrace import retrace as retrace
-    from .objective import At as At
-    from .objective import Integral as Integral
-    from .objective import Sampled as Sampled
-    from .objective import Terminal as Terminal
-    from .plugins import analyses as analyses
-    from .reverse import adjoint as adjoint
-    from .run import Run as Run
-    from .run import load_run as load_run
-    from .widening import widen_limits as widen_limits
+    from .registry.hookspecs import hookimpl as hookimpl
+    from .registry.registries import analyses as analyses
+    from .results.run import Run as Run
+    from .results.run import load_run as load_run
+    from .sensitivity.adjoint import adjoint as adjoint
+    from .sensitivity.finite_differences import differences as differences
+    from .sensitivity.objective import At as At
+    from .sensitivity.objective import Integral as Integral
+    from .sensitivity.objective import Sampled as Sampled
+    from .sensitivity.objective import Terminal as Terminal
+    from .system.system import System as System
+    from .system.system import build as build
 
     __version__ = version("gridcore")
 
 _CONTENTS = {
     # a case, and what happens in it
-    "files": ("load_case", "save_case"),
-    "case": ("Case", "Record"),
-    "events": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
+    "case.files": ("load_case", "save_case"),
+    "case.records": ("Case", "Record"),
+    "case.disturbances": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
-    "dae": ("build", "System"),
-    "widening": ("widen_limits",),
+    "system.system": ("build", "System"),
+    "equilibrium.widen_limits": ("widen_limits",),
     "integrate.driver": ("simulate",),
     "integrate.retrace": ("retrace",),
-    "run": ("Run", "load_run"),
-    "objective": ("Integral", "Sampled", "Terminal", "At"),
-    "reverse": ("adjoint",),
-    "differencing": ("differences",),
-    "plugins": ("analyses",),
+    "results.run": ("Run", "load_run"),
+    "sensitivity.objective": ("Integral", "Sampled", "Terminal", "At"),
+    "sensitivity.adjoint": ("adjoint",),
+    "sensitivity.finite_differences": ("differences",),
+    "registry.registries": ("analyses",),
     # writing a plugin
-    "hookspecs": ("hookimpl",),
-    "device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",
+    "registry.hookspecs": ("hookimpl",),
+    "contract.device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",
                "guard", "timer", "quantity"),
-    "injectors": ("Source", "Load"),
+    "contract.injectors": ("Source", "Load"),
     # what goes wrong
     "errors": ("GridcoreError", "errors"),
 }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .events import BranchTrip, BusFault, ParameterStep, Ramp, Trip
-from .hookspecs import hookimpl
-from .network import Bus
+from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
+from .network.network import Bus
+from .registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from .dae import System
     from .integrate.driver import Stepper
+    from .system.system import System
 
 
 @hookimpl
@@ -27,7 +27,7 @@ def register_integrators(register: Callable[[str, Any], None]) -> None:
 
 
 def _theta(system: System, step: float, **options: Any) -> Stepper:
-    from .integrate.theta import Theta
+    from .integrate.theta.step import Theta
 
     return Theta(system, step, **options)
 
@@ -40,7 +40,7 @@ def _ida(system: System, step: float, **options: Any) -> Stepper:
 
 @hookimpl
 def register_jump_rules(register: Callable[[str, Any], None]) -> None:
-    from .jumps import Continuous, Discrete
+    from .sensitivity.jump_rules import Continuous, Discrete
 
     for rule in (Discrete(), Continuous()):
         register(rule.name, rule)
@@ -48,8 +48,8 @@ def register_jump_rules(register: Callable[[str, Any], None]) -> None:
 
 @hookimpl
 def register_commands(register: Callable[[Any], None]) -> None:
-    from .cli import VERBS
-    from .gradients import grad
+    from .commands.grad import grad
+    from .commands.main import VERBS
 
     for verb in (*VERBS, grad):
         register(verb)

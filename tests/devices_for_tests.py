@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import gridcore as gc
-from gridcore import plugins
-from gridcore.device import Algebraic, Device, Mode, Param, State, guard, timer
+from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard, timer
+from gridcore.registry import registries as plugins
 
 NEVER = float("inf")
 

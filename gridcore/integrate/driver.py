@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .. import plugins
-from ..checkpoint import SEGMENT, Checkpoint, InMemory, Recomputed, states
 from ..errors import CaseError, EventError, GridcoreError
-from ..run import Run
-from ..signals import needed
-from ..trajectory import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
-from .newton import Newton
+from ..linear.newton import Newton
+from ..registry import registries as plugins
+from ..results.run import Run
+from ..results.signals import needed
+from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed, states
+from ..tape.records import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
+from .guards import Watch
 from .round_off import visible
-from .watch import Watch
 
 if TYPE_CHECKING:
-    from ..dae import System
+    from ..system.system import System
 
 # Times closer than this fraction of a step are one time.
 _MERGE = 1e-9

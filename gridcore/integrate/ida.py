@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CaseError, ConvergenceError, MissingDependency
-from ..linsolve import SingularMatrix
+from ..linear.linsolve import SingularMatrix
+from ..linear.newton import Newton
 from .driver import Outcome
-from .newton import Newton
+from .guards import Watch
 from .round_off import visible
-from .watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..dae import System
+    from ..system.system import System
 
 _HALVINGS = 200
 # P with a cj that differs by less than this fraction is the matrix itself, as far as Newton's method can tell.

@@ -20,7 +20,7 @@ from ..errors import ConvergenceError, EventError
 from .round_off import visible
 
 if TYPE_CHECKING:
-    from .theta import Theta
+    from .theta.step import Theta
 
 _ITERATIONS = 20
 _HALVINGS = 60

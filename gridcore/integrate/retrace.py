@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import EventError, GridcoreError
-from ..run import Run
-from ..trajectory import GRID, Step
+from ..results.run import Run
+from ..tape.records import GRID, Step
 from .driver import Driver, finest
-from .theta import Theta
+from .theta.step import Theta
 
 
 def retrace(run: Run, theta: float = 0.5) -> Run:

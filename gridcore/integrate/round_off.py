@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from .newton import Newton
+    from ..linear.newton import Newton
 
 # In place of eps: what was found in runs, of up to 2000 buses, is below a tenth of the estimate with eps itself.
 ROUND_OFF = 1e-14

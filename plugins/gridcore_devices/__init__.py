@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gridcore.hookspecs import hookimpl
+from gridcore.registry.hookspecs import hookimpl
 
 from .branches.line import Line
 from .branches.series_admittance import SeriesAdmittance

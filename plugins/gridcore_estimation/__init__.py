@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gridcore.hookspecs import hookimpl
+from gridcore.registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from .estimate import estimate as estimate

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore import plugins
-from gridcore.options import Study, file_of, system_options, time_options
+from gridcore.commands.options import Study, file_of, system_options, time_options
+from gridcore.registry import registries as plugins
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -130,8 +130,8 @@ def _tell(number: int, iterate: Iterate) -> None:
 
 
 def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
-    from gridcore.export import whole_file, write_dataset
-    from gridcore.tables import Table, write_csv
+    from gridcore.commands.tables import Table, write_csv
+    from gridcore.results.export import whole_file, write_dataset
 
     run = result.runs[0]
     click.echo(f"\n{result.table(level).text()}\n")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.dae import System
 from gridcore.errors import CaseError
 from gridcore.integrate.driver import Spacing
-from gridcore.names import suggest
+from gridcore.suggest import suggest
+from gridcore.system.system import System
 
 from .fit import Fit
 from .identifiability import Identifiability

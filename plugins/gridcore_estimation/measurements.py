@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.names import suggest
+from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
     import xarray as xr

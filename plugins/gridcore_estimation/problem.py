@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.case.units import Base, convert
+from gridcore.equilibrium.starting_at import starting_at
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.initial_values import starting_at
 from gridcore.integrate.driver import Spacing, simulate
-from gridcore.names import suggest
-from gridcore.objective import At, Objective, Sampling, Sum
-from gridcore.reverse import adjoint
-from gridcore.signals import select
-from gridcore.units import Base, convert
-from gridcore.wanted import Wanted, unit_of, warn_of_coincidence
+from gridcore.results.signals import select
+from gridcore.sensitivity.adjoint import adjoint
+from gridcore.sensitivity.objective import At, Objective, Sampling, Sum
+from gridcore.sensitivity.request import Wanted, unit_of, warn_of_coincidence
+from gridcore.suggest import suggest
 
 from .measurements import Measurements
 from .sampling import Channels, Samples, between, by_adjoint, forward
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.run import Run
+    from gridcore.results.run import Run
+    from gridcore.system.system import System
 
 _KEPT = 3  # trials whose runs are kept: the present one, the last, and one between
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.objective import At, Sampling, Terminal, functions
-from gridcore.reverse import adjoint
-from gridcore.wanted import Wanted
+from gridcore.sensitivity.adjoint import adjoint
+from gridcore.sensitivity.objective import At, Sampling, Terminal, functions
+from gridcore.sensitivity.request import Wanted
 from gridcore_tsa.sensitivities import begin
 
 if TYPE_CHECKING:
-    from gridcore.run import Run
+    from gridcore.results.run import Run
 
     from .problem import Recording
 

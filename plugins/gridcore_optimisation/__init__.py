@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gridcore.hookspecs import hookimpl
+from gridcore.registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from .critical import Critical as Critical

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Case
-from gridcore.dae import System, build
+from gridcore.case.records import Case
+from gridcore.commands.progress import Progress
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import driver
 from gridcore.integrate.driver import Spacing
-from gridcore.objective import Terminal
-from gridcore.progress import Progress
-from gridcore.reverse import adjoint
-from gridcore.rotors import rotors
-from gridcore.trajectory import Switch
-from gridcore.wanted import Wanted
+from gridcore.results.rotors import rotors
+from gridcore.sensitivity.adjoint import adjoint
+from gridcore.sensitivity.objective import Terminal
+from gridcore.sensitivity.request import Wanted
+from gridcore.system.system import System, build
+from gridcore.tape.records import Switch
 from gridcore_tsa.sensitivities import begin
 
 from .saddle import Passage, passages
@@ -26,7 +26,7 @@ from .saddle import Passage, passages
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.run import Run
+    from gridcore.results.run import Run
 
 
 @dataclass(frozen=True)

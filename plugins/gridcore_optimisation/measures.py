@@ -11,11 +11,11 @@ import numpy as np
 
 from gridcore.errors import CaseError
 from gridcore.integrate.driver import Spacing, simulate
-from gridcore.objective import Objective
-from gridcore.reverse import adjoint
+from gridcore.sensitivity.adjoint import adjoint
+from gridcore.sensitivity.objective import Objective
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
+    from gridcore.system.system import System
 
 
 @runtime_checkable

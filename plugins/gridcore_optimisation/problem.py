@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.objective import Objective, Sum
+from gridcore.sensitivity.objective import Objective, Sum
 
 from .measures import Constraint, Measure, Simulation
 from .parameters import Parameters
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
+    from gridcore.system.system import System
 
 _ROUND_OFF = 1e-13
 _STEEP = 10.0  # where a trial failed, the objective is taken to rise so that its minimum is at this part of the step

@@ -11,7 +11,7 @@ from scipy.optimize import lsq_linear
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.dae import System
+    from gridcore.system.system import System
 
     from .problem import Problem, Trial
     from .solvers import Ended

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.linsolve import SingularMatrix
+from gridcore.linear.linsolve import SingularMatrix
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.run import Run
+    from gridcore.results.run import Run
+    from gridcore.system.system import System
 
 _ROUNDS = 12
 _POINTS = 160

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gridcore.case import Case
-from gridcore.dae import System, build
+from gridcore.case.records import Case
+from gridcore.commands.progress import Progress
 from gridcore.errors import CaseError
 from gridcore.integrate.driver import Spacing
-from gridcore.names import suggest
-from gridcore.progress import Progress
+from gridcore.suggest import suggest
+from gridcore.system.system import System, build
 
 from .measures import Constraint, Measure, Simulation
 from .parameters import Pair, Parameters

@@ -16,8 +16,8 @@ def plot_command(run: Path, out: Path | None) -> None:
 
     Speeds, rotor angles, bus voltages and field voltages, with the events marked.
     """
-    from gridcore.export import whole_file
-    from gridcore.run import load_run
+    from gridcore.results.export import whole_file
+    from gridcore.results.run import load_run
 
     from .figures import plot
 

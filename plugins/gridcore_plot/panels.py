@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.network import Bus
-from gridcore.rotors import Rotors, rotor_devices, rotors
-from gridcore.signals import kept, signals
+from gridcore.network.network import Bus
+from gridcore.results.rotors import Rotors, rotor_devices, rotors
+from gridcore.results.signals import kept, signals
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.run import Run
+    from gridcore.results.run import Run
+    from gridcore.system.system import System
 
 # States are shown one panel each where there is no network; more than this would be unreadable.
 _STATES_SHOWN = 6

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gridcore import plugins
-from gridcore.case import Case, Record
-from gridcore.device import Device, Field
+from gridcore.case.records import Case, Record
+from gridcore.contract.device import Device, Field
+from gridcore.contract.injectors import Load, Source
 from gridcore.errors import CaseError
-from gridcore.injectors import Load, Source
-from gridcore.names import suggest
+from gridcore.registry import registries as plugins
+from gridcore.suggest import suggest
 
 from .characteristics import exponents
 from .psse import element, listed, split

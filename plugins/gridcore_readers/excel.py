@@ -14,7 +14,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Record
+from gridcore.case.records import Case, Record
 from gridcore.errors import CaseError
 
 from . import native

@@ -16,9 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Instance, Record, validate
+from gridcore.case.records import Case, Instance, Record, validate
+from gridcore.contract.injectors import Load
 from gridcore.errors import CaseError
-from gridcore.injectors import Load
 
 from .characteristics import shares
 from .psse import element

@@ -30,10 +30,10 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Record, identify
+from gridcore.case.records import Case, Record, identify
+from gridcore.case.units import convert
 from gridcore.errors import CaseError
-from gridcore.names import suggest
-from gridcore.units import convert
+from gridcore.suggest import suggest
 
 BASES = {"base_mva": "MVA", "frequency": "Hz"}
 HEADINGS = ("name", "title", *BASES)

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gridcore.errors import CaseError
-from gridcore.names import suggest
+from gridcore.suggest import suggest
 
 from .dense import dense_spectrum, without
 from .equilibrium import TOLERANCE
@@ -15,8 +15,8 @@ from .modes import Modes, collect
 from .zeros import zero_modes
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.run import Run
+    from gridcore.results.run import Run
+    from gridcore.system.system import System
 
 METHODS = ("auto", "dense", "sparse")
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from gridcore.kernel import Batch, c_source, compile_libraries, vector_function
+from gridcore.equations.kernel import Batch, c_source, compile_libraries, vector_function
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.layout import Group
-    from gridcore.trace import Trace
+    from gridcore.equations.layout import Group
+    from gridcore.equations.trace import Trace
+    from gridcore.system.system import System
 
 
 class BilinearGradient:

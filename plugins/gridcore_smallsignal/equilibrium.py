@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.run import Run
+from gridcore.results.run import Run
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
+    from gridcore.system.system import System
 
 # A rate (per second, in the state's unit) or a residual that still counts as zero.
 TOLERANCE = 1e-6

@@ -19,13 +19,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from gridcore.errors import GridcoreError
-from gridcore.linsolve import LU, SingularMatrix
+from gridcore.linear.linsolve import LU, SingularMatrix
 
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.run import Run
+    from gridcore.results.run import Run
+    from gridcore.system.system import System
 
 
 class Jacobian:

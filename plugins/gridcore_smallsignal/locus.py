@@ -20,7 +20,7 @@ from .tracking import follow
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.dae import System
+    from gridcore.system.system import System
 
 
 @dataclass(frozen=True, eq=False)

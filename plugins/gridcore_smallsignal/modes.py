@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.names import suggest
+from gridcore.suggest import suggest
 
 from .dense import Spectrum
 from .linearisation import Linearisation

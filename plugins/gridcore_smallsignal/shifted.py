@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from gridcore.linsolve import LU
+from gridcore.linear.linsolve import LU
 
 from .linearisation import Linearisation
 

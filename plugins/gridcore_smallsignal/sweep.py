@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from gridcore.linsolve import SingularMatrix
+from gridcore.linear.linsolve import SingularMatrix
 
 from .arnoldi import Locked, arnoldi
 from .cover import Cell, Certificate, Disc

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gridcore.hookspecs import hookimpl
+from gridcore.registry.hookspecs import hookimpl
 
 from .command import sweep_command
 

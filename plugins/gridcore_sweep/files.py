@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from gridcore.commands.options import read_value
 from gridcore.errors import CaseError
-from gridcore.names import suggest
-from gridcore.options import read_value
+from gridcore.suggest import suggest
 
 KNOWN = ("case", "set", "contingencies", "vary", "rows", "random", "measures", "t_end", "step", "method", "options",
          "own_events", "deenergise", "enforce_q_limits", "keep", "record", "title", "remarks")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.names import suggest
-from gridcore.network import Bus
-from gridcore.rotors import rotors
-from gridcore.signals import select
+from gridcore.network.network import Bus
+from gridcore.results.rotors import rotors
+from gridcore.results.signals import select
+from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.run import Run
+    from gridcore.results.run import Run
+    from gridcore.system.system import System
 
 TAKES = {"min": np.argmin, "max": np.argmax, "start": None, "end": None, "range": None}
 

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridcore.case import Case, Instance, Record, ValidCase, validate
+from gridcore.case.records import Case, Instance, Record, ValidCase, validate
 from gridcore.errors import CaseError
-from gridcore.names import suggest
+from gridcore.suggest import suggest
 
 Value = float | str
 ALL = "all"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.case import Instance, ValidCase
+from gridcore.case.records import Instance, ValidCase
+from gridcore.contract.injectors import Load, Source
 from gridcore.errors import CaseError
-from gridcore.injectors import Load, Source
-from gridcore.names import suggest
-from gridcore.network import Bus
+from gridcore.network.network import Bus
+from gridcore.suggest import suggest
 
 from .scenarios import Scenario, Value, matching
 

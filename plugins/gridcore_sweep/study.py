@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridcore import plugins
-from gridcore.case import Case, ValidCase, validate
+from gridcore.case.files import load_case
+from gridcore.case.records import Case, ValidCase, validate
+from gridcore.commands.options import placed
 from gridcore.errors import CaseError
-from gridcore.files import load_case
 from gridcore.integrate.driver import finest, grid
-from gridcore.names import suggest
-from gridcore.options import placed
-from gridcore.rotors import rotor_devices
-from gridcore.signals import needed
+from gridcore.registry import registries as plugins
+from gridcore.results.rotors import rotor_devices
+from gridcore.results.signals import needed
+from gridcore.suggest import suggest
 
 from .contingencies import contingencies
 from .defaults import T_END

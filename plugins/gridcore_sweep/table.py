@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.commands.tables import Table as Columns
 from gridcore.errors import CaseError
-from gridcore.export import whole_file
-from gridcore.names import suggest
-from gridcore.tables import Table as Columns
+from gridcore.results.export import whole_file
+from gridcore.suggest import suggest
 
 from .measures import SEARCHED, UNITS
 from .scenarios import Scenario, shown

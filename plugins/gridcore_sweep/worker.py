@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridcore.case import Case
-from gridcore.checkpoint import InMemory, Recorded
-from gridcore.dae import System, build
+from gridcore.case.records import Case
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate.driver import Spacing, simulate
-from gridcore.signals import needed
+from gridcore.results.signals import needed
+from gridcore.system.system import System, build
+from gridcore.tape.checkpoints import InMemory, Recorded
 
 from .measures import Measure, measured
 from .scenarios import Search, Value
 
 if TYPE_CHECKING:
-    from gridcore.run import Run
+    from gridcore.results.run import Run
 
 NONE, UNSTABLE, EVERY = "none", "unstable", "all"
 KEEP = (NONE, UNSTABLE, EVERY)

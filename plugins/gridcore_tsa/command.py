@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore import plugins
-from gridcore.options import Study, file_of, sensitivity_options, system_options, time_options
+from gridcore.commands.options import Study, file_of, sensitivity_options, system_options, time_options
+from gridcore.registry import registries as plugins
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,10 +31,10 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     The largest of each is shown; all go to CASE_tsa.csv and CASE_tsa.nc in the folder --out, the figure to
     CASE_tsa.png. Beside an event they are derivatives at a time that stands still.
     """
-    from gridcore.export import whole_file, write_dataset
-    from gridcore.progress import Progress
-    from gridcore.signals import select
-    from gridcore.wanted import Wanted
+    from gridcore.commands.progress import Progress
+    from gridcore.results.export import whole_file, write_dataset
+    from gridcore.results.signals import select
+    from gridcore.sensitivity.request import Wanted
 
     from .sensitivities import replaying, tsa
     from .work import COUNTERS
@@ -64,7 +64,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
 
 def _extremes(table: xr.DataArray) -> str:
     """The largest derivative of each quantity in each parameter, and when."""
-    from gridcore.tables import Table, per
+    from gridcore.commands.tables import Table, per
 
     at = np.abs(table.values).argmax(axis=0)
     pairs = list(np.ndindex(at.shape))

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gridcore.integrate.newton import Newton
-from gridcore.integrate.theta import Theta
-from gridcore.integrate.watch import Watch
+from gridcore.integrate.guards import Watch
+from gridcore.integrate.theta.step import Theta
+from gridcore.linear.newton import Newton
 
 from .work import Work
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
+    from gridcore.system.system import System
 
 # The iteration of a step also ends when less than this part of the tolerance is left to correct, or when corrections
 # below this no longer shrink.

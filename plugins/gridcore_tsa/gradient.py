@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore import plugins
-from gridcore.objective import Objective, evaluate
-from gridcore.wanted import Wanted, replayable, table
+from gridcore.registry import registries as plugins
+from gridcore.sensitivity.objective import Objective, evaluate
+from gridcore.sensitivity.request import Wanted, replayable, table
 
 from .sensitivities import begin
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.run import Run
+    from gridcore.results.run import Run
 
 
 def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,

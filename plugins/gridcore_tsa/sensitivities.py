@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore import plugins
+from gridcore.equilibrium.derivative import InitialSensitivity
 from gridcore.errors import CaseError
-from gridcore.initial_sensitivity import InitialSensitivity
-from gridcore.names import suggest
-from gridcore.objective import Terminal, Traced, trace
-from gridcore.replay import Replay, ResolveOperator, carried_parameters
-from gridcore.wanted import Wanted, replayable, unit_of, warn_of_coincidence
+from gridcore.registry import registries as plugins
+from gridcore.sensitivity.objective import Terminal, Traced, trace
+from gridcore.sensitivity.operators import Replay, ResolveOperator, carried_parameters
+from gridcore.sensitivity.request import Wanted, replayable, unit_of, warn_of_coincidence
+from gridcore.suggest import suggest
 
 from .strategies import STRATEGIES, Strategy
 from .sweep import ForwardSweep
@@ -23,7 +23,7 @@ from .sweep import ForwardSweep
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.run import Run
+    from gridcore.results.run import Run
 
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,

@@ -11,7 +11,7 @@ that of the converged step, are solved
 * *staggered hybrid*: after it, by GMRES preconditioned by its factors.
 
 The last three iterate to a tolerance. Steps that end on a located event, and what happens at an
-instant of switching, are solved by the exact operators of :mod:`gridcore.replay`.
+instant of switching, are solved by the exact operators of :mod:`gridcore.sensitivity.operators`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.integrate.path import weights
-from gridcore.products import Coefficients
-from gridcore.replay import Point, Replay, ResolveOperator, StepOperator
-from gridcore.trajectory import Step
+from gridcore.integrate.theta.predictor import weights
+from gridcore.linear.fixed_pattern import Coefficients
+from gridcore.sensitivity.operators import Point, Replay, ResolveOperator, StepOperator
+from gridcore.tape.records import Step
 
 from .corrector import Again, Corrector, Unwatched
 from .gmres import gmres
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.trajectory import Tape
+    from gridcore.system.system import System
+    from gridcore.tape.records import Tape
 
 # Before anything happens most sensitivities are zero but for the round-off of equations whose terms are of order one:
 # below this, corrections count by themselves, not by what they correct.
@@ -48,7 +48,7 @@ class Strategy(Replay):
     tape : Tape
         Of a theta run.
     carried : sequence of int
-        As of :class:`gridcore.replay.Replay`.
+        As of :class:`gridcore.sensitivity.operators.Replay`.
     tolerance : float
         Of what is iterated: the last correction of the state, relative to one plus its size; and the last
         correction, or the preconditioned residual, of the sensitivities, relative to the largest of the parameter.

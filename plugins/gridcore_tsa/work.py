@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gridcore.dae import System
-    from gridcore.kernel import Batch
-    from gridcore.linsolve import Factors
+    from gridcore.equations.kernel import Batch
+    from gridcore.linear.linsolve import Factors
+    from gridcore.system.system import System
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",
             "iterative_solves", "iterations", "inner_solves")

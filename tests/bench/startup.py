@@ -11,7 +11,7 @@ from .ratios import Ratio, best, show
 BELOW = "import numpy, scipy.sparse, casadi"
 NAME = "import gridcore"
 # everything that building and running a case needs, which `import gridcore` leaves for when it is used
-USE = "from gridcore import build, simulate, load_case; from gridcore.integrate.theta import Theta"
+USE = "from gridcore import build, simulate, load_case; from gridcore.integrate.theta.step import Theta"
 
 
 def _python(code: str, *arguments: str) -> None:
@@ -22,7 +22,7 @@ def second_run() -> float:
     """Seconds of a `gridcore run wscc9` that finds its kernels compiled."""
     with tempfile.TemporaryDirectory() as directory:
         def run() -> None:
-            _python("from gridcore.cli import main; main()", "run", "wscc9", "--out", directory)
+            _python("from gridcore.commands.main import main; main()", "run", "wscc9", "--out", directory)
 
         run()
         return best(run, rounds=2)[0]

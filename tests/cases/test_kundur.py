@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linear_sum_assignment
 
 import gridcore as gc
-from gridcore import plugins
+from gridcore.registry import registries as plugins
 
 MACHINES = ("GEN1", "GEN2", "GEN3", "GEN4")
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "kundur"

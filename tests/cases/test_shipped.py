@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.files import shipped
+from gridcore.case.files import shipped
 
 EVENTS = ("BusFault", "BranchTrip", "Ramp", "OverloadRelay")
 NETWORKS = [name for name in sorted(shipped()) if name != "hiskens_pai"]  # which is not at rest

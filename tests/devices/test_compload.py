@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 from standalone import Alone
 
 import gridcore as gc
-from gridcore.doctor import examine
 from gridcore.errors import GridcoreError
+from gridcore.testing.doctor import examine
 from gridcore_devices import COMPLOAD
 
 # a record of ACTIVSg200_dynamics.dyr

@@ -17,9 +17,9 @@ from workbench import BenchMachine, built
 
 import gridcore as gc
 import gridcore_devices
-from gridcore.doctor import examine
 from gridcore.errors import CaseError
-from gridcore.specimen import known
+from gridcore.testing.doctor import examine
+from gridcore.testing.testbed import known
 
 # Figures of the size of those in IEEE Std 421.5-2005, annex H, with limits that the steps below reach.
 SATURATION = dict(E1=3.0, SE1=0.1, E2=4.0, SE2=0.3)

@@ -14,11 +14,11 @@ from scipy.integrate import solve_ivp
 from standalone import Alone
 
 import gridcore as gc
-from gridcore.device import Input, Param, Setpoint, State, quantity
-from gridcore.doctor import examine
+from gridcore.contract.device import Input, Param, Setpoint, State, quantity
+from gridcore.contract.injectors import Source
 from gridcore.errors import GridcoreError
-from gridcore.injectors import Source
-from gridcore.specimen import known
+from gridcore.testing.doctor import examine
+from gridcore.testing.testbed import known
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 
 P0 = 0.7

@@ -14,9 +14,9 @@ from scipy.signal import tf2ss
 from workbench import BenchMachine, built
 
 import gridcore as gc
-from gridcore.doctor import examine
 from gridcore.errors import CaseError
-from gridcore.specimen import known
+from gridcore.testing.doctor import examine
+from gridcore.testing.testbed import known
 from gridcore_devices import IEEEST, SEXS
 
 # the stabilizer of ACTIVSg2000

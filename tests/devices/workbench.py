@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import gridcore as gc
-from gridcore.device import Device, Input, Param, Setpoint
-from gridcore.injectors import Source
-from gridcore.specimen import known
+from gridcore.contract.device import Device, Input, Param, Setpoint
+from gridcore.contract.injectors import Source
+from gridcore.testing.testbed import known
 
 # what a diagram calls a signal, and where it is on the bench
 ADDRESS = {"V": "INF.E", "Ifd": "M.XadIfd", "Id": "M.Id", "Iq": "M.Iq", "delta": "M.delta", "omega": "M.omega",

@@ -10,7 +10,7 @@ import xarray as xr
 from click.testing import CliRunner
 from fabrication import fabricated, smib
 
-from gridcore.cli import gridcore
+from gridcore.commands.main import gridcore
 
 CASE = ["smib", "--set", "fault.clear=0.1713", "--set", "trip.t=0.1837", "--set", "GEN1.D=2.0"]
 

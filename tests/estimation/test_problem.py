@@ -7,8 +7,8 @@ import pytest
 from fabrication import CLEAR, fabricated, smib
 
 import gridcore as gc
+from gridcore.equilibrium.starting_at import starting_at
 from gridcore.errors import CaseError
-from gridcore.initial_values import starting_at
 from gridcore_estimation import Measurements, Recording
 from gridcore_estimation.problem import Problem, TrialFailed
 
@@ -86,8 +86,8 @@ def test_a_trial_of_the_true_values_fits_and_nothing_is_traced_again(monkeypatch
     data = fabricated(smib().with_values({"GEN1.H": 4.0, "CCT1.x": 0.45}))
     problem = Problem([Recording(smib(), data)], ["GEN1.H", "CCT1.x"])
     problem.jacobian(start_of(problem))
-    monkeypatch.setattr("gridcore.dae.Trace", None)
-    monkeypatch.setattr("gridcore.kernel.compile_libraries", None)
+    monkeypatch.setattr("gridcore.system.system.Trace", None)
+    monkeypatch.setattr("gridcore.equations.kernel.compile_libraries", None)
     assert np.abs(problem.residuals(np.array([4.0, 0.45]))).max() == 0.0
     problem.jacobian(np.array([4.0, 0.45]))
 

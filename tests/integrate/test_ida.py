@@ -16,10 +16,10 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import gridcore as gc
-from gridcore.device import Algebraic, Device, Param, State
+from gridcore.contract.device import Algebraic, Device, Param, State
 from gridcore.integrate.driver import Driver
 from gridcore.integrate.ida import Ida
-from gridcore.integrate.newton import Newton
+from gridcore.linear.newton import Newton
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,10 @@ import pytest
 from devices_for_tests import Clockwork, Delayed, Limited, registered, system
 
 import gridcore as gc
-from gridcore.device import Algebraic, Device, Mode, Param, State, guard
-from gridcore.integrate.theta import Theta
-from gridcore.integrate.watch import Watch
-from gridcore.trajectory import Step
+from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard
+from gridcore.integrate.guards import Watch
+from gridcore.integrate.theta.step import Theta
+from gridcore.tape.records import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 

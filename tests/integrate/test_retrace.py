@@ -7,7 +7,7 @@ import pytest
 from devices_for_tests import LinearDAE, system
 
 import gridcore as gc
-from gridcore.trajectory import GRID
+from gridcore.tape.records import GRID
 
 
 @pytest.fixture(scope="module", autouse=True)

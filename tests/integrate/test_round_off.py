@@ -7,10 +7,10 @@ import pytest
 from devices_for_tests import registered, system
 
 import gridcore as gc
-from gridcore.blocks import Limit
-from gridcore.device import Algebraic, Device, Mode, Param, State, guard
-from gridcore.integrate.newton import Newton
+from gridcore.contract.blocks import Limit
+from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard
 from gridcore.integrate.round_off import round_off, visible
+from gridcore.linear.newton import Newton
 
 
 class Amplified(Device):

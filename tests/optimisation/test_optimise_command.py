@@ -10,8 +10,8 @@ import xarray as xr
 from click.testing import CliRunner
 
 import gridcore as gc
-from gridcore.cli import gridcore
-from gridcore.files import shipped
+from gridcore.case.files import shipped
+from gridcore.commands.main import gridcore
 
 FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"
 COST = """

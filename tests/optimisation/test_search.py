@@ -7,7 +7,7 @@ import pytest
 from quadratics import NAMES, SYSTEM, Linear, Quadratic
 
 import gridcore as gc
-from gridcore.objective_files import load_objectives
+from gridcore.sensitivity.objective_files import load_objectives
 from gridcore_optimisation import Constraint, Measure, Simulation, optimise, problem
 from gridcore_optimisation import measures as measures_module
 
@@ -110,7 +110,7 @@ def test_a_trial_is_one_simulation_and_one_adjoint(system, frequency, monkeypatc
 
 
 def test_the_equations_are_not_traced_again(system, frequency, monkeypatch):
-    from gridcore import dae
+    from gridcore.system import system as dae
 
     monkeypatch.setattr(dae, "Trace", None)
     found = optimise(system, gc.Terminal(moved), "GEN[23].P0", t_end=1.0, bounds=BOUNDS,

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import gridcore as gc
-from gridcore.case import validate
+from gridcore.case.files import load_case, save_case
+from gridcore.case.records import validate
 from gridcore.errors import GridcoreError
-from gridcore.files import load_case, save_case
 
 HERE = Path(__file__).parent
 SLOW = 5.0  # s: the files are small; one that takes longer hangs

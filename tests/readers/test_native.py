@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore import plugins
-from gridcore.case import Case, Record, validate
-from gridcore.device import Device, Param
+from gridcore.case.files import load_case, save_case, shipped
+from gridcore.case.records import Case, Record, validate
+from gridcore.contract.device import Device, Param
 from gridcore.errors import CaseError
-from gridcore.files import load_case, save_case, shipped
-from gridcore.network import Bus
+from gridcore.network.network import Bus
+from gridcore.registry import registries as plugins
 from gridcore_readers import native
 
 TWO_BUS = """\

@@ -9,8 +9,8 @@ import pytest
 from shared_data import shared
 
 import gridcore as gc
+from gridcore.equilibrium.operating_point import Dispatch
 from gridcore.errors import CaseError
-from gridcore.operating_point import Dispatch
 from gridcore_readers import raw
 
 CODES = Path(__file__).parents[1] / "data" / "transformer_codes.raw"

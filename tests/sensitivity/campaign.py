@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 import gridcore as gc
+from gridcore.equilibrium.operating_point import find_operating_point
 from gridcore.errors import EventError, GridcoreError
-from gridcore.objective import evaluate
-from gridcore.operating_point import find_operating_point
+from gridcore.sensitivity.objective import evaluate
 
 VERDICTS = ("agree", "changed", "grazing", "FAIL")
 RELATIVE = 1e-7

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from gridcore.case import Case, Instance, validate
-from gridcore.network import Bus
-from gridcore.views import Scope, Shape
+from gridcore.case.records import Case, Instance, validate
+from gridcore.contract.scope import Scope, Shape
+from gridcore.network.network import Bus
 
 TINY = 1e-40
 

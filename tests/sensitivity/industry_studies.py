@@ -10,8 +10,8 @@ from scenes import record
 from studies import Study
 
 import gridcore as gc
-from gridcore.case import validate
-from gridcore.plugins import devices
+from gridcore.case.records import validate
+from gridcore.registry.registries import devices
 
 INDUSTRY: dict[str, Callable[[], Study]] = {}
 

@@ -1,10 +1,10 @@
 """The whole program once more, small, dense and on complex numbers: its complex step is the exact derivative.
 
-What it shares with gridcore is the authors' device functions, called through :class:`gridcore.views.Scope`, and
-the validated case. Power flow, initialisation, steps, event location, switches and objectives are its own, and
-follow docs/sensitivities.md, not gridcore's code. Every array has a column for each parameter: column k carries
-``1e-40 i`` on parameter k, so that the imaginary part of whatever comes out, over 1e-40, is the derivative
-(W. Squire, G. Trapp, SIAM Review 40, 1998). Decisions are taken on the real part.
+What it shares with gridcore is the authors' device functions, called through
+:class:`gridcore.contract.scope.Scope`, and the validated case. Power flow, initialisation, steps, event location,
+switches and objectives are its own, and follow docs/sensitivities.md, not gridcore's code. Every array has a column
+for each parameter: column k carries ``1e-40 i`` on parameter k, so that the imaginary part of whatever comes out,
+over 1e-40, is the derivative (W. Squire, G. Trapp, SIAM Review 40, 1998). Decisions are taken on the real part.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from equations import TINY, Equations, Group, Happened, address, polish, solve
 from scipy.optimize import brentq
 
-from gridcore.case import Case
-from gridcore.device import Guard
-from gridcore.objective import Integral, Objective, Sampled, Terminal
+from gridcore.case.records import Case
+from gridcore.contract.device import Guard
+from gridcore.sensitivity.objective import Integral, Objective, Sampled, Terminal
 
 MERGE = 1e-9  # times closer than this part of a step are one
 ACROSS = 1e-10  # what initialisation takes for the other side of zero

@@ -11,7 +11,7 @@ from equations import derivative
 from oracle import Oracle
 
 import gridcore as gc
-from gridcore.objective import Integral, Objective, Sampled, Terminal
+from gridcore.sensitivity.objective import Integral, Objective, Sampled, Terminal
 
 EXACT = 1e-10  # against the complex step
 SAME = 1e-12  # adjoint against forward

@@ -6,7 +6,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.wanted import CoincidenceWarning
+from gridcore.sensitivity.request import CoincidenceWarning
 
 SPEED = gc.Terminal(lambda v: v["GEN2", "omega"])
 

@@ -10,8 +10,8 @@ from industry_studies import INDUSTRY
 from scenes import DEVICES
 from studies import compare
 
-from gridcore.case import validate
-from gridcore.plugins import devices
+from gridcore.case.records import validate
+from gridcore.registry.registries import devices
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,11 @@ import scenes
 from devices_for_tests import SMALL, registered
 
 import gridcore as gc
-from gridcore import plugins
-from gridcore.device import Device, Mode, Param, State, guard
+from gridcore.contract.device import Device, Mode, Param, State, guard
 from gridcore.errors import EventError
-from gridcore.jumps import Discrete
-from gridcore.replay import GrazingWarning
+from gridcore.registry import registries as plugins
+from gridcore.sensitivity.jump_rules import Discrete
+from gridcore.sensitivity.operators import GrazingWarning
 
 
 class Lob(Device):

@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 import gridcore as gc
-from gridcore.case import validate
-from gridcore.dae import System
-from gridcore.operating_point import find_operating_point
+from gridcore.case.records import validate
+from gridcore.equilibrium.operating_point import find_operating_point
+from gridcore.system.system import System
 
 # Central differences of order 6: halving the step leaves a 64th of the error.
 WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}

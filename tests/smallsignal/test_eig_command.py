@@ -9,7 +9,7 @@ import xarray as xr
 from click.testing import CliRunner
 
 import gridcore as gc
-from gridcore.cli import gridcore
+from gridcore.commands.main import gridcore
 from gridcore.errors import CaseError
 
 

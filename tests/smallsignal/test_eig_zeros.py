@@ -7,7 +7,7 @@ import pytest
 from book import book_case
 
 import gridcore as gc
-from gridcore.device import Device, Param, State
+from gridcore.contract.device import Device, Param, State
 
 
 def zeros(system):

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import gridcore as gc
-from gridcore.cli import gridcore
+from gridcore.commands.main import gridcore
 from gridcore_sweep.figures import heat_map
 
 FILE = """\

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore import plugins
+from gridcore.registry import registries as plugins
 from gridcore_example_device.stalling import StallingLoad
 
 CASE = Path(__file__).with_name("feeder.toml")

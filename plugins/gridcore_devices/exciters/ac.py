@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gridcore.blocks import LeadLag, Washout
-from gridcore.device import Algebraic, Param, State, quantity
+from gridcore.contract.blocks import LeadLag, Washout
+from gridcore.contract.device import Algebraic, Param, State, quantity
 
 from .exciter import SensingExciter
 from .rectifier import Rectifier, source

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.blocks import LeadLag, Washout
-from gridcore.device import Param, Setpoint, State
+from gridcore.contract.blocks import LeadLag, Washout
+from gridcore.contract.device import Param, Setpoint, State
 
 from .exciter import SensingExciter
 from .saturation import Saturation, factor, quadratic

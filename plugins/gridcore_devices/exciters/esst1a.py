@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.blocks import Lag, LeadLag, Limit, Washout
-from gridcore.device import Algebraic, Param
+from gridcore.contract.blocks import Lag, LeadLag, Limit, Washout
+from gridcore.contract.device import Algebraic, Param
 
 from .ac import check_order
 from .exciter import SensingExciter

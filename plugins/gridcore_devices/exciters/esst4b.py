@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.blocks import PI, Lag, Limit
-from gridcore.device import Algebraic, Param
+from gridcore.contract.blocks import PI, Lag, Limit
+from gridcore.contract.device import Algebraic, Param
 
 from .ac import check_order
 from .compound import compound_voltage
@@ -28,7 +28,7 @@ class ESST4B(SensingExciter):
 
     V and I are terminal voltage and current on the machine's base, IFD PSS/E's XADIFD. FEX is that of
     :class:`~gridcore_devices.exciters.rectifier.Rectifier`, limits of the regulators are those of
-    :class:`gridcore.blocks.PI`.
+    :class:`gridcore.contract.blocks.PI`.
     """
 
     KPR = Param("pu", ge=0, doc="proportional gain of the voltage regulator")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.blocks import Lag
-from gridcore.device import Param
+from gridcore.contract.blocks import Lag
+from gridcore.contract.device import Param
 
 from .ac import RegulatedAC, check_order, regulated
 

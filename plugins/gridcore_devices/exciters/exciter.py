@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gridcore.blocks import Lag
-from gridcore.device import Device, Input, Param, Setpoint
+from gridcore.contract.blocks import Lag
+from gridcore.contract.device import Device, Input, Param, Setpoint
 
 
 class Exciter(Device):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.blocks import Lag, LeadLag
-from gridcore.device import Algebraic, Mode, Param, guard, quantity
+from gridcore.contract.blocks import Lag, LeadLag
+from gridcore.contract.device import Algebraic, Mode, Param, guard, quantity
 
 from .ac import check_order
 from .exciter import Exciter

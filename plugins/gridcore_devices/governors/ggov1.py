@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.blocks import Deadband, Lag, LeadLag, Limit, LowGate, RateLimitedLag, Washout
-from gridcore.device import Algebraic, Device, Param, Setpoint, State, quantity
+from gridcore.contract.blocks import Deadband, Lag, LeadLag, Limit, LowGate, RateLimitedLag, Washout
+from gridcore.contract.device import Algebraic, Device, Param, Setpoint, State, quantity
 
 _NEVER = 1e3  # pu: what a control asks for, or the width of a band, that is not to be reached
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.blocks import Lag, Limit
-from gridcore.device import Algebraic, Device, Param, Setpoint, State
+from gridcore.contract.blocks import Lag, Limit
+from gridcore.contract.device import Algebraic, Device, Param, Setpoint, State
 
 
 class HYGOV(Device):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.blocks import Lag, LeadLag, RateLimitedLag
-from gridcore.device import Algebraic, Device, Param, Setpoint
+from gridcore.contract.blocks import Lag, LeadLag, RateLimitedLag
+from gridcore.contract.device import Algebraic, Device, Param, Setpoint
 
 
 class IEEEG1(Device):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.device import Param, Setpoint
-from gridcore.injectors import Load
+from gridcore.contract.device import Param, Setpoint
+from gridcore.contract.injectors import Load
 
 from ..power import drawn_power
 from .voltage import drawn_current, power_law

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.device import Algebraic, Param, Setpoint
-from gridcore.injectors import Source
+from gridcore.contract.device import Algebraic, Param, Setpoint
+from gridcore.contract.injectors import Source
 
 from ..power import injected_power
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.device import Input, Param, State
-from gridcore.injectors import Source
+from gridcore.contract.device import Input, Param, State
+from gridcore.contract.injectors import Source
 
 
 class SynchronousMachine(Source):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.device import Param, Setpoint
-from gridcore.injectors import Source
+from gridcore.contract.device import Param, Setpoint
+from gridcore.contract.injectors import Source
 
 from ..loads.voltage import power_law
 

@@ -1,0 +1,144 @@
+"""Finding a case, shipped or as a file, and the reader or writer that its suffix stands for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ..errors import CaseError
+from ..registry import registries as plugins
+from ..suggest import suggest
+from .records import Case
+
+Read = Callable[..., Case]
+Write = Callable[[Case, Path], None]
+Extend = Callable[..., None]
+
+
+def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **options: Any) -> Case:
+    """A shipped case by name, or a file in any format that a reader is there for.
+
+    Parameters
+    ----------
+    name : str or Path
+    *companions : str or Path
+        Files that add to it: ``load_case("x.raw", "y.dyr")``. Where none is given, one that stands beside the file
+        with the same stem is taken if the formats belong together, ``x.dyr`` beside ``x.raw``.
+    alone : bool
+        Leave what stands beside it unread.
+    **options
+        What the readers of these formats offer, such as ``drop=["GGOV1"]`` (docs/formats.md).
+
+    Raises
+    ------
+    CaseError
+        If there is no such file or case (the nearest names are offered), the file is malformed, or no reader of
+        these files has such an option.
+    """
+    path = _find(name)
+    read, _ = _reader(path)
+    files = [Path(companion) for companion in companions]
+    belonging = [] if files or alone else _belonging(path)
+    files = files or _beside(path, belonging)
+    extensions = [(file, _extend(file)) for file in files]
+    offered = [_offered(function) for function in (read, *(extend for _, extend in extensions))]
+    for option in options:
+        if not any(option in names for names in offered):
+            raise CaseError(f"is read without an option '{option}'{suggest(option, sorted(set().union(*offered)))}",
+                            file=str(path))
+    case = read(path, **_those(options, offered[0]))
+    for (file, extend), names in zip(extensions, offered[1:], strict=True):
+        if not file.is_file():
+            raise CaseError("there is no such file", file=str(file))
+        extend(case, file, **_those(options, names))
+    if belonging and not files:
+        case.note(f"there is no {path.stem}{' or '.join(belonging)} beside it")
+    return case
+
+
+def _offered(function: Callable[..., Any]) -> set[str]:
+    """The keyword-only parameters of a reader: options that it offers."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _those(options: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in names}
+
+
+def _belonging(path: Path) -> list[str]:
+    """The formats of companions that belong to the format of a file."""
+    return [suffix for suffix in plugins.companions if path.suffix.lower() in _companion(suffix)[1]]
+
+
+def _beside(path: Path, suffixes: list[str]) -> list[Path]:
+    """Files with the same stem."""
+    return [file for file in sorted(path.parent.iterdir())
+            if file.stem == path.stem and file.suffix.lower() in suffixes] if suffixes else []
+
+
+def _extend(path: Path) -> Extend:
+    for suffix in plugins.companions:
+        if path.name.lower().endswith(suffix.lower()):
+            return _companion(suffix)[0]
+    raise CaseError("no format that adds to a case; there are: " + ", ".join(sorted(plugins.companions)),
+                    file=str(path))
+
+
+def _companion(suffix: str) -> tuple[Extend, tuple[str, ...]]:
+    item = plugins.companions[suffix]
+    return item if isinstance(item, tuple) else (item, ())
+
+
+def save_case(case: Case, path: str | Path) -> None:
+    """Write a case, in the format that the file's suffix stands for."""
+    path = Path(path)
+    _, write = _reader(path)
+    if write is None:
+        raise CaseError("this format can be read but not written", file=str(path))
+    write(case, path)
+
+
+def shipped() -> dict[str, Path]:
+    """The cases that come with gridcore: name -> file."""
+    found: dict[str, Path] = {}
+    for folder in _case_folders():
+        for file in sorted(folder.glob("*/case.toml")):
+            found.setdefault(file.parent.name, file)
+    return found
+
+
+def _case_folders() -> Iterator[Path]:
+    try:
+        yield Path(str(resources.files("gridcore_cases").joinpath("")))
+    except ModuleNotFoundError:  # not installed: the folder beside the source
+        yield Path(__file__).parents[2] / "cases"
+
+
+def _find(name: str | Path) -> Path:
+    path = Path(name)
+    if path.is_file():
+        return path
+    if (path / "case.toml").is_file():
+        return path / "case.toml"
+    cases = shipped()
+    if str(name) in cases:
+        return cases[str(name)]
+    if path.suffix or len(path.parts) > 1:
+        raise CaseError("there is no such file", file=str(name))
+    raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")
+
+
+def _reader(path: Path) -> tuple[Read, Write | None]:
+    """``(read, write)`` of the longest suffix that the file's name ends in."""
+    for suffix in sorted(plugins.readers, key=len, reverse=True):
+        if path.name.lower().endswith(suffix.lower()):
+            item = plugins.readers[suffix]
+            return item if isinstance(item, tuple) else (item, None)
+    if any(path.name.lower().endswith(suffix.lower()) for suffix in plugins.companions):
+        raise CaseError("adds to a case and is none by itself: name the case first, then this file", file=str(path))
+    known = ", ".join(sorted(plugins.readers))
+    raise CaseError(f"no reader for this format; there are: {known}", file=str(path))

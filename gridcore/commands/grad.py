@@ -1,0 +1,118 @@
+"""``gridcore grad``: the gradient of the objectives in a file, on screen, on disk and as a figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from ..errors import GridcoreError
+from ..registry import registries as plugins
+from .options import Study, file_of, sensitivity_options, system_options, time_options
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .tables import Table
+
+
+@click.command("grad")
+@system_options
+@time_options
+@sensitivity_options
+@click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
+              help="The objectives: 'pydoc gridcore.sensitivity.objective_files' has the format, "
+                   "cases/*/frequency.toml examples.")
+@click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Rows shown.")
+def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path, plot: bool, top: int,
+         **study: Any) -> None:
+    """Gradient of objectives of a run, by the discrete adjoint.
+
+    The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
+    CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
+    """
+    from ..results.export import whole_file, write_dataset
+    from ..sensitivity.adjoint import adjoint
+    from ..sensitivity.objective_files import load_objectives
+    from ..sensitivity.request import Wanted
+    from .progress import Progress
+    from .tables import write_csv
+
+    asked = Study(**study)
+    system = asked.build()
+    objectives = load_objectives(file, system)
+    Wanted.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    run = asked.simulate(system, out)
+    with Progress("differentiating"):
+        try:
+            gradient = adjoint(run, objectives, wrt, jumps=jumps, dispatch=dispatch)
+        except GridcoreError as error:
+            if "sample" in str(error):  # times of a file that the run does not reach
+                error.args = (f"{file}: {error}",)
+            raise
+    click.echo(_values(gradient, top).text())
+    if len(gradient) > top:
+        click.echo(f"and {len(gradient) - top} more")
+    click.echo()
+    click.echo(_largest(gradient, top).text())
+    data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
+    write_csv(long_table(gradient), data[0])
+    write_dataset(gradient.to_dataset(name="gradient"), data[1])
+    if plot:
+        with whole_file(data[2]) as temporary:
+            plugins.analyses["plot_gradient"](gradient, temporary, title=run.system.case.title)
+    click.echo()
+    for path in data if plot else data[:2]:
+        click.echo(str(path))
+
+
+def products(gradient: xr.DataArray) -> np.ndarray:
+    """(objectives, parameters): derivative times parameter, what a change of the parameter by its own size does."""
+    with np.errstate(invalid="ignore"):  # an event that never comes: nothing times infinity
+        return np.nan_to_num(gradient.values * gradient["at"].values, posinf=0.0, neginf=0.0)
+
+
+def long_table(gradient: xr.DataArray) -> Table:
+    """One row for each derivative, every digit kept."""
+    from .tables import Table
+
+    m, n = gradient.shape
+
+    def objective(name: str) -> list[Any]:
+        return np.repeat(gradient[name].values, n).tolist()
+
+    def parameter(name: str) -> list[Any]:
+        return np.tile(gradient[name].values, m).tolist()
+
+    return Table({
+        "objective": objective("objective"), "value": objective("value"), "objective_unit": objective("objective_unit"),
+        "parameter": parameter("parameter"), "at": parameter("at"), "unit": parameter("unit"),
+        "derivative": gradient.values.ravel().tolist(),
+        "derivative_times_parameter": products(gradient).ravel().tolist()})
+
+
+def _values(gradient: xr.DataArray, top: int) -> Table:
+    """The objectives; of many the largest, in their order."""
+    from .tables import Table
+
+    shown = gradient[np.sort(np.argsort(-np.abs(gradient["value"].values), kind="stable")[:top])]
+    return Table({"objective": shown["objective"].values.tolist(),
+                  "value": [f"{value: .6g}" for value in shown["value"].values],
+                  "": shown["objective_unit"].values.tolist()})
+
+
+def _largest(gradient: xr.DataArray, top: int) -> Table:
+    """The derivatives that matter most; those that are zero are left out."""
+    from .tables import Table, per
+
+    size, slope = np.abs(products(gradient)).ravel(), np.abs(gradient.values).ravel()
+    order = [k for k in np.lexsort((-slope, -size)) if slope[k] > 0][:top]
+    i, j = np.unravel_index(order, gradient.shape) if order else (np.array([], dtype=int),) * 2
+    units = [per(gradient["objective_unit"].values[a], gradient["unit"].values[b]) for a, b in zip(i, j)]
+    return Table({
+        "objective": gradient["objective"].values[i].tolist(), "parameter": gradient["parameter"].values[j].tolist(),
+        "at": [f"{at: .6g} {unit}" for at, unit in zip(gradient["at"].values[j], gradient["unit"].values[j])],
+        "derivative": [f"{value: .6e}" for value in gradient.values[i, j]], "unit": units,
+        "derivative * parameter": [f"{value: .3e}" for value in products(gradient)[i, j]]})

@@ -1,0 +1,272 @@
+"""What verbs about a case share: their options, a case with changes, and a run with progress and errors that say where.
+
+A plugin's verb uses them like the verbs of :mod:`gridcore.commands.main`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import GridcoreError, Interrupted
+
+if TYPE_CHECKING:
+    from ..case.records import Case
+    from ..integrate.driver import Spacing
+    from ..results.run import Run
+    from ..system.system import System
+
+Command = Callable[..., Any]
+
+
+def system_options(command: Command) -> Command:
+    """Options of every verb that builds a system from a case."""
+    return _all(
+        file_options(command),
+        click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
+        click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
+        click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
+                     help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
+        click.argument("case", metavar="CASE"))
+
+
+def file_options(command: Command) -> Command:
+    """Options of every verb that reads a case file; :func:`load` reads as they say."""
+    return _all(
+        command,
+        _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current or power, I/Z: P and Q apart; "
+                 "else as the file says."),
+        _reading("--drop", multiple=True, metavar="MODEL", help="Leave out what the file has of a model. "
+                 "May be repeated."),
+        _reading("--substitute", multiple=True, metavar="MODEL=OTHER", callback=_pairs,
+                 help="Read the records of a model as those of another. May be repeated."),
+        _reading("--widen-limits", is_flag=True,
+                 help="Move limits that the operating point breaks to 0.1 % beyond it."),
+        _reading("--alone", is_flag=True, help="Do not read x.dyr beside x.raw."),
+        _reading("--with", "companions", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
+                 help="A file that adds to the case: a DYR, or events as rows in TOML. May be repeated."))
+
+
+_READING = "gridcore.reading"
+
+
+def _reading(*names: str, callback: Callable[[str, Any], Any] = lambda _, value: value, **extra: Any) -> Any:
+    """An option for :func:`load`, kept in the context and out of the arguments of the verb."""
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value:
+            context.meta.setdefault(_READING, {})[parameter.name] = callback(str(parameter.name), value)
+
+    return click.option(*names, expose_value=False, callback=keep, **extra)
+
+
+def _pairs(name: str, texts: Sequence[str]) -> dict[str, str]:
+    for text in texts:
+        if not re.fullmatch(r"[^=]+=[^=]+", text):
+            raise click.BadParameter(f"'{text}' is not MODEL=OTHER", param_hint=f"--{name}")
+    return {model.strip(): other.strip() for model, _, other in (text.partition("=") for text in texts)}
+
+
+def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
+    """One step, or steps that change: ``0.001,0.4:0.01``."""
+    first, *later = value.split(",")
+    try:
+        if not later:
+            return float(first)
+        return [(0.0, float(first)), *((float(begin), float(step)) for begin, step in (p.split(":") for p in later))]
+    except ValueError:
+        raise click.BadParameter(f"'{value}' is neither a number of seconds nor STEP,FROM:STEP") from None
+
+
+def time_options(command: Command) -> Command:
+    """Options of every verb that runs the theta method on a case."""
+    return _all(
+        command,
+        click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler)."),
+        click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]",
+                     help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on."),
+        click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
+
+
+def sensitivity_options(command: Command) -> Command:
+    """Options of every verb that differentiates a run; what comes of them goes to the folder --out."""
+    return _all(
+        command,
+        click.option("--plot", is_flag=True, help="Draw a figure, too."),
+        click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure."),
+        click.option("--dispatch", default="power flow", show_default=True, metavar='"power flow"|direct',
+                     help="P0, Q0 and V0 act through the power flow, or power and voltage at t0 by themselves."),
+        click.option("--jumps", default="discrete", show_default=True, metavar="RULE",
+                     help="How sensitivities cross events: discrete (exact), continuous, or a plugin's rule."),
+        click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
+                     help="Parameters or initial values: 'GEN*.H', fault.clear. May be repeated."))
+
+
+def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in options:
+        command = option(command)
+    return command
+
+
+def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
+    """A case, read as the options of the verb say, with the changes of ``--set``; shows the notes of the reader."""
+    from ..case.files import load_case
+
+    context = click.get_current_context(silent=True)
+    reading = dict(context.meta.get(_READING, {})) if context else {}
+    widen = reading.pop("widen_limits", False)
+    case = load_case(name, *reading.pop("companions", ()), **reading)
+    for note in () if quiet else case.notes:
+        click.echo(f"note: {note}", err=True)
+    for change in changes:
+        address, equals, value = change.partition("=")
+        if not equals or "." not in address:
+            raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
+        case.set(address.strip(), read_value(value.strip()))
+    return _widened(case, context, quiet) if widen else case
+
+
+def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
+    """The case with wider limits, at the operating point that the options of the verb lead to."""
+    from ..equilibrium.widen_limits import widen_limits
+    from .progress import Progress
+
+    given = context.params if context else {}
+    with Progress("operating point", quiet=quiet), placed(case):
+        widened = widen_limits(case, deenergise=given.get("deenergise", False),
+                               enforce_q_limits=given.get("enforce_q_limits", False))
+    for note in () if quiet else widened.notes[len(case.notes):]:
+        click.echo(f"note: {note}", err=True)
+    return widened
+
+
+def read_value(text: str) -> int | float | str:
+    """A number where the text is one, else the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+@contextlib.contextmanager
+def placed(case: Case) -> Iterator[None]:
+    """What goes wrong with the whole network is told with file and row of the device it names first."""
+    try:
+        yield
+    except GridcoreError as error:
+        if not getattr(error, "file", ""):
+            words = re.findall(r"[^\s,;:]+", str(error))
+            ids = case.ids()
+            record = next((case.records[ids.index(word)] for word in words if word in ids), None)
+            place = [record.file, record.row] if record else [next((r.file for r in case), "")]
+            error.args = (": ".join([*filter(None, place), str(error)]),)
+        raise
+
+
+@dataclass(frozen=True)
+class Study:
+    """A case to run, as the options say.
+
+    Attributes
+    ----------
+    case : str
+        Name or path.
+    changes : sequence of str
+    t_end : float
+        Seconds.
+    step : float or list of (float, float)
+        Seconds; pairs are (from time, step).
+    theta : float or None
+    deenergise, enforce_q_limits : bool
+    method : str
+    record : sequence of str
+        What is kept; all of it where there is nothing.
+    memory : float or None
+        MB of states beyond which they go to a file.
+    """
+
+    case: str
+    changes: Sequence[str]
+    t_end: float
+    step: Spacing
+    theta: float | None
+    deenergise: bool
+    enforce_q_limits: bool
+    method: str = "theta"
+    record: Sequence[str] = ()
+    memory: float | None = None
+
+    def build(self, quiet: bool = False) -> System:
+        """The system, at its operating point."""
+        from ..system.system import build
+        from .progress import Progress
+
+        loaded = load(self.case, self.changes, quiet)
+        with Progress("building", quiet=quiet), placed(loaded):
+            return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
+
+    def simulate(self, system: System, out: Path, quiet: bool = False) -> Run:
+        """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
+        from ..integrate.driver import simulate
+        from .progress import Progress
+
+        options: dict[str, Any] = {} if self.theta is None else {"theta": self.theta}
+        options |= {"record": self.record or None, "memory": None if self.memory is None else self.memory * 1e6}
+        try:
+            with Progress("simulating", self.t_end, quiet) as progress, interruptible(progress) as tell:
+                return simulate(system, self.t_end, self.step, self.method, progress=tell, **options)
+        except GridcoreError as error:
+            partial: Run | None = getattr(error, "run", None)
+            if partial is not None and len(partial.t):
+                data = file_of(partial, out)
+                partial.save(data)
+                error.args = (f"{error}; what was computed up to {partial.t[-1]:.6g} s is in {data}",)
+            raise
+
+
+@contextlib.contextmanager
+def interruptible(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
+    """``progress`` of a run that Ctrl-C stops where it can be kept: at the next point of its grid.
+
+    A second Ctrl-C stops it at once.
+
+    Raises
+    ------
+    Interrupted
+        From inside the run, so that it carries what was computed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield progress
+        return
+    pressed = False
+
+    def press(number: int, frame: Any) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.signal(signal.SIGINT, before)
+
+    def tell(t: float) -> None:
+        if pressed:
+            raise Interrupted("the run was stopped")
+        progress(t)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield tell
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def file_of(run: Run, folder: Path, ending: str = ".nc") -> Path:
+    """The file in a folder that data of a run go to: ``CASE.nc``, ``CASE_gradient.csv``."""
+    name = re.sub(r"[^\w.-]+", "_", run.system.case.name).strip("._")
+    return folder / f"{name or 'run'}{ending}"

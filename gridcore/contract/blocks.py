@@ -1,0 +1,479 @@
+"""Blocks of control diagrams, declared on a device as states are; their limits bring their events with them.
+
+::
+
+    class Exciter(Device):
+        sensed = Lag(lambda s, bus: bus.Vm, T="TR")
+        error = Limit(lambda s: s.Vref + s.Vs - s.sensed, limits=("VIMIN", "VIMAX"))
+        lead = LeadLag("error", T1="TC", T2="TB")
+        VR = Lag("lead", K="KA", T="TA", limits=("VRMIN", "VRMAX"))
+
+A block is a :class:`~gridcore.contract.device.Composite`: it stands for states with rates of their own, quantities,
+modes and guards, all of which could have been written out. Its name is its output, ``s.VR`` in equations and
+``run["EXC1", "VR"]`` in results; ``VR_in`` is its input. What a block is given, input, gain, bound, is the name of a
+parameter or of anything else that the device declares, a number, or a function of views ``f(s, *ports)``; a time
+constant is the name of a parameter.
+
+Wherever the equations of a block have a kink, a mode says on which side of it they are, and guards find the instant of
+the change: the discretised system is smooth between events, and derivatives are exact.
+
+The diagrams are those of IEEE Std 421.5-2016, annex E, and of the PSS/E model library. A time constant of zero
+takes the block's dynamics away for that instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .device import Composite, Declaration, Guard, Mode, Quantity, State
+from .limits import Bound, Reached, bound_of, ending, labels
+
+# The name of something declared, a number, or a function of views.
+Signal = str | float | Callable[..., Any]
+Limits = tuple[Signal | None, Signal | None]
+_Parts = dict[str, "Declaration | Guard"]
+
+
+class Block(Composite):
+    """Base of the blocks: names what it is given, so that every part can ask for it by name."""
+
+    def __init__(self, unit: str = "pu", doc: str = ""):
+        self.unit, self.doc = unit, doc
+        self._parts: _Parts = {}
+
+    def parts(self) -> Mapping[str, Declaration | Guard]:
+        self._parts = {}
+        self.expand()
+        return self._parts
+
+    def expand(self) -> None:
+        """Add the parts that the block stands for."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """What the block is, for the docs of its parts."""
+        return self.doc or self.name
+
+    def named(self, given: Signal, suffix: str, doc: str) -> str | float:
+        """A name for what was given (a function becomes the quantity ``<block>_<suffix>``), or the number."""
+        if not callable(given):
+            return given
+        return self.quantity(f"{self.name}_{suffix}", given, doc)
+
+    def reader(self, given: Signal, suffix: str, doc: str) -> Callable[[Any], Any]:
+        """A function of the device's own view that reads what was given."""
+        name = self.named(given, suffix, doc)
+        return lambda s: bound_of(s, name)
+
+    def bounds(self, limits: Limits | None) -> tuple[Bound, Bound]:
+        """Names or numbers of the bounds."""
+        low, high = limits or (None, None)
+        return (None if low is None else self.named(low, "min", f"lower limit: {self.words}"),
+                None if high is None else self.named(high, "max", f"upper limit: {self.words}"))
+
+    def quantity(self, name: str, function: Callable[..., Any], doc: str) -> str:
+        """Add a quantity; returns its name."""
+        self._parts[name] = Quantity(self.unit, function, doc)
+        return name
+
+    def output(self, function: Callable[[Any], Any]) -> None:
+        """Add the quantity with the block's own name."""
+        self.quantity(self.name, function, self.words)
+
+    def state(self, name: str, rate: Callable[[Any], Any], *, doc: str = "", **fields: Any) -> None:
+        """Add a state."""
+        self._parts[name] = State(self.unit, rate=rate, doc=doc or self.words, **fields)
+
+    def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool, initial: int = 0) -> None:
+        """Add a mode, and a guard for each change of it."""
+        self._parts[mode] = Mode(initial, doc=doc)
+        for change in changes:
+            self._parts[change.guard] = Guard(
+                change.guard, change.function, change.direction, {mode: change.before, "status": 1, **change.when},
+                {mode: change.after}, None, False, change.doc, settles, change.limit)
+
+
+class Change(NamedTuple):
+    """One way in which a mode may change: the guard, the values of the mode, those of others meanwhile, the limit."""
+
+    guard: str
+    function: Callable[[Any], Any]
+    direction: int
+    before: int
+    after: int
+    doc: str
+    when: Mapping[str, float] = MappingProxyType({})
+    limit: Reached | None = None
+
+
+class Lag(Block):
+    """``K / (1 + s T)``, with non-windup limits. IEEE Std 421.5-2016, annex E.
+
+    Parameters
+    ----------
+    u : str, float or callable
+        Input.
+    T : str
+        Time constant (a parameter); zero leaves the gain.
+    K : str, float or callable
+        Gain.
+    limits : pair, optional
+        Lower and upper limit, None for none.
+    names : (str, str), optional
+        What the limits are called in events, where not by their own names.
+    init, at_limit, drives : optional
+        As those of :class:`~gridcore.contract.device.State`.
+    """
+
+    def __init__(self, u: Signal, *, T: str, K: Signal = 1.0, limits: Limits | None = None,
+                 names: tuple[str, str] | None = None, init: float = 0.0, at_limit: int = 0,
+                 drives: str | None = None, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.T, self.K, self.limits = u, T, K, limits
+        self.fields: dict[str, Any] = {"limit_names": names, "init": init, "at_limit": at_limit, "drives": drives}
+
+    def expand(self) -> None:
+        u, K, name = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain"), self.name
+        self.state(name, lambda s: K(s) * u(s) - getattr(s, name), T=self.T,
+                   limits=self.bounds(self.limits) if self.limits else None, **self.fields)
+
+
+class Integrator(Block):
+    """``K / s``, or ``1 / (s T)``, with non-windup limits. IEEE Std 421.5-2016, annex E.
+
+    Parameters
+    ----------
+    u, K, limits, init, at_limit, drives
+        As those of :class:`Lag`.
+    T : str, optional
+        Time constant (a parameter).
+    """
+
+    def __init__(self, u: Signal, *, K: Signal = 1.0, T: str | None = None, limits: Limits | None = None,
+                 init: float = 0.0, at_limit: int = 0, drives: str | None = None, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.T, self.K, self.limits = u, T, K, limits
+        self.fields: dict[str, Any] = {"init": init, "at_limit": at_limit, "drives": drives}
+
+    def expand(self) -> None:
+        u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
+        self.state(self.name, lambda s: K(s) * u(s), T=self.T, limits=self.bounds(self.limits) if self.limits else None,
+                   **self.fields)
+
+
+class LeadLag(Block):
+    """``K (1 + s T1) / (1 + s T2)``. With ``T2 = 0`` it is the gain alone, as in PSS/E.
+
+    Limits hold both its lag and its output, so that it leaves them without delay.
+
+    Parameters
+    ----------
+    u, K, limits, at_limit
+        As those of :class:`Lag`.
+    T1, T2 : str
+        Time constants of numerator and denominator.
+    """
+
+    def __init__(self, u: Signal, *, T1: str, T2: str, K: Signal = 1.0, limits: Limits | None = None,
+                 at_limit: int = 0, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.T1, self.T2, self.K, self.limits, self.at_limit = u, T1, T2, K, limits, at_limit
+
+    def expand(self) -> None:
+        u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
+        x, T1, T2, bounds = f"{self.name}_x", self.T1, self.T2, self.bounds(self.limits)
+
+        def rate(s: Any) -> Any:
+            return K(s) * u(s) - getattr(s, x)
+
+        def lead(s: Any) -> Any:
+            return _over(getattr(s, T1), getattr(s, T2))
+
+        held(self, x, rate, bounds, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=T2,
+             doc=f"{self.words}: its lag")
+
+
+class Washout(Block):
+    """``s K / (1 + s T)``; nothing where ``T = 0``.
+
+    Parameters
+    ----------
+    u, K, T
+        As those of :class:`Lag`. A washout ``s T / (1 + s T)`` has ``K = T``.
+    """
+
+    def __init__(self, u: Signal, *, T: str, K: Signal = 1.0, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.T, self.K = u, T, K
+
+    def expand(self) -> None:
+        u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
+        x, T = f"{self.name}_x", self.T
+
+        def rate(s: Any) -> Any:
+            return u(s) - getattr(s, x)
+
+        self.state(x, rate, T=T, doc=f"{self.words}: slow part of the input")
+        self.output(lambda s: _over(K(s), getattr(s, T)) * rate(s))
+
+
+class PI(Block):
+    """``KP + KI / s``, with non-windup limits on the integrator and the same limits on the sum.
+
+    ``KI = 0`` leaves the proportional part, without an integrator.
+
+    IEEE Std 421.5-2016, annex E, stops the integrator while the sum is beyond its limit instead. The right-hand
+    side of that is discontinuous, and where the input falls slowly the sum slides along the limit, switching without
+    end; here the integrator goes on to the limit, and leaves it when the input changes its sign.
+
+    Parameters
+    ----------
+    u, limits
+        As those of :class:`Lag`.
+    KP, KI : str, float or callable
+        Gains.
+    at_limit : {0, 1, -1}
+        Where the integrator rests: see :class:`~gridcore.contract.device.State`.
+    """
+
+    def __init__(self, u: Signal, *, KP: Signal, KI: Signal, limits: Limits | None = None, init: float = 0.0,
+                 at_limit: int = 0, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.KP, self.KI, self.limits, self.init, self.at_limit = u, KP, KI, limits, init, at_limit
+
+    def expand(self) -> None:
+        u = self.reader(self.u, "in", f"input: {self.words}")
+        KP, KI = self.reader(self.KP, "kp", "proportional gain"), self.reader(self.KI, "ki", "integral gain")
+        x, bounds = f"{self.name}_x", self.bounds(self.limits)
+        there = self.quantity(f"{self.name}_there", lambda s: np.where(_is(KI(s)), 1.0, 0.0), "whether it integrates")
+        held(self, x, lambda s: np.where(_is(KI(s)), KI(s) * u(s), -getattr(s, x)), bounds, KP, lambda s: KP(s) * u(s),
+             at_limit=self.at_limit, T=there, init=self.init, doc=f"{self.words}: its integrator")
+
+
+class Limit(Block):
+    """A windup limit: the input, or the bound that it is beyond.
+
+    Parameters
+    ----------
+    u, limits, names
+        As those of :class:`Lag`.
+    settles : bool
+        Whether it may stand at a bound at the operating point. A limit in the main path of a control may not: its
+        set-point could not be found.
+    """
+
+    def __init__(self, u: Signal, *, limits: Limits, names: tuple[str, str] | None = None, settles: bool = False,
+                 unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.limits, self.names, self.settles = u, limits, names, settles
+
+    def expand(self) -> None:
+        u = self.reader(self.u, "in", f"input: {self.words}")
+        clamp(self, u, self.bounds(self.limits), settles=self.settles, names=self.names)
+
+
+def held(block: Block, x: str, rate: Callable[[Any], Any], bounds: tuple[Bound, Bound], gain: Callable[[Any], Any],
+         ahead: Callable[[Any], Any], **fields: Any) -> None:
+    """Give `block` the limited state `x` and the output ``x + ahead`` between the same bounds.
+
+    `ahead` is `gain` times what has the sign of the rate of x. So an output may reach its bound before the state, but
+    where the state stands at the bound the output does, and they leave it together.
+    """
+    if bounds == (None, None):
+        block.state(x, rate, **{key: value for key, value in fields.items() if key != "at_limit"})
+        block.output(lambda s: getattr(s, x) + ahead(s))
+        return
+    block.state(x, rate, limits=bounds, clamp=f"{block.name}_limit", **fields)
+    clamp(block, lambda s: getattr(s, x) + ahead(s), bounds, settles=fields["at_limit"] != 0,
+          initial=fields["at_limit"], state=x, gain=gain)
+
+
+def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False,
+          initial: int = 0, names: tuple[str, str] | None = None, state: str | None = None,
+          gain: Callable[[Any], Any] | None = None) -> None:
+    """Give `block` the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
+    name, mode = block.name, f"{block.name}_limit"
+    low, high = labels(bounds, names)
+    changes: list[Change] = []
+    for side, bound, label in ((1, bounds[1], high), (-1, bounds[0], low)):
+        if bound is not None:
+            beyond, end = _difference(u, bound), ending(label, side)
+            reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
+            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}",
+                               limit=Reached(u, bound, label, side)),
+                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
+                               {f"{state}_limit": 0} if state else {})]
+    if changes:
+        block.branches(mode, changes, f"-1 at {low}, 1 at {high}, 0 between", settles=settles, initial=initial)
+
+    def output(s: Any) -> Any:
+        value = u(s)
+        for side, bound in ((1, bounds[1]), (-1, bounds[0])):
+            if bound is not None:
+                value = np.where(getattr(s, mode) == side, bound_of(s, bound), value)
+        return value
+
+    block.output(output)
+
+
+class HighGate(Block):
+    """The larger of two signals.
+
+    Parameters
+    ----------
+    first, second : str, float or callable
+        The signals; a gate of three takes the output of another gate.
+    settles : bool
+        Whether the operating point may be one at which the second signal passes. Where the set-point stands before
+        the first, it may not: it could not be found.
+    """
+
+    larger = True
+
+    def __init__(self, first: Signal, second: Signal, *, settles: bool = True, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.first, self.second, self.settles = first, second, settles
+
+    def expand(self) -> None:
+        first = self.reader(self.first, "first", f"first input: {self.words}")
+        second = self.reader(self.second, "second", f"second input: {self.words}")
+        mode, up = f"{self.name}_side", 1 if self.larger else -1
+
+        def wins(s: Any) -> Any:
+            return second(s) - first(s)
+
+        self.branches(mode, [Change(f"{self.name}_to_second", wins, up, 0, 1, f"{self.name} takes its second input"),
+                             Change(f"{self.name}_to_first", wins, -up, 1, 0, f"{self.name} takes its first input")],
+                      f"0 first, 1 second input: {self.words}", settles=self.settles)
+        self.output(lambda s: np.where(getattr(s, mode) == 1, second(s), first(s)))
+
+
+class LowGate(HighGate):
+    """The smaller of two signals: see :class:`HighGate`."""
+
+    larger = False
+
+
+class Deadband(Block):
+    """Nothing while the input is within ``width`` of zero, beyond it what is beyond.
+
+    Parameters
+    ----------
+    u : str, float or callable
+        Input.
+    width : str, float or callable
+        Half of the width of the band.
+    """
+
+    def __init__(self, u: Signal, *, width: Signal, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.width = u, width
+
+    def expand(self) -> None:
+        u, width = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.width, "width", "half width")
+        mode = f"{self.name}_side"
+
+        def above(s: Any) -> Any:
+            return u(s) - width(s)
+
+        def below(s: Any) -> Any:
+            return u(s) + width(s)
+
+        changes = [Change(f"{self.name}_above", above, 1, 0, 1, f"{self.name}: the input rises above the band"),
+                   Change(f"{self.name}_back_below", above, -1, 1, 0, f"{self.name}: the input falls into the band"),
+                   Change(f"{self.name}_below", below, -1, 0, -1, f"{self.name}: the input falls below the band"),
+                   Change(f"{self.name}_back_above", below, 1, -1, 0, f"{self.name}: the input rises into the band")]
+        self.branches(mode, changes, f"-1 below, 0 within, 1 above the band: {self.words}", settles=True)
+        self.output(lambda s: np.where(getattr(s, mode) == 0, 0.0, u(s) - getattr(s, mode) * width(s)))
+
+
+class RateLimitedLag(Block):
+    """``1 / (1 + s T)`` whose rate is limited, with non-windup limits: a valve and its servomotor.
+
+    Parameters
+    ----------
+    u, limits, init, at_limit, drives
+        As those of :class:`Lag`.
+    T : str
+        Time constant (a parameter greater than zero).
+    rates : pair
+        Lower and upper limit of the rate, per second.
+    """
+
+    def __init__(self, u: Signal, *, T: str, rates: Limits, limits: Limits | None = None, init: float = 0.0,
+                 at_limit: int = 0, drives: str | None = None, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.T, self.rates, self.limits = u, T, rates, limits
+        self.fields: dict[str, Any] = {"init": init, "at_limit": at_limit, "drives": drives}
+
+    def expand(self) -> None:
+        u, T, name = self.reader(self.u, "in", f"input: {self.words}"), self.T, self.name
+        speed = Limit(lambda s: (u(s) - getattr(s, name)) / getattr(s, T), limits=self.rates,
+                      doc=f"rate of change: {self.words}")
+        speed.name = f"{name}_speed"
+        self._parts |= speed.parts()
+        self.state(name, lambda s: getattr(s, speed.name), limits=self.bounds(self.limits) if self.limits else None,
+                   **self.fields)
+
+
+class SecondOrderLag(Block):
+    """``1 / (1 + A1 s + A2 s^2)``; its order falls where ``A2``, or both, are zero.
+
+    ``<block>_d1`` and ``<block>_d2`` are the derivatives of the output, for what stands in the numerator;
+    they are zero where the block has not so high an order.
+
+    Parameters
+    ----------
+    u : str, float or callable
+        Input.
+    A1, A2 : str
+        Coefficients (parameters).
+    """
+
+    def __init__(self, u: Signal, *, A1: str, A2: str, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.A1, self.A2 = u, A1, A2
+
+    def expand(self) -> None:
+        u, y, v = self.reader(self.u, "in", f"input: {self.words}"), self.name, f"{self.name}_d1"
+
+        def A1(s: Any) -> Any:
+            return getattr(s, self.A1)
+
+        def A2(s: Any) -> Any:
+            return getattr(s, self.A2)
+
+        def lags(s: Any) -> Any:
+            return np.logical_or(_is(A1(s)), _is(A2(s)))
+
+        def rest(s: Any) -> Any:
+            return u(s) - getattr(s, y) - A1(s) * getattr(s, v)
+
+        # y' = v and A2 v' = u - y - A1 v: without A2 the latter gives v, without both y = u and v = 0
+        there = self.quantity(f"{y}_there", lambda s: np.where(lags(s), 1.0, 0.0), "whether it lags")
+        self.state(y, lambda s: np.where(lags(s), getattr(s, v), u(s) - getattr(s, y)), T=there)
+        self.state(v, lambda s: np.where(lags(s), rest(s), -getattr(s, v)), T=self.A2,
+                   doc=f"derivative of the output: {self.words}")
+        self.quantity(f"{y}_d2", lambda s: _over(rest(s), A2(s)), f"second derivative of the output: {self.words}")
+
+
+def _over(a: Any, b: Any) -> Any:
+    """``a / b``, and 0 where ``b`` is zero."""
+    return np.where(_is(b), a / np.where(_is(b), b, 1.0), 0.0)
+
+
+def _is(value: Any) -> Any:
+    return value != 0
+
+
+def _unless_zero(gain: Callable[[Any], Any], function: Callable[[Any], Any], otherwise: float) -> Callable[[Any], Any]:
+    return lambda s: np.where(_is(gain(s)), function(s), otherwise)
+
+
+def _difference(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:
+    return lambda s: u(s) - bound_of(s, bound)

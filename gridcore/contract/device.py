@@ -1,0 +1,483 @@
+"""The device contract: what an author declares, and the plain functions that are the model.
+
+A device is a class. Its declarations (:class:`Param`, :class:`State`, ...) are class attributes;
+its equations are plain numpy functions of *views*: ``s`` is the device itself, and every further
+argument is a port, named in ``attaches``, or a port of what the device hangs on. So an exciter that
+hangs on a machine may ask for ``bus`` and sees the machine's bus. No function has a ``self``, an
+index, a derivative, or a sign convention beyond "current injected into the bus".
+
+========================  ==================================================================
+function                  returns
+========================  ==================================================================
+``rates(s, *ports)``      d/dt of each :class:`State` without a ``rate`` of its own, in order of declaration
+                          (times the state's time constant ``T``, where one is declared)
+``residuals(s, *ports)``  what must be zero, one for each :class:`Algebraic` without ``equals``, in order
+``currents(s, *buses)``   current injected into the bus: ``(re, im)``; for several bus ports a
+                          tuple of such pairs, in order of ``attaches``
+``scheduled(s)``          ``(P, Q)`` injected in the power flow, pu of the system base
+``start(s, *ports)``      numbers to start initialisation from: ``{name: array}``. Evaluated on
+                          numpy arrays, one entry an instance; may ask for ``power`` (``.P``, ``.Q``)
+========================  ==================================================================
+
+Every view offers, beside what its class declares: ``time`` (s), ``omega_b`` (rad/s, 2 pi times the
+system's frequency), ``base_mva``, and the mode ``status`` (1 in service, 0 not).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..errors import DeviceError
+from . import limits
+
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
+
+
+class Declaration:
+    """Anything declared on a device; learns its own name from the class body."""
+
+    name: str = ""
+    unit: str = ""
+    doc: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+
+class Composite(Declaration):
+    """A declaration that stands for several: the blocks of :mod:`gridcore.contract.blocks`, and those of others."""
+
+    def parts(self) -> Mapping[str, Declaration | Guard]:
+        """What it stands for, by name, as if each stood in the class body."""
+        raise NotImplementedError
+
+
+class Param(Declaration):
+    """A number of the device's data, differentiable, addressed ``device.param``.
+
+    Parameters
+    ----------
+    unit : str
+        Unit the equations use; a case file may give any unit that converts to it.
+    default : float or "base_mva", optional
+        Without one the field is required. ``"base_mva"`` takes the system's base.
+    gt, ge, lt, le : float, optional
+        Bounds that a case file must keep.
+    drives : str, optional
+        ``"port.input"``: this parameter feeds that input of the device it hangs on.
+    """
+
+    def __init__(self, unit: str = "", default: Any = REQUIRED, *, gt: float | None = None,
+                 ge: float | None = None, lt: float | None = None, le: float | None = None,
+                 drives: str | None = None, doc: str = ""):
+        self.unit, self.default, self.drives, self.doc = unit, default, drives, doc
+        self.bounds = {k: v for k, v in (("gt", gt), ("ge", ge), ("lt", lt), ("le", le)) if v is not None}
+
+
+class Field(Declaration):
+    """A word of the device's data that no equation reads (``control = "PV"``).
+
+    Parameters
+    ----------
+    default : str, optional
+        Without one the field is required.
+    choices : sequence of str, optional
+        The words allowed.
+    """
+
+    def __init__(self, default: Any = REQUIRED, *, choices: tuple[str, ...] = (), doc: str = ""):
+        self.default, self.choices, self.doc = default, tuple(choices), doc
+
+
+class State(Declaration):
+    """A differential variable.
+
+    Parameters
+    ----------
+    unit : str
+    init : float
+        Guess for initialisation where ``start`` gives none.
+    rate : callable, optional
+        ``rate(s, *ports)``: its rate, where it does not stand among the ``rates`` of the device.
+    T : str, optional
+        Name of a parameter (or of a quantity of parameters only), the time constant:
+        ``T dx/dt = rate``. Where it is zero the state is algebraic, ``0 = rate``, for that instance.
+    limits : (bound, bound), optional
+        Lower and upper: a non-windup limit. A bound is the name of a parameter, set-point or quantity,
+        a number, or None. At the limit the state *is* the limit, and it leaves when its rate points back inside;
+        guards and modes come with it. The mode is named ``<state>_limit`` and is -1, 0 or 1.
+        A bound that moves (a quantity) catches the state only while its rate points outwards, and
+        lets it go when a switch takes the bound away from it.
+    limit_names : (str, str), optional
+        What the bounds are called in events, where not by their own names.
+    clamp : str, optional
+        Name of another mode that changes with that of the limit: of an output that is at its limit
+        wherever this state is.
+    at_limit : {0, 1, -1}
+        1 or -1 for a state that normally rests at that limit (an integrator that a gate does not
+        select): initialisation starts from there, and frees it where its rate points back inside.
+    start_at : str, optional
+        Name of a parameter: the value at t0, in place of the equilibrium condition.
+    drives : str, optional
+        ``"port.input"``: this state feeds that input of the device it hangs on; or the name of a
+        :class:`Reference`, whose parameter it then replaces.
+    """
+
+    def __init__(self, unit: str = "", *, init: float = 0.0, rate: Callable[..., Any] | None = None,
+                 T: str | None = None, limits: tuple[limits.Bound, limits.Bound] | None = None,
+                 limit_names: tuple[str, str] | None = None, clamp: str | None = None, at_limit: int = 0,
+                 start_at: str | None = None, drives: str | None = None, doc: str = ""):
+        self.unit, self.init, self.equation, self.T, self.limits = unit, init, rate, T, limits
+        self.limit_names, self.clamp, self.at_limit, self.start_at = limit_names, clamp, at_limit, start_at
+        self.drives, self.doc = drives, doc
+
+
+class Algebraic(Declaration):
+    """An algebraic variable, one entry of ``residuals`` each, or what ``equals(s, *ports)`` gives.
+
+    See :class:`State` for the fields.
+    """
+
+    def __init__(self, unit: str = "", *, init: float = 0.0, equals: Callable[..., Any] | None = None,
+                 drives: str | None = None, doc: str = ""):
+        self.unit, self.init, self.equation, self.drives, self.doc = unit, init, equals, drives, doc
+
+
+class Input(Declaration):
+    """A signal that a device hanging on this one drives.
+
+    Where none does, it is a constant parameter of the same name: ``default`` if given, otherwise a
+    set-point, found at initialisation.
+    """
+
+    def __init__(self, unit: str = "", default: float | None = None, *, doc: str = ""):
+        self.unit, self.default, self.doc = unit, default, doc
+
+
+class Reference(Declaration):
+    """Any parameter of any device, named in a record by its address ``"GEN1.Pm"``.
+
+    Equations read its value, and events may change it. A variable that ``drives`` a reference takes
+    the parameter's place wherever it is read (a ramp).
+    """
+
+    def __init__(self, *, doc: str = ""):
+        self.doc = doc
+
+
+class Setpoint(Declaration):
+    """A constant found at initialisation, so that the device rests at the operating point.
+
+    Parameters
+    ----------
+    unit : str
+    init : float
+        Guess where ``start`` gives none.
+    equals : callable, optional
+        ``equals(s, *ports)``: its value at the operating point. Without it the equilibrium
+        (zero rates, the power of the power flow) determines it.
+    """
+
+    def __init__(self, unit: str = "", *, init: float = 0.0,
+                 equals: Callable[..., Any] | None = None, doc: str = ""):
+        self.unit, self.init, self.equals, self.doc = unit, init, equals, doc
+
+
+class Mode(Declaration):
+    """A discrete state that equations read and events change; never differentiated."""
+
+    def __init__(self, initial: float = 0.0, *, doc: str = ""):
+        self.initial, self.doc = float(initial), doc
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A state event: a function whose zero crossing acts. Made by :func:`guard`.
+
+    See :func:`guard` for the fields; `limit` is there where a limit is reached.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    direction: int
+    when: Mapping[str, float]
+    then: Mapping[str, Any]
+    delay: str | None
+    cancel: Callable[..., Any] | bool
+    doc: str
+    settles: bool = False
+    limit: limits.Reached | None = None
+
+
+@dataclass(frozen=True)
+class Timer:
+    """A time event: acts when the time reaches a parameter. Made by :func:`timer`."""
+
+    name: str
+    at: str
+    then: Mapping[str, Any]
+    doc: str
+
+
+@dataclass
+class _Marked:
+    """What the decorators leave in the class body for :class:`Device` to collect."""
+
+    make: Callable[[str], Guard | Timer]
+    name: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+
+_DIRECTIONS = {"up": 1, "down": -1, "both": 0}
+
+
+def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapping[str, Any],
+          delay: str | None = None, cancel: Callable[..., Any] | bool = True,
+          settles: bool = False) -> Callable[..., Any]:
+    """Declare a state event: the decorated function's zero crossing acts.
+
+    Parameters
+    ----------
+    direction : {"up", "down", "both"}
+        Which way through zero counts.
+    when : mapping, optional
+        Modes and the values they must have for the guard to be watched (``"branch.status"``
+        names a mode of the port ``branch``).
+    then : mapping
+        What changes: ``"mode"``, ``"param"``, ``"state"``, or ``"port.name"`` for those of a port,
+        to a number or to a function of views ``f(s, *ports)`` giving the new value from the
+        values just before. A function for a state is a reset, for a parameter a jump.
+    delay : str, optional
+        Name of a parameter: the action follows the crossing by this time (s).
+    cancel : bool or callable, optional
+        For a delayed guard: whether crossing back cancels the pending action (the default), or
+        a function of views whose rise through zero does.
+    settles : bool
+        Whether initialisation, finding the guard across, makes its changes and solves again: for modes
+        that say which branch of an equation holds, such as the side that a gate selects.
+    """
+    if direction not in _DIRECTIONS:
+        raise DeviceError(f"guard direction {direction!r}: it is one of {', '.join(_DIRECTIONS)}")
+
+    def mark(function: Callable[..., Any]) -> Any:
+        doc = inspect.getdoc(function) or ""
+        return _Marked(lambda name: Guard(name, function, _DIRECTIONS[direction], dict(when or {}),
+                                          dict(then), delay, cancel, doc, settles))
+
+    return mark
+
+
+def timer(at: str, *, then: Mapping[str, Any], doc: str = "") -> Any:
+    """Declare a time event: when the time reaches parameter ``at`` (s), ``then`` happens.
+
+    ``then`` is as in :func:`guard`. A time of infinity never comes.
+    """
+    return _Marked(lambda name: Timer(name, at, dict(then), doc))
+
+
+def quantity(unit: str, doc: str = "") -> Callable[..., Any]:
+    """Declare a derived quantity ``f(s, *ports)``: for results, for objectives, for other devices."""
+
+    def mark(function: Callable[..., Any]) -> Any:
+        return Quantity(unit, function, doc)
+
+    return mark
+
+
+class Quantity(Declaration):
+    """A named expression of a device; made by :func:`quantity`."""
+
+    def __init__(self, unit: str, function: Callable[..., Any], doc: str = ""):
+        self.unit, self.function = unit, function
+        self.doc = doc or (inspect.getdoc(function) or "")
+
+
+@dataclass
+class Declarations:
+    """All that one device class declares, by kind, in order of declaration."""
+
+    params: dict[str, Param] = field(default_factory=dict)
+    fields: dict[str, Field] = field(default_factory=dict)
+    states: dict[str, State] = field(default_factory=dict)
+    algebraics: dict[str, Algebraic] = field(default_factory=dict)
+    inputs: dict[str, Input] = field(default_factory=dict)
+    references: dict[str, Reference] = field(default_factory=dict)
+    setpoints: dict[str, Setpoint] = field(default_factory=dict)
+    modes: dict[str, Mode] = field(default_factory=dict)
+    quantities: dict[str, Quantity] = field(default_factory=dict)
+    guards: dict[str, Guard] = field(default_factory=dict)
+    timers: dict[str, Timer] = field(default_factory=dict)
+
+    def variables(self) -> dict[str, State | Algebraic]:
+        """States, then algebraics."""
+        return {**self.states, **self.algebraics}
+
+    def unit(self, name: str) -> str:
+        """Unit of the quantity, variable, parameter or input called `name`."""
+        for table in (self.states, self.algebraics, self.quantities, self.params, self.inputs, self.setpoints):
+            if name in table:
+                return table[name].unit
+        return ""
+
+
+_TABLE: dict[type, str] = {Param: "params", Field: "fields", State: "states", Algebraic: "algebraics", Input: "inputs",
+                           Reference: "references", Setpoint: "setpoints", Mode: "modes",
+                           Quantity: "quantities"}
+_RESERVED = {"time", "omega_b", "base_mva", "id", "model"}
+
+
+class Device:
+    """Base of every device. See the module's text for the contract.
+
+    Attributes
+    ----------
+    attaches : str or tuple of str
+        Names of the ports. A port whose name begins with ``bus`` is a bus; any other is a
+        device, given in a record by its id.
+    naming : str
+        How a record without an id is named, from its own fields: ``"GEN{bus}"``.
+    source : bool
+        Whether it holds the voltage of an island by itself (a machine, an infinite bus).
+    regulates : bool
+        Whether it has a part in the power flow as slack or PV (then it declares the field
+        ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and
+        initialisation finds its set-points so that it injects the power flow's ``P0 + j Q0``.
+    dyr : tuple of (str or None)
+        Of a model of the PSS/E library: names of its parameters and fields in the order of its record in a
+        dynamic data (DYR) file, after bus, model and id; ``"TI cycles"`` where the record's unit is not the
+        declared one. None is a value that the model does not use.
+    """
+
+    attaches: ClassVar[str | tuple[str, ...]] = ()
+    naming: ClassVar[str] = ""
+    source: ClassVar[bool] = False
+    regulates: ClassVar[bool] = False
+    dyr: ClassVar[tuple[str | None, ...]] = ()
+    declares: ClassVar[Declarations] = Declarations()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if isinstance(cls.attaches, str):
+            cls.attaches = (cls.attaches,)
+        cls.declares = _collect(cls)
+
+    def __new__(cls, **fields: Any) -> Any:
+        """A *record* of this device, for :meth:`gridcore.case.records.Case.add`; devices have no instances."""
+        from ..case.records import Record
+
+        return Record(cls.__name__, fields)
+
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        """What is wrong with the parameters of a row taken together, in words, or None.
+
+        ``"r and x are both zero"``. Each one's own bounds stand at its declaration and are kept already.
+        """
+        return None
+
+    @classmethod
+    def bus_ports(cls) -> tuple[str, ...]:
+        """Its own ports that are buses."""
+        return tuple(p for p in cls.attaches if p.startswith("bus"))
+
+    @classmethod
+    def function(cls, name: str) -> Callable[..., Any] | None:
+        """One of the contract's functions, unbound, or None where the device has none."""
+        found = inspect.getattr_static(cls, name, None)
+        if isinstance(found, staticmethod):
+            found = found.__func__
+        return found if callable(found) else None
+
+
+def _collect(cls: type[Device]) -> Declarations:
+    """Walk the class and its bases for declarations; build the guards of limited states."""
+    declared = Declarations()
+    declared.modes["status"] = Mode(1.0, doc="1 in service, 0 out of service")
+    declared.modes["status"].name = "status"
+    attributes: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        attributes.update(vars(base))
+    for name, value in attributes.items():
+        if isinstance(value, Composite):
+            for part, item in value.parts().items():
+                _declare(cls, declared, part, item)
+        else:
+            _declare(cls, declared, name, value.make(name) if isinstance(value, _Marked) else value)
+    for name, state in declared.states.items():
+        if state.limits is not None:
+            _declare_limits(declared, name, state)
+    _check_references(cls, declared)
+    return declared
+
+
+def _declare(cls: type[Device], declared: Declarations, name: str, value: Any) -> None:
+    """Put one declaration into its table; whatever else stands in a class body is none."""
+    if isinstance(value, Guard):
+        declared.guards[name] = value
+    elif isinstance(value, Timer):
+        declared.timers[name] = value
+    elif type(value) in _TABLE:
+        if name in _RESERVED:
+            raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
+        value.name = name
+        getattr(declared, _TABLE[type(value)])[name] = value
+
+
+def _declare_limits(declared: Declarations, name: str, state: State) -> None:
+    """The mode and the guards of a non-windup limit: see :mod:`gridcore.contract.limits`."""
+    assert state.limits is not None
+    mode, (low, high) = f"{name}_limit", limits.labels(state.limits, state.limit_names)
+    declared.modes[mode] = Mode(state.at_limit, doc=f"-1 at {low}, 1 at {high}, 0 between")
+    declared.modes[mode].name = mode
+    modes = [mode, *([state.clamp] if state.clamp else [])]
+    for side, bound, label in ((1, state.limits[1], high), (-1, state.limits[0], low)):
+        if bound is not None:
+            end = limits.ending(label, side)
+            moves = bound in declared.quantities
+            reach = limits.reaching(name, bound, side, state.T, moves)
+            at, off = f"{name}_at_{end}", f"{name}_off_{end}"
+            declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, dict.fromkeys(modes, side), None,
+                                        False, f"{name} reaches {label}",
+                                        limit=limits.Reached(limits.value_of(name), bound, label, side))
+            declared.guards[off] = Guard(off, limits.leaving(name, side, moves), -side, {mode: side, "status": 1},
+                                         dict.fromkeys(modes, 0), None, False, f"{name} leaves {label}",
+                                         settles=state.at_limit != 0)
+
+
+def _check_references(cls: type[Device], declared: Declarations) -> None:
+    """Names that declarations refer to must exist: said where the class is, not where it is used."""
+    def need(condition: bool, what: str) -> None:
+        if not condition:
+            raise DeviceError(f"{cls.__name__}: {what}")
+
+    for name, state in declared.states.items():
+        need(state.start_at is None or state.start_at in declared.params,
+             f"state {name}: start_at={state.start_at!r} is not a Param")
+        need(state.T is None or state.T in declared.params or state.T in declared.quantities,
+             f"state {name}: T={state.T!r} is not a Param or quantity")
+        for ref in state.limits or ():
+            need(not isinstance(ref, str) or ref in {**declared.params, **declared.setpoints, **declared.quantities},
+                 f"state {name}: limit {ref!r} is not a Param, Setpoint or quantity")
+    events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
+    for item in events:
+        ref = item.delay if isinstance(item, Guard) else item.at
+        need(ref is None or ref in declared.params, f"{item.name}: {ref!r} is not a Param")
+        own = {**declared.params, **declared.states, **declared.modes, **declared.inputs,
+               **declared.setpoints, **declared.references}
+        for target in item.then:
+            port, dot, _ = target.rpartition(".")
+            need(bool(dot) or target in own,
+                 f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
+    for entry in cls.dyr:
+        ref = (entry or "").partition(" ")[0]
+        need(not ref or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
+    for name, driver in (*declared.params.items(), *declared.variables().items()):
+        if driver.drives is not None:
+            port, dot, _ = driver.drives.partition(".")
+            need(port in (cls.attaches if dot else declared.references),
+                 f"{name} drives {driver.drives!r}: not a port in attaches, nor a Reference")

@@ -1,0 +1,358 @@
+/* The inner loops of a time step: evaluate every kernel, form the residual, form the matrix, update.
+ * gridcore/equations/assembly.py holds the same in numpy, for where there is no C compiler. */
+
+#include <math.h>
+
+typedef void (*kernel)(long, const double *, const int *, double *, const int *, const double *, const int *);
+
+typedef struct {
+    kernel run;
+    long count;
+    const int *gather, *scatter, *rows;
+} batch;
+
+typedef struct {
+    long n, nnz, n_rhs, n_jac, n_linear;
+    const batch *rhs, *jac;
+    const int *linear_rows, *linear_ptr, *linear_cols; /* linear part of F as rows of a CSR matrix */
+    const double *linear_values, *linear_constant;
+    const int *row_of, *diagonal; /* row of each matrix entry; position of each diagonal entry */
+    const double *linear_matrix;  /* linear part, in the pattern of the matrix */
+    double *Z, *F, *R, *A;
+    const double *mass;
+    double *c, *base, *scale;
+} plan;
+
+/* out += the outputs of all batches */
+void gc_add(long count, const batch *b, const double *Z, double *out)
+{
+    for (; count--; ++b) b->run(b->count, Z, b->gather, out, b->scatter, 0, 0);
+}
+
+/* F = right-hand side at Z */
+void gc_rhs(const plan *p)
+{
+    double *F = p->F;
+    for (long i = 0; i <= p->n; ++i) F[i] = 0.0;
+    gc_add(p->n_rhs, p->rhs, p->Z, F);
+    for (long i = 0; i < p->n_linear; ++i) {
+        double sum = p->linear_constant[i];
+        for (int k = p->linear_ptr[i]; k < p->linear_ptr[i + 1]; ++k)
+            sum += p->linear_values[k] * p->Z[p->linear_cols[k]];
+        F[p->linear_rows[i]] += sum;
+    }
+}
+
+/* R = base + c F(Z) - mass X: minus the residual of a theta step */
+void gc_residual(const plan *p)
+{
+    gc_rhs(p);
+    for (long i = 0; i < p->n; ++i) p->R[i] = p->base[i] + p->c[i] * p->F[i] - p->mass[i] * p->Z[i];
+}
+
+/* A = diag(mass) - diag(c) dF/dX, in the fixed pattern */
+void gc_matrix(const plan *p)
+{
+    double *A = p->A;
+    for (long i = 0; i < p->n; ++i) p->scale[i] = -p->c[i];
+    for (long k = 0; k < p->nnz; ++k) A[k] = p->scale[p->row_of[k]] * p->linear_matrix[k];
+    for (long i = 0; i < p->n; ++i) A[p->diagonal[i]] += p->mass[i];
+    for (long k = 0; k < p->n_jac; ++k) {
+        const batch *b = p->jac + k;
+        b->run(b->count, p->Z, b->gather, A, b->scatter, p->scale, b->rows);
+    }
+}
+
+/* out = dF/dX, in the fixed pattern */
+void gc_jacobian(const plan *p, double *out)
+{
+    for (long k = 0; k <= p->nnz; ++k) out[k] = p->linear_matrix[k];
+    gc_add(p->n_jac, p->jac, p->Z, out);
+}
+
+/* out = dF/dX as above, and behind it the `entries` that other batches add up */
+void gc_linearise(const plan *p, long count, const batch *b, long entries, double *out)
+{
+    gc_jacobian(p, out);
+    out += p->nnz + 1;
+    for (long k = 0; k <= entries; ++k) out[k] = 0.0;
+    gc_add(count, b, p->Z, out);
+}
+
+/* X += R; returns the largest |R_i| / (1 + |X_i|), and the next residual unless that is below tol */
+double gc_newton(const plan *p, double tol)
+{
+    double norm = 0.0;
+    for (long i = 0; i < p->n; ++i) {
+        double x = p->Z[i] += p->R[i];
+        double size = fabs(p->R[i]) / (1.0 + fabs(x));
+        if (!(size <= norm)) norm = size; /* a nan must show */
+    }
+    if (!(norm <= tol)) gc_residual(p);
+    return norm;
+}
+
+/* A step begins: X0 = X, f0 = F(X) if the step needs it, and X moves on by the weighted slopes of the last steps */
+void gc_begin(const plan *p, double *X0, double *f0, const double *s1, const double *s2, const double *s3, double a1,
+              double a2, double a3, int explicit)
+{
+    if (explicit) gc_rhs(p);
+    for (long i = 0; i < p->n; ++i) {
+        X0[i] = p->Z[i];
+        if (explicit) f0[i] = p->F[i];
+        if (a1) p->Z[i] += a1 * s1[i];
+        if (a2) p->Z[i] += a2 * s2[i];
+        if (a3) p->Z[i] += a3 * s3[i];
+    }
+}
+
+/* The equations of a step: c = implicit or -1, base = mass (X0 + early f0); mass is 1 or 0 */
+void gc_equations(const plan *p, const double *X0, const double *f0, double implicit, double early)
+{
+    for (long i = 0; i < p->n; ++i) {
+        p->c[i] = p->mass[i] ? implicit : -1.0;
+        p->base[i] = p->mass[i] * (X0[i] + early * f0[i]);
+    }
+}
+
+/* phi = mass ((1 - theta) f0 + theta F): how the residual, F being as it has left it, falls with the length of the step */
+void gc_phi(const plan *p, const double *f0, double theta, double *phi)
+{
+    for (long i = 0; i < p->n; ++i) phi[i] = p->mass[i] ? (1.0 - theta) * f0[i] + theta * p->F[i] : 0.0;
+}
+
+/* X += u + dh v; returns the largest |u_i + dh v_i| / (1 + |X_i|) */
+double gc_move(const plan *p, const double *u, const double *v, double dh)
+{
+    double norm = 0.0;
+    for (long i = 0; i < p->n; ++i) {
+        double d = u[i] + dh * v[i], x = p->Z[i] += d, size = fabs(d) / (1.0 + fabs(x));
+        if (!(size <= norm)) norm = size;
+    }
+    return norm;
+}
+
+/* The slope of a step of length h that has been made */
+void gc_end(const plan *p, const double *X0, double *slope, double h)
+{
+    for (long i = 0; i < p->n; ++i) slope[i] = (p->Z[i] - X0[i]) / h;
+}
+
+/* ---- matrices of a step and their products with many rows at once: a block of rows is turned so that the innermost
+ * loop runs over it ---- */
+
+#define WIDTH 8
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define FAST __attribute__((optimize("O3"), target_clones("avx2", "default")))
+#else
+#define FAST
+#endif
+
+typedef struct {
+    long n_rows, n_columns, entries, n_used, n_read, n_diagonal;
+    const int *ptr, *row;              /* compressed by columns */
+    const int *used, *read;            /* rows and columns that have entries */
+    const int *row_ptr, *column, *place; /* the same by rows, with the place of each entry in the values */
+    const int *at, *diagonal;
+    double *values, *work;
+} pattern;
+
+/* values = diag(m) + diag(scale) J for the entries `at` of J, or all of them */
+void gc_shifted(const pattern *p, const double *m, const double *scale, const double *J)
+{
+    double *out = p->values;
+    for (long k = 0; k < p->entries; ++k) out[k] = scale[p->row[k]] * J[p->at ? p->at[k] : k];
+    for (long k = 0; k < p->n_diagonal; ++k) out[p->diagonal[k]] += m[p->row[p->diagonal[k]]];
+}
+
+/* values = diag(s) U + diag(t) V */
+void gc_sum(const pattern *p, const double *s, const double *U, const double *t, const double *V)
+{
+    for (long k = 0; k < p->entries; ++k) p->values[k] = s[p->row[k]] * U[k] + t[p->row[k]] * V[k];
+}
+
+/* out[i][j] = (add ? out[i][j] : 0) + sum_k value[k] in[i][row k] over the entries k of column j */
+FAST void gc_times_transposed(long count, const pattern *p, const double *value, const double *in, double *out, int add)
+{
+    const int *ptr = p->ptr, *row = p->row;
+    const long n_columns = p->n_columns;
+    double *work = p->work;
+    if (count == 1) {
+        for (long j = 0; j < n_columns; ++j) {
+            double sum = add ? out[j] : 0.0;
+            for (int k = ptr[j]; k < ptr[j + 1]; ++k) sum += value[k] * in[row[k]];
+            out[j] = sum;
+        }
+        return;
+    }
+    for (long i = 0; i < count; i += WIDTH) {
+        long rows = count - i < WIDTH ? count - i : WIDTH;
+        for (long k = 0; k < p->n_used; ++k) {
+            const long r = p->used[k];
+            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * p->n_rows + r] : 0.0;
+        }
+        for (long j = 0; j < n_columns; ++j) {
+            if (add && ptr[j] == ptr[j + 1]) continue;
+            double sum[WIDTH] = {0.0};
+            for (int k = ptr[j]; k < ptr[j + 1]; ++k) {
+                const double v = value[k], *w = work + (long)row[k] * WIDTH;
+                for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
+            }
+            for (long b = 0; b < rows; ++b) {
+                double *o = out + (i + b) * n_columns + j;
+                *o = (add ? *o : 0.0) + sum[b];
+            }
+        }
+    }
+}
+
+/* out[i][r] = (add ? out[i][r] : 0) + sum_k value[place k] in[i][column k] over the entries k of row r */
+FAST void gc_times(long count, const pattern *p, const double *value, const double *in, double *out, int add)
+{
+    const long n_rows = p->n_rows, n_columns = p->n_columns, n = add ? p->n_used : n_rows;
+    double *work = p->work;
+    for (long i = 0; i < count; i += WIDTH) {
+        long rows = count - i < WIDTH ? count - i : WIDTH;
+        for (long k = 0; k < p->n_read; ++k) {
+            const long j = p->read[k];
+            for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_columns + j] : 0.0;
+        }
+        for (long q = 0; q < n; ++q) {
+            const long r = add ? p->used[q] : q;
+            double sum[WIDTH] = {0.0};
+            for (int k = p->row_ptr[r]; k < p->row_ptr[r + 1]; ++k) {
+                const double v = value[p->place[k]], *w = work + (long)p->column[k] * WIDTH;
+                for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
+            }
+            for (long b = 0; b < rows; ++b) {
+                double *o = out + (i + b) * n_rows + r;
+                *o = (add ? *o : 0.0) + sum[b];
+            }
+        }
+    }
+}
+
+/* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w; D is the
+ * part of C in rows where `early` is not zero */
+void gc_step_transposed(long count, const pattern *B, const pattern *C, const pattern *D, const double *m,
+                        const double *early, const double *c, const double *J, const double *U, const double *V,
+                        const double *w, double *aX, double *aP)
+{
+    gc_shifted(B, m, early, J);
+    gc_times_transposed(count, B, B->values, w, aX, 0);
+    if (count > 1) {
+        gc_sum(C, early, U, c, V);
+        gc_times_transposed(count, C, C->values, w, aP, 1);
+        return;
+    }
+    double *early_w = C->work, *c_w = C->work + C->n_rows; /* the same without writing C down */
+    for (long r = 0; r < C->n_rows; ++r) {
+        early_w[r] = early[r] * w[r];
+        c_w[r] = c[r] * w[r];
+    }
+    for (long j = 0; j < C->n_columns; ++j) {
+        double sum = aP[j];
+        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) sum += V[k] * c_w[C->row[k]];
+        for (int k = D->ptr[j]; k < D->ptr[j + 1]; ++k) sum += U[D->at[k]] * early_w[D->row[k]];
+        aP[j] = sum;
+    }
+}
+
+/* ---- LU factors with many right-hand sides: gridcore/linear/many_rhs.py ---- */
+
+#define WIDE 32 /* fewer, and compilers unroll the loops over them instead of using vector registers */
+
+typedef struct {
+    long n, n_blocks;
+    const int *Lp, *Li;
+    const double *Lx; /* the unit diagonal comes first in each column */
+    const int *Up, *Ui;
+    const double *Ux; /* the diagonal comes last */
+    const int *Fp, *Fi;
+    const double *Fx;
+    const int *P, *Q;
+    const double *Rs;
+    const int *R; /* where blocks begin */
+    double *work;
+} factors;
+
+/* work[k] = in[i][order k] / scale[k] for WIDE rows i, the missing ones zero; and back */
+static inline void read_rows(long n, long rows, const double *in, const int *order, const double *scale, double *work)
+{
+    for (long k = 0; k < n; ++k) {
+        const double f = scale ? 1.0 / scale[k] : 1.0, *from = in + order[k];
+        for (long b = 0; b < WIDE; ++b) work[k * WIDE + b] = b < rows ? f * from[b * n] : 0.0;
+    }
+}
+
+static inline void write_rows(long n, long rows, const double *work, const int *order, const double *scale, double *out)
+{
+    for (long k = 0; k < n; ++k) {
+        const double f = scale ? 1.0 / scale[k] : 1.0;
+        double *to = out + order[k];
+        for (long b = 0; b < rows; ++b) to[b * n] = f * work[k * WIDE + b];
+    }
+}
+
+/* x[i] -= value x[k], for WIDE of them */
+#define TAKE(i, value, k)                                                          \
+    do {                                                                           \
+        double *restrict to_ = x + (long)(i) * WIDE;                               \
+        const double v_ = (value), *restrict from_ = x + (long)(k) * WIDE;         \
+        for (int b_ = 0; b_ < WIDE; ++b_) to_[b_] -= v_ * from_[b_];               \
+    } while (0)
+
+#define DIVIDE(k, value)                                                           \
+    do {                                                                           \
+        const double f_ = 1.0 / (value);                                           \
+        for (int b_ = 0; b_ < WIDE; ++b_) x[(long)(k) * WIDE + b_] *= f_;          \
+    } while (0)
+
+/* A x = b for each of the rows of b, in place */
+FAST void gc_solve(long count, const factors *f, double *b)
+{
+    const long n = f->n;
+    double *x = f->work;
+    for (long i = 0; i < count; i += WIDE, b += WIDE * n) {
+        const long rows = count - i < WIDE ? count - i : WIDE;
+        read_rows(n, rows, b, f->P, f->Rs, x);
+        for (long block = f->n_blocks - 1; block >= 0; --block) {
+            const int k1 = f->R[block], k2 = f->R[block + 1];
+            for (int k = k1; k < k2; ++k)
+                for (int p = f->Lp[k] + 1; p < f->Lp[k + 1]; ++p) TAKE(f->Li[p], f->Lx[p], k);
+            for (int k = k2 - 1; k >= k1; --k) {
+                const int last = f->Up[k + 1] - 1;
+                DIVIDE(k, f->Ux[last]);
+                for (int p = f->Up[k]; p < last; ++p) TAKE(f->Ui[p], f->Ux[p], k);
+            }
+            for (int k = k1; k < k2; ++k)
+                for (int p = f->Fp[k]; p < f->Fp[k + 1]; ++p) TAKE(f->Fi[p], f->Fx[p], k);
+        }
+        write_rows(n, rows, x, f->Q, 0, b);
+    }
+}
+
+/* A^T x = b for each of the rows of b, in place */
+FAST void gc_tsolve(long count, const factors *f, double *b)
+{
+    const long n = f->n;
+    double *x = f->work;
+    for (long i = 0; i < count; i += WIDE, b += WIDE * n) {
+        const long rows = count - i < WIDE ? count - i : WIDE;
+        read_rows(n, rows, b, f->Q, 0, x);
+        for (long block = 0; block < f->n_blocks; ++block) {
+            const int k1 = f->R[block], k2 = f->R[block + 1];
+            for (int k = k1; k < k2; ++k)
+                for (int p = f->Fp[k]; p < f->Fp[k + 1]; ++p) TAKE(k, f->Fx[p], f->Fi[p]);
+            for (int k = k1; k < k2; ++k) {
+                const int last = f->Up[k + 1] - 1;
+                for (int p = f->Up[k]; p < last; ++p) TAKE(k, f->Ux[p], f->Ui[p]);
+                DIVIDE(k, f->Ux[last]);
+            }
+            for (int k = k2 - 1; k >= k1; --k)
+                for (int p = f->Lp[k] + 1; p < f->Lp[k + 1]; ++p) TAKE(k, f->Lx[p], f->Li[p]);
+        }
+        write_rows(n, rows, x, f->P, f->Rs, b);
+    }
+}

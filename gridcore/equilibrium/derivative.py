@@ -1,0 +1,216 @@
+"""How the initial state moves with the parameters: through the power flow, and through initialisation.
+
+Initialisation solves ``G(U; p) = 0`` for ``U = [X; S]``, S the set-points; so ``dU = -G_U^-1 G_p dp``, one
+solve for a tangent and one transposed solve for an adjoint. What the power flow finds (voltages, the
+power of slack and PV sources) are parameters of G; their own derivative is one more solve each way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..equations.sparse_map import Entries, SparseMap
+from ..linear.linsolve import LU
+from .powerflow import PQ
+
+if TYPE_CHECKING:
+    from ..system.system import System
+    from .operating_point import Dispatch
+
+
+class InitialSensitivity:
+    """Tangent and transpose of ``p -> (X0, set-points)``.
+
+    Parameters
+    ----------
+    system : System
+        At its operating point.
+    carried : (n_c,) int array
+        Positions in Z of the parameters; the set-points and what the power flow finds are among them.
+    through_power_flow : bool
+        Whether dispatch goes through the power flow; otherwise P0, Q0 and the voltages at t0 are
+        parameters of their own, and the balance of the buses is not restored.
+    """
+
+    def __init__(self, system: System, carried: np.ndarray, through_power_flow: bool):
+        self.system, self.carried = system, carried
+        self.initialisation = init = system.initialisation
+        Z, n = system.rest, system.n
+        self.lu = LU(len(init.unknowns), init.map.indptr, init.map.indices)
+        self.lu.factor(init.matrix(Z).copy())
+        column_of = system.columns(carried)
+        self.setpoint_columns = column_of[init.unknowns[n:]]
+        free = column_of.copy()
+        free[init.unknowns[n:]] = -1
+        self.Gp = init.parameter_jacobian(Z, free, len(carried))
+        point = system.operating_point
+        self.flow = (_FlowSensitivity(system, point.dispatch, column_of, len(carried))
+                     if through_power_flow and point is not None and point.dispatch is not None else None)
+
+    @classmethod
+    def of(cls, system: System, carried: np.ndarray, through_power_flow: bool) -> InitialSensitivity:
+        """The same, kept for the next sweep from the same initial point."""
+        key = (carried.tobytes(), through_power_flow, system.rest.tobytes())
+        return system.remembered("initial", key, lambda: cls(system, carried, through_power_flow))
+
+    def forward(self, dP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """dX0 (K, n), and dP (K, n_c) with set-points and operating point filled in."""
+        dP = dP.copy()
+        if self.flow is not None:
+            self.flow.forward(dP)
+        dU = -self.lu.solve(np.ascontiguousarray((self.Gp @ dP.T).T))
+        dP[:, self.setpoint_columns] = dU[:, self.system.n:]
+        return dU[:, : self.system.n], dP
+
+    def transpose(self, aX: np.ndarray, aP: np.ndarray) -> np.ndarray:
+        """Adjoint of the parameters, (m, n_c), from those of X0 and of all parameters after t0."""
+        aP = aP.copy()
+        aU = np.concatenate([aX, aP[:, self.setpoint_columns]], axis=1)
+        aP[:, self.setpoint_columns] = 0.0
+        w = self.lu.tsolve(np.ascontiguousarray(aU))
+        aP -= (self.Gp.T @ w.T).T
+        if self.flow is not None:
+            self.flow.transpose(aP)
+        return aP
+
+
+class _FlowSensitivity:
+    """The power flow as a map from its inputs to what it finds, in columns of the carried parameters."""
+
+    def __init__(self, system: System, dispatch: Dispatch, column_of: np.ndarray, width: int):
+        point = system.operating_point
+        assert point is not None
+        assert point.power_flow is not None
+        self.flow = flow = point.power_flow
+        Z, alive = system.rest, dispatch.alive
+        self.vm, self.va = (column_of[dispatch.at[name][alive]] for name in ("Vm0", "Va0"))
+        place = np.full(len(dispatch.numbers), -1)
+        place[alive] = np.arange(len(alive))
+        self.found = [(column_of[at], place[bus], Z[rating] / total, part)
+                      for at, bus, rating, total, part in dispatch.shares()]
+        self.sharing = self._sharing(dispatch, column_of, width, Z)
+        n = len(alive)
+        column_of = column_of.copy()
+        for driver, replaced in system.layout.replaced():  # at t0 a ramp is still what it replaces
+            column_of[driver] = column_of[replaced]
+        # two rows a bus: the power it is scheduled to inject less what the network draws, at fixed voltage
+        self.scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
+        drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
+        self.network = _power_of_current(flow.V) @ drawn
+        self.setpoints = self._setpoints(dispatch, column_of, place, n, width)
+        self.limits = self._limits(dispatch, column_of, place, n, width)
+        equations = flow.equations
+        kinds = flow.kinds
+        equations.fix(np.full(n, PQ))
+        flows = equations.flows(flow.V)
+        values = equations.jacobian(flow.V, flows, equations.power(flows)).copy()
+        equations.fix(kinds)
+        self.J = sp.csc_matrix((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n))
+        self.outputs = np.concatenate([self.vm, self.va, *(columns for columns, *_ in self.found)])
+
+    @staticmethod
+    def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int,
+                  Z: np.ndarray) -> sp.csc_matrix:
+        for part in parts:
+            if part is not None:
+                bus, axis = np.divmod(part.rows, 2)
+                part.rows = np.where((part.rows >= 0) & (place[bus] >= 0), 2 * place[bus] + axis, -1)
+        return SparseMap((2 * n, width), parts).evaluate(Z).copy()
+
+    @staticmethod
+    def _sharing(dispatch: Dispatch, column_of: np.ndarray, width: int, Z: np.ndarray) -> sp.csc_matrix:
+        """(width, width): how what each source has of its bus moves with the ratings of all that share it."""
+        out = sp.csc_matrix((width, width))
+        for part in ("real", "imag"):
+            shares = [share for share in dispatch.shares() if share[-1] == part]
+            at, bus, rating, total = (np.concatenate([share[k] for share in shares]) for k in range(4))
+            missing = getattr(dispatch.missing, part)[bus]
+            one, other = np.nonzero(bus[:, None] == bus)
+            slope = missing[one] / total[one] * ((one == other) - Z[rating[one]] / total[one])
+            kept = column_of[rating[other]] >= 0
+            out += sp.csc_matrix((slope[kept], (column_of[at[one]][kept], column_of[rating[other]][kept])),
+                                 shape=(width, width))
+        return out
+
+    def _setpoints(self, dispatch: Dispatch, column_of: np.ndarray, place: np.ndarray, n: int,
+                   width: int) -> sp.csc_matrix:
+        """(n, width): how the voltage held at each bus moves with V0; the last source of a bus holds it."""
+        holder = {}
+        for source in dispatch.sources:
+            for bus, control, at in zip(source.bus, source.control, source.at["V0"], strict=True):
+                if control != "PQ" and place[bus] >= 0 and self.flow.kinds[place[bus]] != PQ:
+                    holder[int(place[bus])] = int(column_of[at])
+        rows = [bus for bus, column in holder.items() if column >= 0]
+        return sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
+
+    def _limits(self, dispatch: Dispatch, column_of: np.ndarray, place: np.ndarray, n: int,
+                width: int) -> sp.csc_matrix:
+        """(2n, width): how the reactive power of buses that are at a limit moves with it."""
+        rows, columns = [], []
+        for source in dispatch.sources:
+            for k, control in enumerate(source.control):
+                bus = int(place[source.bus[k]])
+                limited = int(self.flow.limited[bus]) if control != "PQ" and bus >= 0 else 0
+                column = int(column_of[source.at["Qmax" if limited > 0 else "Qmin"][k]])
+                if limited and column >= 0:
+                    rows.append(2 * bus + 1)
+                    columns.append(column)
+        return sp.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * n, width))
+
+    def forward(self, dP: np.ndarray) -> None:
+        """Fill what the power flow finds into dP (K, n_c), in place."""
+        into = (self.scheduled + self.network) @ dP.T
+        held = np.ascontiguousarray((self.setpoints @ dP.T).T)
+        dS = np.ascontiguousarray((into + self.limits @ dP.T).T).view(complex)
+        dV = self.flow.tangent(dS, held)
+        polar = _polar(self.flow.V, dV)
+        missing = np.ascontiguousarray(((self.J @ polar.T) - into).T).view(complex)
+        kept = [(columns, getattr(missing, part)[:, bus] * share) for columns, bus, share, part in self.found]
+        dP[:, self.va], dP[:, self.vm] = polar[:, 0::2], polar[:, 1::2]
+        for columns, change in kept:
+            dP[:, columns] += change
+        dP += (self.sharing @ dP.T).T
+
+    def transpose(self, aP: np.ndarray) -> None:
+        """The transpose of :meth:`forward`, in place."""
+        m, n = len(aP), len(self.flow.V)
+        aP += (self.sharing.T @ aP.T).T
+        missing = np.zeros((m, n), dtype=complex)
+        for columns, bus, share, part in self.found:
+            amount = aP[:, columns] * share
+            np.add.at(missing.T, bus, (amount if part == "real" else 1j * amount).T)
+        rows = missing.view(float)
+        polar = (self.J.T @ rows.T).T
+        polar[:, 0::2] += aP[:, self.va]
+        polar[:, 1::2] += aP[:, self.vm]
+        aP[:, self.va] = aP[:, self.vm] = 0.0
+        aS, aV = self.flow.adjoint(_polar_transpose(self.flow.V, polar))
+        held = np.ascontiguousarray(aS).view(float)
+        aP += ((self.scheduled + self.network).T @ (held - rows).T).T
+        aP += (self.limits.T @ held.T).T + (self.setpoints.T @ aV.T).T
+
+
+def _power_of_current(V: np.ndarray) -> sp.csc_matrix:
+    """(2n, 2n): injected current, real and imaginary part, to ``V conj(I)``, real and imaginary part."""
+    k = 2 * np.arange(len(V))
+    rows = np.concatenate([k, k, k + 1, k + 1])
+    columns = np.concatenate([k, k + 1, k, k + 1])
+    return sp.csc_matrix((np.concatenate([V.real, V.imag, V.imag, -V.real]), (rows, columns)),
+                         shape=(2 * len(V), 2 * len(V)))
+
+
+def _polar(V: np.ndarray, dV: np.ndarray) -> np.ndarray:
+    """(K, 2n): derivatives of angle and magnitude, interleaved, from those of the voltages."""
+    relative = dV / V
+    out = np.empty((len(dV), 2 * len(V)))
+    out[:, 0::2], out[:, 1::2] = relative.imag, relative.real * np.abs(V)
+    return out
+
+
+def _polar_transpose(V: np.ndarray, polar: np.ndarray) -> np.ndarray:
+    """The transpose of :func:`_polar`: real part by real part."""
+    return (polar[:, 1::2] * np.abs(V) + 1j * polar[:, 0::2]) / np.conj(V)

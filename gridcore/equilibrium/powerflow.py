@@ -1,0 +1,420 @@
+"""Newton power flow in polar coordinates: bus voltages from scheduled powers and voltage set-points.
+
+Unknowns are the angle and the magnitude of every bus voltage, interleaved; the equations of bus i are
+
+======  ==================================  ==================================
+bus     row 2i                              row 2i + 1
+======  ==================================  ==================================
+slack   angle - angle of the start = 0      magnitude - set-point = 0
+PV      P injected - P scheduled = 0        magnitude - set-point = 0
+PQ      P injected - P scheduled = 0        Q injected - Q scheduled = 0
+======  ==================================  ==================================
+
+so that one sparsity pattern, and one symbolic analysis, serves whatever kind a bus becomes.
+
+W. F. Tinney, C. E. Hart, "Power flow solution by Newton's method", IEEE Trans. PAS-86 (11), 1967. The
+complex form of the derivatives is that of R. D. Zimmerman, MATPOWER Technical Note 2, 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ..errors import NetworkError, PowerFlowError
+from ..linear.linsolve import LU, Factors, SingularMatrix
+
+PQ, PV, SLACK = 0, 1, 2
+
+TOLERANCE = 1e-12  # pu, wherever round-off allows it
+FLOOR = 1e-9  # pu: a mismatch below this that no longer falls is round-off
+ITERATIONS = 50
+NEAR = 0.1  # pu: a start with a larger mismatch is approached with the generators sharing it
+APPROACH = 12  # iterations
+SHORTEST = 1e-3  # step of the line search, as a part of Newton's
+ROUNDS = 30  # of checking the reactive limits
+RETURNS = 3  # how often a bus may leave a limit before it stays there
+
+Real = npt.NDArray[np.float64]
+Complex = npt.NDArray[np.complex128]
+Integer = npt.NDArray[np.integer[Any]]
+
+
+class Equations:
+    """The power-flow equations of one network, evaluated into fixed places.
+
+    Parameters
+    ----------
+    Y : sparse (n, n) complex
+        Bus admittance matrix (pu): the network draws ``I = Y V``.
+
+    Attributes
+    ----------
+    indptr, indices, values : arrays
+        The Jacobian (2n, 2n) by columns: the pattern, and the values last computed.
+    fixed : (2n,) bool array
+        Rows that hold an angle or a magnitude in place of a power.
+    """
+
+    def __init__(self, Y: Any):
+        Y = coo_array(Y)
+        n = self.n = int(Y.shape[0])
+        here = np.arange(n)
+        # The entries of Y by columns, every diagonal one among them.
+        entries = np.r_[Y.col.astype(np.int64) * n + Y.row, here * (n + 1)]
+        unique, place = np.unique(entries, return_inverse=True)
+        self.col, self.row = np.divmod(unique, n)
+        self.Y = np.zeros(unique.size, complex)
+        np.add.at(self.Y, place[:Y.nnz], Y.data)
+        self.diagonal = np.flatnonzero(self.row == self.col)
+        self.by_row = np.argsort(self.row, kind="stable")
+        self.row_start = np.searchsorted(self.row[self.by_row], here)
+        # Column 2k of the Jacobian (angle of k), then 2k + 1 (magnitude), hold for each entry (i, k) of Y
+        # the rows 2i and 2i + 1 together: real and imaginary part of one complex number.
+        start = np.searchsorted(self.col, np.arange(n + 1))
+        count = np.diff(start)
+        self.at_angle = np.arange(unique.size) + start[self.col]
+        self.at_magnitude = self.at_angle + count[self.col]
+        rows = np.empty(2 * unique.size, np.int64)
+        rows[self.at_angle] = rows[self.at_magnitude] = 2 * self.row
+        self.indices = (rows[:, None] + np.arange(2)).ravel()
+        self.indptr = np.r_[0, np.cumsum(np.repeat(2 * count, 2))]
+        self.values = np.empty(4 * unique.size)
+        self.fix(np.full(n, PQ))
+
+    def fix(self, kinds: Integer) -> None:
+        """Choose the equations of every bus by its kind."""
+        self.fixed = np.empty(2 * self.n, bool)
+        self.fixed[0::2] = kinds == SLACK
+        self.fixed[1::2] = kinds != PQ
+        self._replaced = np.flatnonzero(self.fixed[self.indices])
+        column = np.searchsorted(self.indptr, self._replaced, "right") - 1
+        self._identity = self._replaced[self.indices[self._replaced] == column]
+
+    def flows(self, V: Complex) -> Complex:
+        """``V_i conj(Y_ik V_k)`` of every entry of Y (pu): what bus i sends into it."""
+        flows: Complex = V[self.row] * np.conj(self.Y * V[self.col])
+        return flows
+
+    def power(self, flows: Complex) -> Complex:
+        """Power injected at every bus (pu): its flows together."""
+        power: Complex = np.add.reduceat(flows[self.by_row], self.row_start)
+        return power
+
+    def jacobian(self, V: Complex, flows: Complex, power: Complex) -> Real:
+        """Derivative of the equations in the unknowns: into `values`."""
+        magnitude = np.abs(V)
+        by_angle = -1j * flows
+        by_angle[self.diagonal] += 1j * power
+        by_magnitude = flows / magnitude[self.col]
+        by_magnitude[self.diagonal] += power / magnitude
+        pairs = self.values.view(complex)
+        pairs[self.at_angle] = by_angle
+        pairs[self.at_magnitude] = by_magnitude
+        self.values[self._replaced] = 0.0
+        self.values[self._identity] = 1.0
+        return self.values
+
+
+@dataclass(frozen=True)
+class PowerFlow:
+    """A solved power flow, and its derivative.
+
+    Attributes
+    ----------
+    V : (n,) complex array
+        Bus voltages (pu).
+    S : (n,) complex array
+        Power injected into the network at each bus (pu).
+    iterations : int
+        Newton iterations, of all rounds of reactive limits together.
+    mismatch : float
+        The largest of all equations (pu).
+    kinds : (n,) int array
+        Kind of each bus in the end.
+    limited : (n,) int array
+        1 where a PV bus became PQ at its upper reactive limit, -1 at its lower one, else 0.
+    equations : Equations
+        With the Jacobian at the solution.
+    factors : Factors
+        Its LU factors.
+    """
+
+    V: Complex
+    S: Complex
+    iterations: int
+    mismatch: float
+    kinds: Integer
+    limited: Integer
+    equations: Equations
+    factors: Factors
+
+    @property
+    def switched(self) -> Integer:
+        """Buses that a reactive limit made PQ."""
+        return np.flatnonzero(self.limited)
+
+    def tangent(self, dS: npt.ArrayLike, dV: npt.ArrayLike = 0.0) -> Complex:
+        """Derivatives of the voltages.
+
+        Parameters
+        ----------
+        dS : (n,) or (m, n) complex
+            Derivatives of the scheduled power, one parameter a row; where the network depends on the
+            parameter, less those of the power injected into it at fixed voltages. Powers that a bus
+            does not keep are ignored.
+        dV : the same shape, real, optional
+            Derivatives of the voltage set-points (those of PV and slack buses count).
+
+        Returns
+        -------
+        complex array of the shape of `dS`
+        """
+        right = np.array(dS, complex, order="C").view(float)
+        right[..., self.equations.fixed] = 0.0
+        right[..., 1::2] += np.where(self.kinds != PQ, dV, 0.0)
+        self.factors.solve(right)
+        turned: Complex = self.V * (1j * right[..., 0::2] + right[..., 1::2] / np.abs(self.V))
+        return turned
+
+    def adjoint(self, w: npt.ArrayLike) -> tuple[Complex, Real]:
+        """The transpose of :meth:`tangent`: ``Re<w, tangent(dS, dV)> = Re<dS_, dS> + <dV_, dV>``.
+
+        Parameters
+        ----------
+        w : (n,) or (m, n) complex
+            Derivatives of functions by the voltages: real part by real part, imaginary by imaginary.
+
+        Returns
+        -------
+        dS_ : complex array, the same shape
+        dV_ : real array, the same shape
+        """
+        turned = np.conj(w) * self.V
+        right = np.empty((*turned.shape[:-1], 2 * self.V.size))
+        right[..., 0::2] = -turned.imag
+        right[..., 1::2] = turned.real / np.abs(self.V)
+        self.factors.tsolve(right)
+        by_setpoint = np.where(self.kinds != PQ, right[..., 1::2], 0.0)
+        right[..., self.equations.fixed] = 0.0
+        return right.view(complex), by_setpoint
+
+
+def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real | None = None,
+                     qmin: Real | None = None, qmax: Real | None = None,
+                     names: Sequence[str] | None = None, enforce_q_limits: bool = False) -> PowerFlow:
+    """Solve the power flow.
+
+    Parameters
+    ----------
+    Y : sparse (n, n) complex
+        Bus admittance matrix with all shunts (pu): the network draws ``I = Y V``.
+    S : (n,) complex
+        Scheduled power injected at each bus, generation less load (pu). What a bus does not keep
+        (P and Q of a slack, Q of a PV bus) has no part in the solution.
+    kinds : (n,) int
+        ``PQ``, ``PV`` or ``SLACK`` for each bus.
+    V : (n,) complex
+        Voltages to start from (pu); a slack bus keeps its angle.
+    setpoints : (n,) real, optional
+        Voltage magnitudes that slack and PV buses keep (pu). Default: those of the start.
+    qmin, qmax : (n,) real, optional
+        Limits of the reactive power injected at each bus, generation less load as in `S` (pu).
+    names : sequence of str, optional
+        Names of the buses, for errors.
+    enforce_q_limits : bool
+        Whether a PV bus beyond a limit becomes PQ at the limit, and PV again where it would then
+        leave the limit inwards. Slack buses have no limits.
+
+    Raises
+    ------
+    NetworkError
+        If an island has no slack bus.
+    PowerFlowError
+        If Newton's method does not converge: the bus with the largest mismatch is named.
+    """
+    kinds = np.array(kinds)
+    names = [str(i) for i in range(kinds.size)] if names is None else names
+    equations = Equations(Y)
+    _each_island_has_a_slack(equations, kinds, names)
+    newton = _Newton(equations, np.asarray(S, complex), np.asarray(V, complex),
+                     np.abs(V) if setpoints is None else np.asarray(setpoints, float), names)
+    newton.approach(kinds)
+    newton.solve(kinds)
+    limited = np.zeros(kinds.size, int)
+    if enforce_q_limits:
+        low = np.full(kinds.size, -np.inf) if qmin is None else np.asarray(qmin, float)
+        high = np.full(kinds.size, np.inf) if qmax is None else np.asarray(qmax, float)
+        limited = _within_limits(newton, kinds, low, high)
+        kinds = np.where(limited != 0, PQ, kinds)
+    newton.factorise()
+    return PowerFlow(newton.V, newton.power, newton.iterations, float(np.abs(newton.residual).max()),
+                     kinds, limited, equations, newton.factors)
+
+
+def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequence[str]) -> None:
+    joined = equations.Y != 0
+    graph = coo_array((joined[joined], (equations.row[joined], equations.col[joined])), (equations.n,) * 2)
+    _, island = connected_components(graph, directed=False)
+    without = np.flatnonzero(~np.isin(island, island[kinds == SLACK]))
+    if without.size:
+        buses = [names[int(i)] for i in without if island[i] == island[without[0]]]
+        more = f" and {len(buses) - 10} more" if len(buses) > 10 else ""
+        raise NetworkError(f"no slack bus in the island of {', '.join(buses[:10])}{more}: "
+                           "one source there must have control = \"slack\"")
+
+
+class _Newton:
+    """Newton's method with a line search; starts each time where it stopped the last time."""
+
+    def __init__(self, equations: Equations, S: Complex, V: Complex, setpoints: Real, names: Sequence[str]):
+        self.equations, self.S, self.setpoints, self.names = equations, S.copy(), setpoints, names
+        self.factors = LU(2 * equations.n, equations.indptr, equations.indices)
+        self.unknowns = np.column_stack((np.angle(V), np.abs(V))).ravel()
+        self.reference = self.unknowns[0::2].copy()
+        self.iterations = 0
+
+    def begin(self, kinds: Integer) -> None:
+        """Start with these kinds of buses, from where the method stands."""
+        self.equations.fix(kinds)
+        self.unknowns[1::2] = np.where(kinds != PQ, self.setpoints, self.unknowns[1::2])
+        self.norm = np.inf
+        self.evaluate(self.unknowns)
+
+    def evaluate(self, unknowns: Real) -> bool:
+        """Move to these unknowns; the answer is whether the mismatch (2-norm) fell."""
+        equations = self.equations
+        angle, magnitude = unknowns[0::2], unknowns[1::2]
+        V = magnitude * np.exp(1j * angle)
+        flows = equations.flows(V)
+        power = equations.power(flows)
+        residual = (power - self.S).view(float)
+        held = np.column_stack((angle - self.reference, magnitude - self.setpoints)).ravel()
+        residual[equations.fixed] = held[equations.fixed]
+        norm = float(np.linalg.norm(residual)) if magnitude.min() > 0 else np.inf
+        fell = norm < self.norm
+        self.unknowns, self.V, self.flows, self.power = unknowns, V, flows, power
+        self.residual, self.norm = residual, norm
+        return fell
+
+    def approach(self, kinds: Integer) -> None:
+        """Come near the solution from a poor start, with the generators sharing what is out of balance.
+
+        Far from the solution the losses are wrong by far more than the branches of one slack bus may
+        hold: it would turn away from the network, and end beyond 90 degrees at a solution that no system
+        runs at. So the slack keeps its scheduled power at first, and the PV buses give `taken` more
+        between them, in proportion to their own: one more unknown and one more equation, bordering the
+        Jacobian. If that fails the start is left as it was.
+        """
+        self.begin(kinds)
+        slack = np.flatnonzero(kinds == SLACK)
+        share = np.where(kinds == PV, np.maximum(self.S.real, 0.0), 0.0)
+        if slack.size != 1 or not share.any() or np.abs(self.residual).max() <= NEAR:
+            return
+        share /= share.sum()
+        scheduled, start, taken = self.S, self.unknowns, 0.0
+        at_slack = np.flatnonzero(self.equations.row == slack)
+        away = self.equations.col[at_slack]
+        bordered = np.column_stack((share, np.zeros_like(share))).ravel()
+
+        def excess() -> float:
+            return float(self.power[slack[0]].real - scheduled[slack[0]].real)
+
+        def slope(step: Real) -> float:
+            turned = 1j * step[0::2] + step[1::2] / np.abs(self.V)
+            return float(np.sum(self.flows[at_slack] * (turned[slack] + np.conj(turned[away]))).real)
+
+        for _ in range(APPROACH):
+            norm = np.hypot(self.norm, excess())
+            try:
+                self.factorise()
+            except PowerFlowError:
+                self.unknowns = start
+                break
+            step, turn = self.factors.solve(np.stack((self.residual, bordered)))
+            self.iterations += 1
+            give = (excess() - slope(step)) / slope(turn)
+            before, part = self.unknowns, 1.0
+            while part > SHORTEST:
+                self.S = scheduled - (taken + part * give) * share
+                self.evaluate(before - part * (step + give * turn))
+                if np.hypot(self.norm, excess()) < norm:
+                    break
+                part /= 2
+            else:
+                self.unknowns = start
+                break
+            taken += part * give
+            if np.abs(self.residual).max() <= NEAR:
+                break
+        self.S = scheduled
+
+    def solve(self, kinds: Integer) -> None:
+        """Solve with these kinds of buses."""
+        self.begin(kinds)
+        for _ in range(ITERATIONS):
+            before, mismatch = self.unknowns, np.abs(self.residual).max()
+            if mismatch <= TOLERANCE:
+                return
+            self.factorise()
+            step = self.factors.solve(self.residual.copy())
+            self.iterations += 1
+            self.search(before, step, SHORTEST if mismatch > FLOOR else 1.0)
+            now = np.abs(self.residual).max()
+            if mismatch <= FLOOR and not now < 0.1 * mismatch:  # Newton's method would do far better
+                if not now < mismatch:
+                    self.evaluate(before)
+                return
+        raise self.failure(f"does not converge in {ITERATIONS} iterations")
+
+    def search(self, before: Real, step: Real, shortest: float) -> None:
+        """Halve the step until the mismatch falls."""
+        norm, part = self.norm, 1.0
+        while not self.evaluate(before - part * step) and part > shortest:
+            self.norm, part = norm, part / 2
+        if not self.norm < norm and shortest < 1.0:
+            self.evaluate(before)
+            raise self.failure("diverges: no step along Newton's direction reduces the mismatch")
+
+    def factorise(self) -> None:
+        """Factor the Jacobian where the method stands."""
+        try:
+            self.factors.refactor(self.equations.jacobian(self.V, self.flows, self.power))
+        except SingularMatrix as error:
+            raise PowerFlowError("the equations of the power flow are singular",
+                                 place=self.names[error.column // 2]) from None
+
+    def failure(self, how: str) -> PowerFlowError:
+        worst = int(np.argmax(np.abs(self.residual)))
+        return PowerFlowError(f"the power flow {how}; the largest mismatch is "
+                              f"{abs(self.residual[worst]):.3g} pu of {'PQ'[worst % 2]}",
+                              place=self.names[worst // 2])
+
+
+def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> Integer:
+    """Solve again with PV buses at their reactive limits until none is beyond, or wants to leave, its own."""
+    limited = np.zeros(kinds.size, int)
+    returns = np.zeros(kinds.size, int)
+    for _ in range(ROUNDS):
+        Q, excess = newton.power.imag, np.abs(newton.V) - newton.setpoints
+        held = (kinds == PV) & (limited == 0)
+        over = held & (Q > high + FLOOR)
+        under = held & (Q < low - FLOOR)
+        # At its upper limit a bus sags below its set-point: where it stands above, the limit is not needed.
+        leaving = (limited * excess > FLOOR) & (returns < RETURNS)
+        if not (over | under | leaving).any():
+            return limited
+        returns += leaving
+        limited[leaving] = 0
+        limited[over], limited[under] = 1, -1
+        newton.S.imag[over], newton.S.imag[under] = high[over], low[under]
+        newton.solve(np.where(limited != 0, PQ, kinds))
+    bus = int(np.flatnonzero(over | under | leaving)[0])
+    raise PowerFlowError(f"the reactive limits are still switching after {ROUNDS} rounds",
+                         place=newton.names[bus])

@@ -1,0 +1,87 @@
+"""Limits that the operating point breaks, moved to where it is: other programs do that on their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import casadi as ca
+import numpy as np
+
+from ..case.records import Case
+from ..contract.limits import Reached, bound_of
+from ..equations.sparse_map import function_of
+from ..system.switching import Trigger
+from ..system.system import System, build
+from .operating_point import beyond
+
+# A limit is moved past the value at t0 by this part of it, and this much: then the operating point is inside, and so it
+# is for parameters that differ a little.
+_PART, _LEAST = 1e-3, 1e-6
+# Whoever is let past one limit may meet the next: no device has a longer chain of them. And what does not move in some
+# attempts does not follow from the parameter after which it is called.
+_ROUNDS, _ATTEMPTS = 12, 3
+
+
+def widen_limits(case: Case, *, deenergise: bool = False, enforce_q_limits: bool = False) -> Case:
+    """The case with the limits moved that its operating point breaks, to 0.1 % beyond what is there.
+
+    Every limit that is moved is noted (``case.notes``, and ``case.about["notes"]``, which is saved with a run). What
+    remains, a limit that does not follow from a parameter, is reported by :func:`gridcore.build` as ever.
+
+    Parameters
+    ----------
+    case : Case
+        Is left as it is.
+    deenergise, enforce_q_limits : bool
+        As those of :func:`gridcore.build`: they have a part in where the operating point is.
+
+    Raises
+    ------
+    CaseError, NetworkError, PowerFlowError, InitialisationError
+    """
+    system = build(case, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
+    before, reached, attempts = system.Z0.copy(), dict[str, float](), Counter[str]()
+    for _ in range(_ROUNDS):
+        found = {name: there for name, there in _beyond(system).items() if attempts[name] < _ATTEMPTS}
+        if not found:
+            break
+        attempts.update(found.keys())
+        reached |= {name: value for name, (value, _) in found.items()}
+        system = system.with_values({name: limit for name, (_, limit) in found.items()})
+    still = _beyond(system)
+    widened = case.copy()
+    widened.notes = list(case.notes)
+    for name, value in reached.items():
+        if name not in still:
+            at = system.layout.address(name)
+            widened.set(name, float(system.Z0[at]))
+            widened.note(f"{name} is widened from {before[at]:.6g} to {system.Z0[at]:.6g}: the operating point has "
+                         f"{value:.6g}")
+    return widened
+
+
+def _beyond(system: System) -> dict[str, tuple[float, float]]:
+    """Parameters whose limits are broken at Z0: the value there, and what to give them so that the bound is behind."""
+    found: dict[str, tuple[float, float]] = {}
+    switching, layout, Z = system.switching, system.layout, system.Z0
+    for trigger in (switching.guards[k] for k in np.flatnonzero(beyond(system))):
+        declared = layout.groups[trigger.group].shape.cls.declares
+        limit = declared.guards[trigger.item].limit
+        if limit is None or limit.label not in declared.params:
+            continue
+        name = f"{trigger.device}.{limit.label}"
+        value, bound = _evaluate(system, trigger, limit)
+        wanted, given = value + limit.side * (_PART * abs(value) + _LEAST), float(Z[layout.address(name)])
+        wider = given * wanted / bound if given and bound else wanted  # a bound is in proportion to its parameter
+        if name not in found or (wider - found[name][1]) * limit.side > 0:
+            found[name] = value, wider
+    return found
+
+
+def _evaluate(system: System, trigger: Trigger, limit: Reached) -> tuple[float, float]:
+    """What is limited, and its bound, at Z0."""
+    group, trace = system.layout.groups[trigger.group], system.traces[trigger.group]
+    both = [ca.SX(trace.expression(f)) for f in (limit.value, lambda s: bound_of(s, limit.bound))]
+    function, gather = function_of("limit", system.layout, group, trace, both)
+    value, bound = np.array(function(system.Z0[gather[trigger.member]])).ravel()
+    return float(value), float(bound)

@@ -1,0 +1,146 @@
+"""Which guards are being watched, on which side of zero each is, and which actions are pending."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..system.switching import Switching
+
+# Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
+Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
+_NONE = np.zeros(0, dtype=int)
+
+
+@dataclass
+class Pending:
+    """An action put off by a delay."""
+
+    guard: int
+    time: float
+    clock: int
+
+
+class Watch:
+    """The state of all guards along a run.
+
+    A guard fires when its value changes to the side that its direction points to. After it fired it
+    is on that side, and must come back before it can fire again. A guard that begins to be watched
+    while it is already across fires at once.
+    """
+
+    def __init__(self, switching: Switching):
+        self.switching = switching
+        self.direction = switching.directions.copy()
+        self.active = np.zeros(len(self.direction), dtype=bool)
+        self.side = np.zeros(len(self.direction), dtype=int)
+        self.pending: dict[int, Pending] = {}
+        self._note()
+
+    def __len__(self) -> int:
+        return len(self.direction)
+
+    def copy(self) -> Watch:
+        """The same state, to go on from later."""
+        out = Watch(self.switching)
+        out.direction, out.active, out.side = self.direction.copy(), self.active.copy(), self.side.copy()
+        out.pending = dict(self.pending)
+        out._note()
+        return out
+
+    def _note(self) -> None:
+        """Sides or watched guards have changed: see :meth:`_quiet`."""
+        self._sides = np.where(self.active, self.side, 0).astype(float)
+        self._undecided = bool((self.active & (self.side == 0)).any())
+        self._calm: np.ndarray | None = None
+
+    def _quiet(self, gamma: np.ndarray) -> bool:
+        """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
+        if gamma is not self._calm:
+            if self._undecided or (gamma * self._sides < 0.0).any():
+                return False
+            self._calm = gamma  # it will be asked again when the point is accepted
+        return True
+
+    def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
+        """Modes may have changed: see which guards are watched now."""
+        active = self.switching.active(Z)
+        for guard in list(self.pending):
+            if not active[guard]:
+                del self.pending[guard]
+            elif (cancel := self.switching.guards[guard].cancel) >= 0:
+                active[cancel] = True
+        self._restore_directions()
+        begin = active & ~self.active
+        armed = np.where(self.direction == 0, np.sign(gamma), -self.direction)
+        self.side = np.where(begin, armed, self.side).astype(int)
+        self.active = active
+        self._note()
+
+    def fired(self, gamma: np.ndarray) -> np.ndarray:
+        """Guards whose value is now across, in order of their numbers."""
+        if self._quiet(gamma):
+            return _NONE
+        sign = np.sign(gamma)
+        across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
+        return np.flatnonzero(across)
+
+    def fired_by_jump(self, gamma: np.ndarray, visible: Visible) -> np.ndarray:
+        """Guards that are across by more than round-off: right after a switch and at t0, the others will be located."""
+        fired = self.fired(gamma)
+        return fired[visible(fired, gamma[fired])] if len(fired) else fired
+
+    def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
+        """Remember the sides at an accepted point: only those that fired are across, whatever round-off says."""
+        if not len(fired) and self._quiet(gamma):
+            return
+        near = self.active & (self.direction != 0) & (np.sign(gamma) == -self.direction)
+        across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
+        self.side = np.where(near, -self.direction, self.side)
+        self.side[fired] = across
+        self._note()
+
+    def bounces(self, guard: int, gamma: np.ndarray, visible: Visible) -> bool:
+        """Whether a guard that has just fired is still watched, at zero: its rate says which way it goes from here."""
+        return bool(self.active[guard] and self.direction[guard] != 0 and guard not in self.pending
+                    and not visible(np.array([guard]), gamma[[guard]])[0])
+
+    def turned(self, guard: int, rate: float) -> None:
+        """A guard at zero moves at `rate`: away from where it points, it is on the near side again."""
+        if rate * self.direction[guard] < 0:
+            self.side[guard] = -self.direction[guard]
+            self._note()
+
+    def arm(self, guard: int, time: float, clock: int) -> None:
+        """Put the action of a guard off; from here on its cancellation is watched."""
+        self.pending[guard] = Pending(guard, time, clock)
+        trigger = self.switching.guards[guard]
+        if trigger.cancel >= 0:
+            self.active[trigger.cancel] = True
+            self.side[trigger.cancel] = -1
+        self._restore_directions()
+        self._note()
+
+    def disarm(self, guard: int) -> None:
+        """The pending action of a guard was made or cancelled."""
+        self.pending.pop(guard, None)
+        trigger = self.switching.guards[guard]
+        if trigger.cancel >= 0:
+            self.active[trigger.cancel] = False
+        self._restore_directions()
+        self._note()
+
+    def cancelled_by(self, guard: int) -> int:
+        """The guard whose pending action a firing guard row cancels, or -1."""
+        if guard in self.pending and self.switching.guards[guard].cancel == -2:
+            return guard
+        return next((g for g in self.pending if self.switching.guards[g].cancel == guard), -1)
+
+    def _restore_directions(self) -> None:
+        self.direction = self.switching.directions.copy()
+        for guard in self.pending:
+            cancel = self.switching.guards[guard].cancel
+            # a pending guard fires only by crossing back; one that cannot be cancelled, not at all
+            self.direction[guard] = -self.side[guard] if cancel == -2 else 2

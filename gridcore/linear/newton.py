@@ -1,0 +1,178 @@
+"""The Newton iteration of a step: keeps its factors while they converge fast.
+
+The assembly holds the equations ``R = base + c F(Z) - mass X`` and their matrix. Whoever calls sets
+`base`, `c` and `mass`; the iteration ends when the last correction is at round-off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ConvergenceError
+from .linsolve import SingularMatrix
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+TOLERANCE = 1e-12
+# Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.
+_FLOOR = 1e-9
+_REMAINS = 1e-14
+# Corrections this many times their round-off tell a rate of convergence; larger ones than the second are not round-off.
+_ABOVE, _MOST = 100.0, 1e-11
+_FAST = 0.2
+_ITERATIONS = 30
+# Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
+_DEAREST, _CHEAPEST = 6.0, 0.5
+
+
+class Newton:
+    """Iterates the equations in the assembly of a system to round-off.
+
+    Attributes
+    ----------
+    iterations : int
+        Made so far.
+    """
+
+    def __init__(self, system: System):
+        self.system, self.assembly = system, system.assembly
+        self.lu = system.new_lu(loose=True)
+        self.iterations = 0
+        self._fresh = False
+        # the first correction of the last solve, and the rate at which old factors converged
+        self._first = self._rate = 0.0
+        # corrections that did not shrink any more: later solves need not try
+        self._round_off = 0.0
+        # iterations that cost as much as a factorisation, and the one that said so
+        self._worth, self._searched = 1.0, 0
+
+    def counters(self) -> Counter[str]:
+        """Work done."""
+        return Counter(newton_iterations=self.iterations, solves=self.lu.solves,
+                       factorisations=self.lu.factorisations + self.lu.refactorisations)
+
+    def forget(self) -> None:
+        """The matrix has changed so much that its factors are of no use."""
+        self._fresh = False
+
+    def renew(self) -> None:
+        """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
+        self._fresh, self._first, self._rate, self._round_off = False, 0.0, 0.0, 0.0
+        self.lu.forget()
+
+    def factor(self, alike: bool = False) -> None:
+        """Factors of the matrix at the present Z; `alike`: much like the last ones."""
+        try:
+            self.lu.refactor(self.assembly.matrix(), alike)
+        except SingularMatrix as error:
+            self._fresh = False
+            raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
+                                   t=self.assembly.Z[-1]) from None
+        self._fresh = True
+
+    def _old_are_better(self) -> bool:
+        """Whether iterations with the present factors look fewer than what a factorisation costs."""
+        if not (self._fresh and self._rate):
+            return self._fresh
+        if self.lu.factorisations != self._searched:
+            self._searched = self.lu.factorisations
+            factorisation, solve = self.lu.operations()
+            self._worth = max(_CHEAPEST, min(factorisation / solve, _DEAREST) - 1)
+        return self._first * self._rate**(1 + self._worth) <= _REMAINS
+
+    def solve(self) -> None:
+        """Iterate from the X that stands in the assembly; leaves the solution there.
+
+        Raises
+        ------
+        ConvergenceError
+            Naming the variable that moved most, and the time.
+        """
+        assembly, before, slow = self.assembly, 0.0, 0
+        start = assembly.X.copy()
+        old = self._old_are_better()
+        if not old:
+            self.factor(alike=True)  # if it is not, convergence will tell
+        assembly.residual()
+        enough = max(_REMAINS, self._round_off)
+        for iteration in range(_ITERATIONS):
+            self.lu.solve(assembly.R)
+            norm = assembly.newton(enough)
+            self.iterations += 1
+            if iteration == 0:
+                self._first = norm
+            elif iteration == 1 and old and before > _ABOVE * max(self._round_off, TOLERANCE):
+                self._rate = norm / before
+            if norm <= enough:
+                return
+            # a correction this short leaves less than _REMAINS, if the next is shorter by as much as it was
+            enough = max(math.sqrt(_REMAINS * norm), self._round_off)
+            if before and norm > _FAST * before:
+                slow += 1
+                if norm <= TOLERANCE or (norm <= _FLOOR and slow > 2):
+                    self._round_off = min(2 * norm, _MOST)
+                    return  # what no longer shrinks is round-off
+                if not norm < 1e3 or iteration > 8:
+                    break
+                self.factor()
+            elif before:  # or if the rate stays as it is
+                enough = max(enough, min(_REMAINS * before / norm, TOLERANCE))
+            before = norm
+        assembly.X[:] = start
+        self.careful()
+
+    def careful(self) -> None:
+        """Newton with a new matrix at every iteration, and steps halved while the residual grows."""
+        assembly, best = self.assembly, np.inf
+        assembly.residual()
+        size = float(np.max(np.abs(assembly.R), initial=0.0))
+        for _ in range(_ITERATIONS):
+            self.factor()
+            step, X = self.lu.solve(assembly.R.copy()), assembly.X.copy()
+            damping = 1.0
+            while True:
+                assembly.X[:] = X + damping * step
+                assembly.residual()
+                now = float(np.max(np.abs(assembly.R), initial=0.0))
+                if now <= (1 - damping / 4) * size or damping < 1e-3 or now < _FLOOR:
+                    break
+                damping /= 2
+            self.iterations += 1
+            norm = float(np.max(np.abs(step) / (1 + np.abs(assembly.X)), initial=0.0))
+            if norm <= TOLERANCE or (norm <= _FLOOR and norm > _FAST * best):
+                return
+            size, best = now, min(best, norm)
+            if not np.isfinite(norm):
+                break
+        worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
+        raise ConvergenceError("Newton's method does not converge", place=self.system.layout.label(worst),
+                               t=self.assembly.Z[-1])
+
+    def hold(self, differential: np.ndarray) -> None:
+        """Set the algebraic equations, with the differential variables held where they are."""
+        assembly = self.assembly
+        assembly.mass[:] = differential
+        assembly.c[:] = np.where(differential, 0.0, -1.0)
+        assembly.base[:] = np.where(differential, assembly.X, 0.0)
+
+    def resolve(self, differential: np.ndarray) -> None:
+        """Solve the algebraic equations at the present time, with the differential variables held."""
+        self.hold(differential)
+        self.careful()
+        self.forget()
+
+    def derivative(self, differential: np.ndarray) -> np.ndarray:
+        """X' at the present Z, (n,): f, and what the derivative of ``g = 0`` says, ``g_y y' = -(g_x f + g_t)``."""
+        assembly = self.assembly
+        assembly.mass[:] = differential
+        assembly.c[:] = np.where(differential, 0.0, 1.0)
+        slope = self.system.time_slope()
+        known = np.where(differential, assembly.rhs(), 0.0 if slope is None else slope)
+        self.factor()
+        self.forget()
+        return np.asarray(self.lu.solve(known))

@@ -1,0 +1,125 @@
+"""Rotor angles of synchronous machines: their centre of inertia, and whether they stay together.
+
+A rotor is a source with the states ``delta`` (rad) and ``omega`` (pu). What belongs together is decided
+point by point: machines in service in one island. Where an infinite bus holds an island, its angle is
+the reference in place of the centre of inertia.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..network.network import Bus
+
+if TYPE_CHECKING:
+    from ..system.system import System
+    from .run import Run
+
+
+@dataclass(frozen=True)
+class Rotors:
+    """The machines of a run.
+
+    Attributes
+    ----------
+    devices : list of str
+    delta, omega : (points, machines) arrays
+        Angles (rad) against the synchronous frame, and speeds (pu).
+    in_service : (points, machines) bool array
+    reference : (points, machines) array
+        Angle (rad) of the centre of inertia, or of the infinite bus, of each machine's island:
+        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24.
+    spread : (points,) array
+        Largest difference of two angles (rad) in one island, an infinite bus among them.
+    """
+
+    devices: list[str]
+    delta: np.ndarray
+    omega: np.ndarray
+    in_service: np.ndarray
+    reference: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def relative(self) -> np.ndarray:
+        """(points, machines) angles (rad) to the reference; nan out of service."""
+        return np.where(self.in_service, self.delta - self.reference, np.nan)
+
+    @property
+    def verdict(self) -> str:
+        """Whether machines stay in step, judged by the largest spread.
+
+        ``"in synchronism"`` below 180 degrees, ``"out of synchronism"`` from 360 on, when one machine
+        has slipped a pole against another; ``"beyond 180 degrees"`` between, where large systems may
+        come back.
+        """
+        widest = float(np.max(self.spread, initial=0.0))
+        if widest < np.pi:
+            return "in synchronism"
+        return "beyond 180 degrees" if widest < 2 * np.pi else "out of synchronism"
+
+
+def rotor_devices(system: System) -> list[str]:
+    """The sources that have a rotor."""
+    return [i.id for i in system.layout.instances
+            if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
+
+
+def rotors(run: Run) -> Rotors:
+    """The rotor angles of a run."""
+    system, devices = run.system, rotor_devices(run.system)
+    delta, omega = run.of(devices, "delta"), run.of(devices, "omega")
+    on = run.of(devices, "status") == 1
+    inertia = np.array([_inertia(system, device) for device in devices])
+    reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
+    numbers = run.tape.point_settings()
+    for setting in np.unique(numbers):
+        points = np.flatnonzero(numbers == setting)
+        Z = system.Z0.copy()
+        Z[system.n:-1] = run.tape.settings[setting]
+        for members, held in _islands(system, devices, Z):
+            alive = [m for m in members if on[points[0], m]]
+            if not alive:
+                continue
+            angles = delta[points][:, alive]
+            if held is None:
+                own, together = angles @ inertia[alive] / inertia[alive].sum(), angles
+            else:
+                own = np.full(len(points), held)
+                together = np.column_stack([angles, own])
+            reference[points[:, None], members] = own[:, None]
+            spread[points] = np.maximum(spread[points], together.max(axis=1) - together.min(axis=1))
+    return Rotors(devices, delta, omega, on, reference, spread)
+
+
+def _inertia(system: System, device: str) -> float:
+    """H Sn (MWs) of a machine; one that declares neither counts by what it declares."""
+    declared = system.layout.instances[system.layout.find(device)].device.declares.params
+    return float(np.prod([system.Z0[system.layout.address(f"{device}.{name}")] for name in ("H", "Sn")
+                          if name in declared]))
+
+
+def _islands(system: System, devices: list[str], Z: np.ndarray) -> list[tuple[list[int], float | None]]:
+    """Machines of each island, and the angle of its infinite bus where it has one."""
+    layout, islands = system.layout, system.islands
+    place = {number: k for k, number in enumerate(islands.buses)}
+    count, island = islands.components(Z)
+
+    def bus_of(device: str) -> int:
+        number = layout.find(device)
+        return layout.ports[number][layout.instances[number].device.bus_ports()[0]]
+
+    members: list[list[int]] = [[] for _ in range(count)]
+    held: list[float | None] = [None] * count
+    for m, device in enumerate(devices):
+        members[island[place[bus_of(device)]]].append(m)
+    for instance in layout.instances:
+        if not instance.device.source or instance.id in devices:
+            continue
+        if Z[layout.address(f"{instance.id}.status")] == 1:
+            bus = bus_of(instance.id)
+            held[island[place[bus]]] = float(system.Z0[layout.index(np.array([bus]), Bus, "Va0")][0])
+    return list(zip(members, held, strict=True))

@@ -1,0 +1,244 @@
+"""A finished run: its tape, seen by name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..tape.records import Arm, Cancel, Switch, Tape
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ..system.system import System
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened: when (s), to which device, which of its guards or timers, in words.
+
+    `kind` is ``"switch"``, ``"delay started"`` or ``"cancelled"``; `place` is where it happened: for a
+    study's event the bus, device or parameter that it acts on, otherwise the device.
+    """
+
+    t: float
+    device: str
+    item: str
+    kind: str
+    what: str
+    place: str
+
+    @property
+    def words(self) -> str:
+        """``"BUS7: fault"``, without the time."""
+        return f"{self.place}: {self.what}" + ("" if self.kind == "switch" else f" ({self.kind})")
+
+    def __str__(self) -> str:
+        return f"{self.t:.7f} s  {self.words}"
+
+
+class Run:
+    """Results of a simulation.
+
+    Attributes
+    ----------
+    system : System
+    tape : Tape
+        Every operation, for replay.
+    settings : dict
+        Method, step, span and options.
+    counters : dict
+        Steps, Newton iterations, factorisations, solves, events.
+    timings : dict
+        Seconds spent, by stage.
+    """
+
+    def __init__(self, system: System, tape: Tape, settings: dict[str, Any], counters: dict[str, int],
+                 timings: dict[str, float]):
+        self.system, self.tape, self.settings = system, tape, settings
+        self.counters, self.timings = counters, timings
+
+    @property
+    def t(self) -> np.ndarray:
+        """(points,) times (s). An instant at which something switched stands twice: before and after."""
+        return self.tape.t
+
+    @property
+    def X(self) -> np.ndarray:
+        """(points, n) all variables, in the order of ``system.variables``."""
+        return self.tape.X
+
+    def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
+        """``run["GEN2", "omega"]``: a variable, quantity, parameter, input or mode, (points,).
+
+        Raises
+        ------
+        CaseError, DeviceError
+            If there is no such device or name; the nearest are offered.
+        """
+        device, name = key
+        return self.of([device], name)[:, 0]
+
+    def of(self, devices: Iterable[str], name: str) -> np.ndarray:
+        """(points, devices) the same quantity of several devices; as ``run[device, name]`` for each."""
+        from .signals import values
+
+        return values(self, list(devices), name)
+
+    def read(self, positions: np.ndarray) -> np.ndarray:
+        """(points, len(positions)) entries of the system's buffer Z along the run."""
+        return self._read(np.asarray(positions), self.tape.columns, slice(None))
+
+    def _read(self, positions: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], points: slice) -> np.ndarray:
+        n, last, t = self.system.n, self.system.layout.t, self.t[points]
+        out = np.empty((len(t), len(positions)))
+        variable, time = positions < n, positions == last
+        if variable.any():
+            out[:, variable] = columns(positions[variable])
+        out[:, time] = t[:, None]
+        rest = ~(variable | time)
+        if rest.any():
+            numbers, inverse = np.unique(self.point_settings[points], return_inverse=True)
+            settings = np.array([self.tape.settings[k][positions[rest] - n] for k in numbers])
+            out[:, rest] = settings[inverse]
+        return out
+
+    def keeps(self, devices: Iterable[str], name: str) -> bool:
+        """Whether this quantity of all these devices was recorded."""
+        from .signals import kept
+
+        return bool(kept(self, list(devices), name).all())
+
+    def stretches(self, see: Callable[[Stretch], None]) -> None:
+        """Call a function for all parts of the run, in order: none of them is large."""
+        states = self.tape.states
+        states.visit(lambda first, X: see(Stretch(self, first, X)))
+
+    @functools.cached_property
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings (parameters and modes) that hold at each point."""
+        return self.tape.point_settings()
+
+    @functools.cached_property
+    def events(self) -> list[Event]:
+        """What happened, in order."""
+        guards, timers = self.system.switching.guards, self.system.switching.timers
+        out = []
+        for record in self.tape.records:
+            if isinstance(record, Switch):
+                for kind, number in record.triggers:
+                    trigger = (timers if kind == "timer" else guards)[number]
+                    place = self._target(trigger.device) if kind == "timer" else trigger.device
+                    out.append(self._event(record.k, trigger, "switch", place))
+            elif isinstance(record, Arm | Cancel):
+                trigger = guards[record.guard]
+                kind = "delay started" if isinstance(record, Arm) else "cancelled"
+                out.append(self._event(record.k, trigger, kind, trigger.device))
+        return out
+
+    def _event(self, k: int, trigger: Any, kind: str, place: str) -> Event:
+        return Event(float(self.t[k]), trigger.device, trigger.item, kind, trigger.what, place)
+
+    def _target(self, device: str) -> str:
+        """What an event of a study acts on: its port, or the parameter that it refers to."""
+        instance = self.system.layout.instances[self.system.layout.find(device)]
+        references = [instance.words[name] for name in instance.device.declares.references]
+        return next(iter([*references, *instance.ports.values()]), device)
+
+    def to_xarray(self, names: Iterable[str] | None = None) -> xr.Dataset:
+        """The run as a dataset: one variable for each quantity, over time and the devices that have it.
+
+        ``ds["omega"].sel(TwoAxis="GEN2")``, ``ds["Vm"].sel(bus="BUS7")``; units and descriptions are
+        attributes. A name that several kinds of device have (``Vm`` of buses and of exciters) belongs to
+        the buses, then to the sources, and carries the kind of device otherwise: ``Vm_DC1``. The
+        coordinate ``switchings`` counts how often something switched before a point: an instant of
+        switching stands twice, before and after. Events are listed along the dimension ``event``.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            Quantities wanted. By default all states and algebraic variables, voltage magnitude and angle
+            of buses, and the derived quantities of sources.
+
+        Raises
+        ------
+        CaseError
+            If no device has one of the names; the nearest are offered.
+        """
+        from .export import to_xarray
+
+        return to_xarray(self, names)
+
+    def to_csv(self, path: str | Path, columns: Iterable[str] | None = None) -> None:
+        """Write a table: the time, then one column for each ``device.quantity``, every digit kept.
+
+        Parameters
+        ----------
+        path : str or Path
+        columns : iterable of str, optional
+            Addresses or shell-style patterns: ``["GEN*.omega", "BUS7.Vm"]``. By default what
+            :meth:`to_xarray` has.
+
+        Raises
+        ------
+        CaseError
+            If an address matches nothing; the nearest are offered.
+        """
+        from .export import to_csv
+
+        to_csv(self, Path(path), columns)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a NetCDF file; :func:`load_run` gives this run back, bit for bit."""
+        from .store import save
+
+        save(self, Path(path))
+
+    def __repr__(self) -> str:
+        return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "
+                f"{self.t[-1]:g} s, {self.counters.get('steps', 0)} steps, {len(self.events)} events>")
+
+
+class Stretch:
+    """Some points of a run, one after the other; read by name as the run is.
+
+    Attributes
+    ----------
+    first : int
+        Number of its first point.
+    t : (points,) array
+    """
+
+    def __init__(self, run: Run, first: int, X: np.ndarray):
+        self.run, self.system, self.first = run, run.system, first
+        self._X, self._points = X, slice(first, first + len(X))
+        self.t = run.t[self._points]
+
+    def read(self, positions: np.ndarray) -> np.ndarray:
+        """(points, len(positions)) entries of the system's buffer Z."""
+        place = self.run.tape.states.place
+        return self.run._read(np.asarray(positions), lambda at: self._X[:, place(at)], self._points)
+
+    def of(self, devices: Iterable[str], name: str) -> np.ndarray:
+        """(points, devices) the same quantity of several devices."""
+        from .signals import values
+
+        return values(self, list(devices), name)
+
+
+def load_run(path: str | Path) -> Run:
+    """A run that :meth:`Run.save` wrote, with its system, ready to be looked at or replayed.
+
+    Raises
+    ------
+    GridcoreError
+        If the file is not there, is not a run of gridcore, or was made with other device definitions.
+    """
+    from .store import load
+
+    return load(Path(path))

@@ -1,0 +1,340 @@
+"""Runs on disk, without loss: a NetCDF-4 file, written through h5netcdf.
+
+The root of the file is for everybody: what :meth:`gridcore.results.run.Run.to_xarray` has, under the same names,
+readable by any NetCDF program. The group ``tape`` holds what replaying the run needs and the root has
+not: records, clocks, settings, the initial buffer Z0, and the case as text of gridcore's own format. The
+variables X themselves stand in the root only; ``tape`` says which columns of X each root variable is. Of a
+run that kept a part of X, ``tape`` holds that part as ``X``, and its columns as ``recorded``.
+
+Large variables are in chunks, and are written and read a part of the run at a time: a run may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+import typing
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..registry import registries as plugins
+from ..tape import records as trajectory
+from ..case.records import Case
+from ..tape.checkpoints import AUTO, Recorded, states
+from ..contract.device import Declarations
+from ..errors import GridcoreError
+from .export import describe, whole_file
+from .run import Run, Stretch
+from .signals import Signal, signals
+from ..tape.records import Clock, Settings, Tape
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+FORMAT = "gridcore run"
+VERSION = 1
+_CASE = ".toml"
+_CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
+_RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
+
+
+def save(run: Run, path: Path) -> None:
+    """Write a run; the file is there whole, or not at all.
+
+    Raises
+    ------
+    GridcoreError
+        If the file cannot be written.
+    """
+    import h5netcdf
+
+    with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
+        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION,
+                           **describe(run)})
+        columns = _write_results(run, file)
+        _write_tape(run, file.create_group("tape"), columns)
+
+
+def load(path: Path) -> Run:
+    """Read a run and assemble its system again.
+
+    Raises
+    ------
+    GridcoreError
+        If the file is not there, is not a run of gridcore, or was made with other device definitions.
+    """
+    import h5netcdf
+
+    if not path.is_file():
+        raise GridcoreError(f"{path}: there is no such file")
+    try:
+        file = h5netcdf.File(path, "r", decode_vlen_strings=True)
+    except (OSError, ValueError, h5netcdf.CompatibilityError):
+        raise GridcoreError(f"{path}: is not a run of gridcore (no NetCDF-4 file)") from None
+    with file:
+        if file.attrs.get("gridcore_format") != FORMAT:
+            raise GridcoreError(f"{path}: is not a run of gridcore: Run.save and 'gridcore run' write such files")
+        if int(file.attrs["gridcore_format_version"]) > VERSION:
+            raise GridcoreError(f"{path}: was written by a newer gridcore; this one does not know the format")
+        group = file["tape"]
+        system = _read_system(group, path)
+        return Run(system, _read_tape(file, group, system),
+                   *(json.loads(group.attrs[name]) for name in ("run", "counters", "timings")))
+
+
+# ---------------------------------------------------------------- results
+
+
+def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
+    """The root of the file; returns the columns of X that each variable holds (where it holds any)."""
+    layout = run.system.layout
+    _write(file, "time", ("time",), run.t, units="s", long_name="time")
+    _write(file, "switchings", ("time",), run.tape.point_settings(), long_name="switchings before this point")
+    columns: dict[str, np.ndarray] = {}
+    shown = signals(run.system, run=run)
+    for signal in shown:
+        if signal.dimension not in file.dimensions:
+            _write(file, signal.dimension, (signal.dimension,), list(signal.devices))
+        _make(file, signal.name, ("time", signal.dimension), units=signal.unit,
+              long_name=signal.doc or signal.quantity, coordinates="switchings")
+        if _is_variable(signal, run.system):
+            columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}")
+                                             for d in signal.devices])
+
+    def write(part: Stretch) -> None:
+        for signal in shown:
+            file.variables[signal.name][part.first: part.first + len(part.t)] = part.of(signal.devices, signal.quantity)
+
+    run.stretches(write)
+    if run.events:
+        _write(file, "event_time", ("event",), np.array([e.t for e in run.events]), units="s",
+               long_name="time of event")
+        _write(file, "event_words", ("event",), [e.words for e in run.events])
+    return columns
+
+
+def _is_variable(signal: Signal, system: System) -> bool:
+    cls = system.layout.instances[system.layout.find(signal.devices[0])].device
+    return signal.quantity in cls.declares.variables()
+
+
+def _make(group: Any, name: str, dimensions: tuple[str, ...], **attributes: str) -> Any:
+    """A variable of numbers of these dimensions, to be written part by part; in chunks where it is large."""
+    points, width = (len(group.dimensions[d]) for d in dimensions)
+    rows = max(_CHUNK // (8 * max(width, 1)), 1)
+    chunks = (rows, width) if 0 < rows < points and width else None
+    variable = group.create_variable(name, dimensions, dtype=np.dtype(float), chunks=chunks)
+    variable.attrs.update({key: value for key, value in attributes.items() if value})
+    return variable
+
+
+def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any, **attributes: str) -> None:
+    import h5py
+
+    if isinstance(values, list):
+        values = np.array(values, dtype=object)
+    for dimension, size in zip(dimensions, values.shape, strict=True):
+        if dimension not in group.dimensions:
+            group.dimensions[dimension] = size
+    dtype = h5py.string_dtype() if values.dtype == object else values.dtype
+    variable = group.create_variable(name, dimensions, dtype=dtype, data=values)
+    variable.attrs.update({key: value for key, value in attributes.items() if value})
+
+
+# ---------------------------------------------------------------- the tape
+
+
+def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
+    system, tape = run.system, run.tape
+    group.attrs.update({
+        "case": _case_text(system.case),
+        "case_name": system.case.name,
+        "order": json.dumps([instance.id for instance in system.layout.instances]),
+        "deenergise": int(system.islands.deenergise),
+        "operating_point": json.dumps(_operating_point(system)),
+        "declarations": json.dumps(_declarations(system)),
+        "theta": json.dumps(tape.theta),
+        "held": json.dumps(system.held.tolist()),
+        **{key: json.dumps(value, default=_plain)
+           for key, value in (("run", run.settings), ("counters", run.counters), ("timings", run.timings))}})
+    _write(group, "Z0", ("entry",), system.Z0)
+    _write_settings(group, tape.settings)
+    _write(group, "point_clock", ("point",), np.array(tape.point_clock, dtype=np.int64))
+    _write_table(group, "Clock", Clock, tape.clocks)
+    kinds = list(_RECORDS)
+    if tape.records:
+        _write(group, "record_kind", ("record",), [type(record).__name__ for record in tape.records])
+    for kind in kinds:
+        _write_table(group, kind, _RECORDS[kind], [r for r in tape.records if type(r).__name__ == kind])
+    if isinstance(tape.states, Recorded):
+        _write(group, "recorded", ("recorded",), tape.states.at.astype(np.int64))
+        _write_recorded(group, tape.states)
+        return
+    for name, positions in columns.items():
+        _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
+
+
+def _write_recorded(group: Any, states: Recorded) -> None:
+    """What there is of X."""
+    variable = _make(group, "X", ("point", "recorded"))
+
+    def write(first: int, X: np.ndarray) -> None:
+        variable[first: first + len(X)] = X
+
+    states.visit(write)
+
+
+def _write_settings(group: Any, settings: Sequence[np.ndarray]) -> None:
+    """Parameters and modes at t0, and what each switch changed: number of the settings, place, new value."""
+    before, changes = settings[0], []
+    for number, now in enumerate(settings):
+        at = np.flatnonzero(now.view(np.int64) != before.view(np.int64))  # every bit: -0.0 and nan, too
+        changes.append((np.full(len(at), number), at, now[at]))
+        before = now
+    _write(group, "settings", ("parameter_or_mode",), settings[0])
+    group.attrs["settings"] = len(settings)
+    for name, column in zip(("number", "at", "value"), zip(*changes, strict=True), strict=True):
+        _write(group, f"settings_{name}", ("change",), np.concatenate(column))
+
+
+def _read_settings(group: Any) -> Iterator[np.ndarray]:
+    values, at, new, numbers = (group.variables[f"settings{part}"][...] for part in ("", "_at", "_value", "_number"))
+    for number in range(int(group.attrs["settings"])):
+        mine = slice(*np.searchsorted(numbers, [number, number + 1]))
+        values = values.copy()
+        values[at[mine]] = new[mine]
+        yield values
+
+
+def _write_table(group: Any, name: str, cls: type, rows: Sequence[Any]) -> None:
+    """One variable for each field; what is neither a number nor text is written as JSON."""
+    if not rows:
+        return
+    types = typing.get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        values: Any = [getattr(row, field.name) for row in rows]
+        if types[field.name] in (int, float):
+            values = np.array(values, dtype=types[field.name])
+        elif types[field.name] is not str:
+            values = [json.dumps(value, default=_plain) for value in values]
+        _write(group, f"{name}_{field.name}", (name,), values)
+
+
+def _read_table(group: Any, name: str, cls: type) -> list[Any]:
+    types = typing.get_type_hints(cls)
+    columns = []
+    for field in dataclasses.fields(cls):
+        if f"{name}_{field.name}" not in group.variables:
+            return []
+        values = group.variables[f"{name}_{field.name}"][...].tolist()
+        if types[field.name] not in (int, float, str):
+            values = [_frozen(json.loads(value)) for value in values]
+        columns.append(values)
+    return [cls(*row) for row in zip(*columns, strict=True)]
+
+
+def _read_X(file: Any, group: Any, n: int, points: slice) -> np.ndarray:
+    """(points, n) variables at some points; what was not recorded is undefined."""
+    X = np.empty((points.stop - points.start, n))
+    if "recorded" in group.variables:
+        X[:, group.variables["recorded"][...]] = group.variables["X"][points]
+    for name in group.variables:
+        if name.startswith("columns_"):
+            X[:, group.variables[name][...]] = file.variables[name.removeprefix("columns_")][points]
+    return X
+
+
+def _read_tape(file: Any, group: Any, system: System) -> Tape:
+    t, clocks = file.variables["time"][...], group.variables["point_clock"][...].tolist()
+    recorded = group.variables["recorded"][...] if "recorded" in group.variables else None
+    tape = Tape(system.n, json.loads(group.attrs["theta"]), states=states(AUTO, system.n, recorded))
+    tape.reserve(len(t))
+    block = max(1, _BLOCK // (8 * max(system.n, 1)))
+    for first in range(0, len(t), block):
+        points = slice(first, min(first + block, len(t)))
+        for time, row, clock in zip(t[points], _read_X(file, group, system.n, points), clocks[points], strict=True):
+            tape.point(time, row, clock)
+    tape.trim()
+    tape.clocks = _read_table(group, "Clock", Clock)
+    tape.settings = Settings(_read_settings(group))
+    if "record_kind" in group.variables:
+        rows = {kind: iter(_read_table(group, kind, cls)) for kind, cls in _RECORDS.items()}
+        tape.records = [next(rows[kind]) for kind in group.variables["record_kind"][...].tolist()]
+    return tape
+
+
+# ---------------------------------------------------------------- the case and its system
+
+
+def _case_text(case: Case) -> str:
+    _, write = plugins.readers[_CASE]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"run{_CASE}")
+        write(case, file)
+        return file.read_text(encoding="utf-8")
+
+
+def _read_case(text: str, name: str, order: list[str]) -> Case:
+    read, _ = plugins.readers[_CASE]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"run{_CASE}")
+        file.write_text(text, encoding="utf-8")
+        case: Case = read(file)
+    case.name = name
+    by_id = dict(zip(case.ids(), case.records, strict=True))
+    case.records = [by_id[id] for id in order]  # the text groups them by model
+    return case
+
+
+def _read_system(group: Any, path: Path) -> System:
+    from ..system.system import System
+    from ..equilibrium.operating_point import find_operating_point
+
+    case = _read_case(group.attrs["case"], group.attrs["case_name"], json.loads(group.attrs["order"]))
+    for record in case.records:
+        record.file = str(path)
+    system = System(case, deenergise=bool(group.attrs["deenergise"]))
+    then, now = json.loads(group.attrs["declarations"]), _declarations(system)
+    changed = [model for model in now if then.get(model) != now[model]]
+    if changed:
+        raise GridcoreError(f"{path}: was made with other definitions of {', '.join(changed)}: their "
+                            "variables, parameters or modes have changed since")
+    point = json.loads(group.attrs["operating_point"])
+    if point is not None:
+        found = find_operating_point(system, point["enforce_q_limits"])
+        found.timings = point["timings"]
+    system.Z0 = group.variables["Z0"][...]
+    system.held = np.array(json.loads(group.attrs.get("held", "[]")), dtype=int)
+    if not len(system.held):
+        system.rest = system.Z0
+    return system
+
+
+def _operating_point(system: System) -> dict[str, Any] | None:
+    """What finds the operating point of the system again."""
+    point = system.operating_point
+    return None if point is None else {"enforce_q_limits": point.enforce_q_limits, "timings": point.timings}
+
+
+def _declarations(system: System) -> dict[str, list[list[str]]]:
+    """What stands in Z for each device class: the meaning of every number in the file."""
+    classes = {instance.device.__name__: instance.device.declares for instance in system.layout.instances}
+    return {name: _names(declared) for name, declared in classes.items()}
+
+
+def _names(declared: Declarations) -> list[list[str]]:
+    return [list(declared.variables()), [*declared.params, *declared.setpoints, *declared.inputs],
+            list(declared.modes)]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy as Python's, for JSON."""
+    return value.tolist()
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

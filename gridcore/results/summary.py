@@ -1,0 +1,127 @@
+"""A run in words: what was simulated, what happened, what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..network.network import Bus
+from .rotors import Rotors, rotor_devices, rotors
+from .signals import kept
+
+if TYPE_CHECKING:
+    from ..system.system import System
+    from ..integrate.driver import Spacing
+    from .run import Run
+
+Line = tuple[str, str]
+_EVENTS_SHOWN = 30
+
+
+def layout(lines: Sequence[Line]) -> str:
+    """Headings in one column, texts in the next; a heading is given once for the lines under it."""
+    width = max((len(heading) for heading, _ in lines), default=0)
+    return "\n".join(f"{heading:<{width}}  {text}".rstrip() for heading, text in lines)
+
+
+def describe_system(system: System) -> Iterator[Line]:
+    """Case, size, power flow, initialisation, and what is broken at t0 already."""
+    case = system.case
+    yield "case", f"{case.name}: {case.title}" if case.title else case.name
+    models = Counter(instance.model for instance in system.layout.instances)
+    buses = models.pop(Bus.__name__, 0)
+    differential = int(system.differential(system.Z0).sum())
+    what = ", ".join(f"{count} {model}" for model, count in models.items())
+    size = [_count(buses, "bus", "buses")] if buses else []
+    yield "system", ", ".join([*size, f"{_count(models.total(), 'device')}: {what}"])
+    yield "", f"{_count(system.n, 'unknown')}, {differential} of them differential"
+    point = system.operating_point
+    if point is None:
+        return
+    flow = point.power_flow
+    if flow is not None:
+        limited = int(np.count_nonzero(flow.limited))
+        extra = [f"{_count(limited, 'bus', 'buses')} at a reactive limit"] if limited else []
+        yield "power flow", ", ".join([_count(flow.iterations, "iteration"),
+                                       f"mismatch {flow.mismatch:.1e} pu", *extra])
+    yield "initial state", f"{_count(point.iterations, 'iteration')}, largest residual {point.residual:.1e}"
+    yield from _under("limits at t0", point.violations or ["all kept"])
+
+
+def describe_run(run: Run) -> Iterator[Line]:
+    """Events, speeds, voltages, synchronism, work and time."""
+    yield from _under("events", _events(run) or ["none"])
+    devices = rotor_devices(run.system)
+    machines = rotors(run) if devices and all(run.keeps(devices, name) for name in ("delta", "omega")) else None
+    if machines is not None:
+        speeds = np.where(machines.in_service, machines.omega, np.nan)
+        yield "speed", _extremes(run, machines.devices, speeds, "pu")
+    buses = [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)]
+    buses = [bus for bus, there in zip(buses, kept(run, buses, "Vm"), strict=True) if there]
+    if buses:
+        live = run.of(buses, "energised") == 1
+        volts = np.where(live, run.of(buses, "Vm"), np.nan)
+        yield "voltage", _extremes(run, buses, volts, "pu")
+        if np.isfinite(volts[-1]).any():
+            low, high = int(np.nanargmin(volts[-1])), int(np.nanargmax(volts[-1]))
+            yield "", (f"at the end {volts[-1, low]:.4f} pu ({buses[low]}) to "
+                       f"{volts[-1, high]:.4f} pu ({buses[high]})")
+    if machines is not None and machines.spread.any():  # a machine alone has nothing to be in step with
+        yield "machines", _synchronism(run, machines)
+    settings, counters = run.settings, run.counters
+    theta = "" if run.tape.theta is None else f", theta = {run.tape.theta:g}"
+    yield "integration", (f"{settings['method']}{theta}, {run.t[0]:g} to {run.t[-1]:g} s, "
+                          f"step {_spacing(settings['step'])}")
+    yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
+    point = run.system.operating_point
+    timings = {**(point.timings if point else {}), **run.timings}
+    yield "time", ", ".join(f"{name} {_duration(seconds)}" for name, seconds in timings.items())
+
+
+def _spacing(step: Spacing) -> str:
+    if not isinstance(step, Sequence):
+        return f"{step:g} s"
+    return ", ".join(f"{h:g} s from {begin:g} s" for begin, h in step)
+
+
+def _under(heading: str, texts: Sequence[str]) -> Iterator[Line]:
+    for n, text in enumerate(texts):
+        yield heading if n == 0 else "", text
+
+
+def _count(number: int, singular: str, plural: str = "") -> str:
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def _events(run: Run) -> list[str]:
+    found = [str(event) for event in run.events]
+    more = len(found) - _EVENTS_SHOWN
+    return found[:_EVENTS_SHOWN] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _extremes(run: Run, devices: Sequence[str], values: np.ndarray, unit: str) -> str:
+    """The smallest and the largest value, whose and when."""
+    if not np.isfinite(values).any():
+        return "none in service"
+    ends = []
+    for at in (np.nanargmin(values), np.nanargmax(values)):
+        point, column = divmod(int(at), len(devices))
+        ends.append(f"{values[point, column]:.4f} {unit} ({devices[column]} at {run.t[point]:.4g} s)")
+    return " to ".join(ends)
+
+
+def _synchronism(run: Run, machines: Rotors) -> str:
+    degrees, worst = np.degrees(machines.spread), int(np.argmax(machines.spread))
+    most = f"at most {degrees[worst]:.1f} degrees apart (at {run.t[worst]:.4g} s)"
+    if machines.verdict == "in synchronism":
+        return f"in synchronism: rotor angles {most}"
+    lost = int(np.argmax(machines.spread >= np.pi))
+    return (f"{machines.verdict.upper()}: rotor angles 180 degrees apart at {run.t[lost]:.4g} s, {most}, "
+            f"{degrees[-1]:.1f} in the end")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"

@@ -1,0 +1,203 @@
+"""The discrete adjoint: one sweep backwards over the tape, all objectives at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..equilibrium.derivative import InitialSensitivity
+from ..errors import CaseError
+from ..integrate.retrace import retrace
+from ..registry import registries as plugins
+from ..tape.records import GRID, Arm, Cancel, Record, Resolve, Step, Switch
+from .objective import Objective, Weights, evaluate
+from .operators import Replay, ResolveOperator, carried_parameters
+from .request import Wanted, replayable, table, warn_of_coincidence
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ..results.run import Run
+
+METHODS = ("discrete", "continuous")
+
+
+class ReverseSweep:
+    """Adjoints on their way back through a tape, one method for each type of record.
+
+    Attributes
+    ----------
+    X : (m, n) array
+        Adjoint of the state, one row an objective.
+    P : (m, n_c) array
+        Adjoint of the carried parameters.
+    T : (clocks, m) array
+        Adjoint of the time of each clock.
+    """
+
+    def __init__(self, replay: Replay, weights: Weights, rule: Any):
+        self.replay, self.weights, self.rule = replay, weights, rule
+        m, tape = len(weights.values), replay.tape
+        self.X = np.zeros((m, replay.system.n))
+        self.P = np.zeros((m, len(replay.carried)))
+        self.T = np.zeros((len(tape.clocks), m))
+        for clock, amount in weights.clocks:
+            self.T[clock] += amount
+        n, time = replay.system.n, replay.system.layout.t
+        self._felt = np.any(weights.points, axis=1)  # the points at which an objective has derivatives
+        in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
+        self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
+        self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
+        self._in_t = np.flatnonzero((weights.at == time) & rule.moving)
+
+    def run(self) -> None:
+        """From the last point to the first."""
+        tape = self.replay.tape
+        handlers: dict[type, Callable[[Any], None]] = {
+            Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: self.cancel}
+        self.objectives(tape.points - 1)
+        for record in reversed(tape.records):
+            handlers[type(record)](record)
+        for number, clock in enumerate(tape.clocks):
+            if clock.kind == "timer":
+                self.P[:, self.replay.column_of[clock.of]] += self.T[number]
+
+    def objectives(self, k: int) -> None:
+        """Add the objectives' own derivatives at point `k`."""
+        if not self._felt[k]:
+            return
+        values = self.weights.points[k]
+        for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):
+            if len(which):
+                np.add.at(adjoint, where, values[which])
+        if len(self._in_t):
+            np.add.at(self.T[self.replay.tape.point_clock[k]], self.weights.row[self._in_t], values[self._in_t])
+
+    def step(self, record: Step) -> None:
+        """A step."""
+        operator = self.replay.step(record)
+        self.X, start, end = self.rule.step_transpose(operator, self.X, self.P, self.T[record.end])
+        if record.end != GRID:  # which does not move
+            self.T[record.end] = end
+        if record.start != GRID:
+            self.T[record.start] += start
+        self.objectives(record.k)
+
+    def resolve(self, record: Resolve) -> None:
+        """The algebraic equations solved again."""
+        clock = self.replay.tape.point_clock[record.k + 1]
+        after = self.rule.shift(self.replay, record.k + 1)
+        if after is not None:
+            self.T[clock] -= self.X @ after
+        self.X, aT = self.replay.resolve(record.k).transpose(self.X, self.P)
+        self.T[clock] += aT
+
+    def switch(self, record: Switch) -> None:
+        """The changes of a switch."""
+        clock = self.replay.tape.point_clock[record.k]
+        self.X, self.P, aT = self.replay.switch(record).transpose(self.X, self.P)
+        self.T[clock] += aT
+        before = self.rule.shift(self.replay, record.k)
+        if before is not None:
+            self.T[clock] += self.X @ before
+        self.objectives(record.k)
+
+    def arm(self, record: Arm) -> None:
+        """A delay: its end follows the trigger and the delay."""
+        tape = self.replay.tape
+        clock = tape.clocks[record.clock]
+        self.T[clock.after] += self.T[record.clock]
+        self.P[:, self.replay.column_of[clock.of]] += self.T[record.clock]
+
+    def cancel(self, record: Record) -> None:
+        """Nothing: what was cancelled changed nothing."""
+
+
+def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
+            jumps: str | None = None, dispatch: str = "power flow", method: str = "discrete",
+            allow_grazing: bool = False) -> xr.DataArray:
+    """Derivatives of objectives of a run, by the adjoint.
+
+    Parameters
+    ----------
+    run : Run
+        Of a theta method, or what :func:`gridcore.retrace` made of another; for ``"continuous"``, of any.
+    objectives : Objective or sequence of Objective
+    wrt : str or iterable of str
+        Addresses ``device.param``, with shell patterns: parameters, set-points held constant
+        excepted; event times, delays and thresholds; and states, whose initial value is meant.
+    jumps : str
+        Jump rule: ``"discrete"`` (exact), ``"continuous"``, or a registered one; by default that of the method.
+    dispatch : {"power flow", "direct"}
+        Whether P0, Q0 and V0 act through the power flow, or power and voltage at t0 are parameters
+        of their own.
+    method : {"discrete", "continuous"}
+        The derivative of the numbers that the run has; or the adjoint equations of the continuous system,
+        integrated backwards by IDA along the stored solution: approximate.
+    allow_grazing : bool
+        Warn of a grazing event in place of an error; the derivatives across it mean little.
+
+    Returns
+    -------
+    xarray.DataArray
+        Dimensions objective and parameter; with the objectives' values, and units. Attributes: ``method``;
+        of a retraced run, its ``replay_mismatch``; of the continuous method, ``approximate`` and its
+        ``discrepancy`` from the discrete gradient, which is the coordinate ``discrete``: the largest
+        difference of any derivative, as a part of the largest derivative of the same objective.
+
+    Raises
+    ------
+    CaseError
+        If a name matches nothing, or the run cannot be replayed.
+    EventError
+        If an event grazes, unless that is allowed.
+    """
+    objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
+    if method not in METHODS:
+        raise CaseError(f"method = {method!r} must be {' or '.join(map(repr, METHODS))}")
+    if method == "discrete":
+        replayable(run.tape)
+    wanted = Wanted.of(run.system, wrt, dispatch)
+    warn_of_coincidence(run, wanted)
+    rule = plugins.jump_rules[jumps or method]
+    weights = evaluate(run, objectives, rule.moving)
+    setpoints = run.system.initialisation.setpoints
+    carried = carried_parameters(run.system, run.tape, wanted.parameters, weights.parameters(run.system),
+                                 setpoints, wanted.operating_point)
+    replay = Replay(run.system, run.tape, carried)
+    replay.allow_grazing = allow_grazing
+    sweep = ReverseSweep(replay, weights, rule)
+    if method == "continuous":
+        from .continuous_adjoint import ContinuousSweep
+
+        sweep = ContinuousSweep(replay, run, objectives, weights, rule)
+    sweep.run()
+    initial = InitialSensitivity.of(run.system, carried, dispatch == "power flow")
+    gradient = np.empty((len(objectives), len(wanted.names)))
+    aX, aP, held = sweep.X, sweep.P, run.system.held
+    if len(wanted.states) or len(held):  # the algebraic variables follow an initial value
+        parameters = sweep.P.copy()
+        states, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X, parameters)
+        gradient[:, ~wanted.is_parameter] = states[:, wanted.states]
+        if len(held):  # and initialisation has no part in one that is given
+            aX, aP = states, parameters
+            aX[:, held] = 0.0
+    gradient[:, wanted.is_parameter] = initial.transpose(aX, aP)[:, replay.column_of[wanted.parameters]]
+    out = table(objectives, weights.values, wanted, gradient)
+    out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
+    return out if method == "discrete" else _against_discrete(out, run, objectives, wrt, dispatch)
+
+
+def _against_discrete(out: xr.DataArray, run: Run, objectives: Sequence[Objective], wrt: str | Iterable[str],
+                      dispatch: str) -> xr.DataArray:
+    """A gradient by the continuous adjoint, labelled, and how far it is from the discrete one."""
+    exact = run if run.tape.theta is not None else retrace(run)
+    discrete = adjoint(exact, objectives, wrt, dispatch=dispatch)
+    largest = np.abs(discrete.values).max(axis=1, initial=0.0, keepdims=True)
+    difference = np.abs(out.values - discrete.values)
+    part = np.divide(difference, largest, out=np.where(difference > 0, np.inf, 0.0), where=largest > 0)
+    out.attrs.update(discrete.attrs, method="continuous", approximate="yes",
+                     discrepancy=float(part.max(initial=0.0)))
+    return out.assign_coords(discrete=(out.dims, discrete.values))

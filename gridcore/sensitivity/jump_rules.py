@@ -1,0 +1,88 @@
+"""Jump rules: how a sensitivity crosses an event. ``discrete`` is exact for the program; ``continuous``
+is the formula of the continuous-time system.
+
+A rule is asked at each step, and on either side of each switch; `moving` says whether a point moves with its
+clock under it, or stays at its time. Registered by ``register_jump_rules``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..tape.records import Step
+from .operators import Replay, StepOperator
+
+
+class Discrete:
+    """The exact derivative of the located event: moving events stretch the steps beside them.
+
+    docs/sensitivities.md: the bordered system that locates the event
+    carries its sensitivity, and the steps before and after keep their dependence on its time.
+    """
+
+    name = "discrete"
+    moving = True
+
+    def step(self, operator: StepOperator, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray,
+             dT1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """dX+ and dT+ of a step; `dT1` is the tangent of its end's clock where that is known already."""
+        if operator.record.guard >= 0:
+            return operator.located_forward(dX, dP, dT0)
+        return operator.forward(dX, dP, dT0, dT1), dT1
+
+    def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
+                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dT and dT+ (what its clock has left); that of dP is added to `aP`."""
+        if operator.record.guard >= 0:
+            return *operator.located_transpose(aX, aP, aT1), np.zeros_like(aT1)
+        bX, bT0, bT1 = operator.transpose(aX, aP)
+        return bX, bT0, aT1 + bT1 if operator.record.end else aT1
+
+    def shift(self, replay: Replay, k: int) -> np.ndarray | None:
+        """dX/dT by which the state just before or after a switch is moved along its trajectory."""
+        return None
+
+
+class Continuous(Discrete):
+    """The jump formula of the continuous-time system: steps do not move, the state jumps instead.
+
+    I. A. Hiskens, M. A. Pai, Trajectory sensitivity analysis of hybrid systems, IEEE Trans. CAS-I 47(2),
+    2000; H. Zhang et al., Discrete adjoint sensitivity analysis of hybrid dynamical systems, 2017. At the trigger
+    ``dT = -(gamma_X dX + gamma_p dp) / (gamma_t + gamma_X dX/dt)``, and at the switch
+    ``dX+ = rho_X (dX + X'- dT) + rho_p dp - X'+ dT``.
+    """
+
+    name = "continuous"
+    moving = False
+
+    def step(self, operator: StepOperator, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray,
+             dT1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        still = np.zeros_like(dT0)
+        dX = operator.forward(dX, dP, still, still)
+        if operator.record.guard < 0:
+            return dX, dT1
+        in_x, in_p, across = self.crossing(operator.replay, operator.record)
+        return dX, -(dX @ in_x + dP @ in_p) / across
+
+    def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
+                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        still = np.zeros_like(aT1)
+        if operator.record.guard < 0:
+            return operator.transpose(aX, aP)[0], still, aT1
+        in_x, in_p, across = self.crossing(operator.replay, operator.record)
+        s = aT1 / across
+        aP -= np.outer(s, in_p)
+        again = StepOperator(operator.replay, operator.record)  # the slope has taken the place of its factors
+        return again.transpose(aX - np.outer(s, in_x), aP)[0], still, still
+
+    def shift(self, replay: Replay, k: int) -> np.ndarray | None:
+        return replay.slope(k)
+
+    @staticmethod
+    def crossing(replay: Replay, record: Step) -> tuple[np.ndarray, np.ndarray, float]:
+        """At a step's end, of its guard: gamma_X, gamma_p, and the crossing speed ``gamma_t + gamma_X X'``."""
+        in_x, in_t, in_p = replay.guard(record.guard, record.k + 1)
+        slope = replay.slope(record.k + 1)
+        across = in_t + in_x @ slope
+        replay.refuse_grazing(record, across, abs(in_t) + np.abs(in_x) @ np.abs(slope))
+        return in_x, in_p, across

@@ -1,0 +1,464 @@
+"""Where the states of a tape live: in memory, in a file, or nowhere but at checkpoints; all of them, or a few.
+
+Of a tape only the states are heavy. A run that keeps none but a few is replayed from them, segment by
+segment, when a state is asked for. The replay does the very same operations: at the start of every
+segment of :data:`SEGMENT` points the stepper forgets all that came before, in every run, however it is
+kept; so the states, and every gradient, are the same to the last bit.
+
+Which checkpoints to keep, with fewer slots than segments, is the binomial schedule: A. Griewank,
+A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CaseError, NotRecorded
+
+AUTO, MEMORY, DISK = "auto", "memory", "disk"
+SEGMENT = 64
+See = Callable[[int, np.ndarray], None]
+_SPARE = 8  # points by which events may lengthen a segment, for a start
+_BLOCK = 1 << 24  # bytes of states that are looked at together
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The start of a segment: the state, and what the driver needs to go on from it.
+
+    Attributes
+    ----------
+    points : int
+        Points stored before it.
+    X : (n,) array
+    driver : Any
+        Clocks, guards and timers at this instant: light.
+    """
+
+    points: int
+    X: np.ndarray
+    driver: Any
+
+
+class InMemory:
+    """All states in one array."""
+
+    def __init__(self, n: int):
+        self.n, self.points = n, 0
+        self._X = self._room(64)
+
+    def _room(self, points: int) -> np.ndarray:
+        return np.empty((points, self.n))
+
+    def _resize(self, points: int) -> None:
+        self._X.resize((points, self.n), refcheck=False)
+
+    def reserve(self, points: int) -> None:
+        """Make room for this many points in all."""
+        if points > len(self._X):
+            self._resize(points)
+
+    def append(self, X: np.ndarray) -> None:
+        """Keep the state of the next point."""
+        if self.points == len(self._X):
+            self.reserve(self.points + self.points // 2)
+        self._X[self.points] = X
+        self.points += 1
+
+    def trim(self) -> None:
+        """Give back the room that was not needed."""
+        if self.points < len(self._X):
+            self._resize(max(self.points, 1))
+
+    def row(self, k: int) -> np.ndarray:
+        """(n,) the state of point `k`; not to be kept."""
+        return self._X[: self.points][k]
+
+    def columns(self, at: Any) -> np.ndarray:
+        """(points, len(at)) some variables at all points; all of them as they are stored for ``slice(None)``."""
+        return self._X[: self.points][:, at]
+
+    def place(self, at: np.ndarray) -> np.ndarray:
+        """Columns of :meth:`visit`'s blocks in which these variables stand."""
+        return at
+
+    def visit(self, see: See) -> None:
+        """Call ``see(first point, their states)`` for all points, block after block."""
+        step = max(1, _BLOCK // (8 * self.n))
+        for first in range(0, self.points, step):
+            see(first, self._X[first: min(first + step, self.points)])
+
+    def together(self, k: int) -> tuple[int, int]:
+        """The first of the points that are at hand when point `k` is, and the one after the last."""
+        return 0, self.points
+
+    def start(self, take: Callable[[], Checkpoint]) -> None:
+        """A segment starts here: nothing to do."""
+
+
+class OnDisk(InMemory):
+    """All states in a file without a name, which is gone when the run is.
+
+    Parameters
+    ----------
+    n : int
+    directory : Path, optional
+        Where there is room for it; the system's directory of temporary files by default.
+    beyond : int
+        Bytes up to which they are in memory all the same.
+
+    Raises
+    ------
+    CaseError
+        If no file can be made there, or there is no room for it.
+    """
+
+    def __init__(self, n: int, directory: Path | None = None, beyond: int = 0):
+        self._directory, self._beyond = directory, beyond
+        self._file: Any = None
+        if not beyond:
+            self._open()
+        super().__init__(n)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether they are in the file."""
+        return self._file is not None
+
+    def _open(self) -> None:
+        try:
+            self._file = tempfile.TemporaryFile(dir=self._directory)
+        except OSError as error:
+            raise CaseError(f"checkpoint: no file can be made in '{self._directory or tempfile.gettempdir()}' "
+                            f"({error.strerror})") from None
+
+    def _room(self, points: int) -> np.ndarray:
+        if self._file is None:
+            return super()._room(points)
+        size = points * self.n * 8
+        try:  # a map of a file for which there is no room would end the process when it is written to
+            os.posix_fallocate(self._file.fileno(), 0, size)
+        except OSError as error:
+            raise CaseError(f"checkpoint: there is no room for {size / 1e6:.0f} MB of states in "
+                            f"'{self._directory or tempfile.gettempdir()}' ({error.strerror})") from None
+        return np.memmap(self._file, dtype=float, mode="r+", shape=(points, self.n))
+
+    def _resize(self, points: int) -> None:
+        if self._file is not None:
+            del self._X  # no map may outlive the length of its file
+            self._file.truncate(points * self.n * 8)
+            self._X = self._room(points)
+        elif points * self.n * 8 <= self._beyond:
+            super()._resize(points)
+        else:
+            before = self._X
+            self._open()
+            self._X = self._room(points)
+            self._X[: self.points] = before[: self.points]
+
+
+class Recorded(InMemory):
+    """Some of the variables only: for looking at, not for replaying the run.
+
+    Parameters
+    ----------
+    n : int
+    at : (kept,) int array
+        The variables that are kept.
+    inner : InMemory
+        Where they are kept.
+    """
+
+    def __init__(self, n: int, at: np.ndarray, inner: InMemory):
+        self.n, self.at, self._inner = n, np.asarray(at, dtype=int), inner
+        self._place = np.full(n, -1)
+        self._place[self.at] = np.arange(len(self.at))
+
+    @property
+    def points(self) -> int:  # type: ignore[override]
+        """Points stored."""
+        return self._inner.points
+
+    def reserve(self, points: int) -> None:
+        """Make room for this many points in all."""
+        self._inner.reserve(points)
+
+    def append(self, X: np.ndarray) -> None:
+        """Keep the state of the next point, as much of it as is recorded."""
+        self.keep(X[self.at])
+
+    def keep(self, values: np.ndarray) -> None:
+        """Keep the next point, of which only what is recorded is at hand, (kept,)."""
+        self._inner.append(values)
+
+    def trim(self) -> None:
+        """Give back the room that was not needed."""
+        self._inner.trim()
+
+    def place(self, at: Any) -> np.ndarray:
+        """Columns of :meth:`visit`'s blocks in which these variables stand.
+
+        Raises
+        ------
+        NotRecorded
+        """
+        found = self._place[at]
+        if (found < 0).any():
+            raise NotRecorded(_ONLY)
+        return found
+
+    def columns(self, at: Any) -> np.ndarray:
+        """(points, len(at)) some of what was recorded."""
+        return self._inner.columns(self.place(at))
+
+    def row(self, k: int) -> np.ndarray:
+        """The state of a point is not there.
+
+        Raises
+        ------
+        NotRecorded
+        """
+        raise NotRecorded(_ONLY)
+
+    def visit(self, see: See) -> None:
+        """Call ``see(first point, what was recorded)`` for all points, block after block."""
+        self._inner.visit(see)
+
+
+_ONLY = "the run kept only what was to be recorded: run it again without 'record' for the rest, or for derivatives"
+
+
+class _Enough(Exception):
+    """The point that was asked for has been replayed."""
+
+
+class Recomputed:
+    """Checkpoints, and the one segment that is being read or written; all else is replayed when asked for.
+
+    Parameters
+    ----------
+    n : int
+    budget : int
+        Bytes for states: those of checkpoints, and of the segment.
+
+    Attributes
+    ----------
+    replay : callable
+        Runs on from a checkpoint; what the driver gives.
+    replayed : int
+        Points computed again so far.
+
+    Raises
+    ------
+    CaseError
+        If the budget is too small for one checkpoint and a segment.
+    """
+
+    replay: Callable[[Checkpoint], None]
+
+    def __init__(self, n: int, budget: int):
+        self.n, self.points, self.replayed = n, 0, 0
+        self._budget, self._rows = budget, budget // (8 * n)
+        self._buffer = np.empty((SEGMENT + _SPARE, n))
+        self._starts: list[int] = []
+        self._kept: dict[int, Checkpoint] = {}
+        self._plan: set[int] = {0}
+        self._segment, self._filled = -1, 0
+        self._stop = -1
+        self._visit: See | None = None
+        self._check()
+
+    @property
+    def held(self) -> int:
+        """Bytes of all states in memory."""
+        return self._buffer.nbytes + sum(c.X.nbytes for c in self._kept.values())
+
+    def _check(self) -> None:
+        if self._rows <= len(self._buffer):
+            need = 8 * self.n * (len(self._buffer) + 1)
+            raise CaseError(f"checkpoint = {self._budget} bytes is too little: a segment of this run needs {need}")
+
+    def _slots(self) -> int:
+        """Checkpoints for which there is room."""
+        return self._rows - len(self._buffer)
+
+    def reserve(self, points: int) -> None:
+        """Choose the checkpoints of a run of about this many points."""
+        self._plan = self._schedule(0, math.ceil(points / SEGMENT), self._slots() - 1)
+
+    @staticmethod
+    def _schedule(first: int, segments: int, slots: int) -> set[int]:
+        """Segments from `first` on whose starts are to be kept on the way to the last one."""
+        out = {first}
+        while segments > 1 and slots > 0:
+            ahead = first_checkpoint(segments, slots)
+            first, segments, slots = first + ahead, segments - ahead, slots - 1
+            out.add(first)
+        return out
+
+    def start(self, take: Callable[[], Checkpoint]) -> None:
+        """A segment starts here: keep its checkpoint if the schedule says so."""
+        self._leave()
+        self._segment, self._filled = self._segment + 1, 0
+        if self._segment == len(self._starts):
+            self._starts.append(self.points)
+        if self._segment in self._plan and self._segment not in self._kept and len(self._kept) < self._slots():
+            self._kept[self._segment] = take()
+
+    def _leave(self) -> None:
+        if self._visit is not None and self._segment >= 0:
+            self._visit(self._starts[self._segment], self._buffer[: self._filled])
+
+    def append(self, X: np.ndarray) -> None:
+        """The state of the next point, for the first time or again."""
+        if self._filled == len(self._buffer):
+            self._lengthen()
+        self._buffer[self._filled] = X
+        self._filled += 1
+        position = self._starts[self._segment] + self._filled
+        self.replayed += position <= self.points
+        self.points = max(self.points, position)
+        if position == self._stop:
+            raise _Enough
+
+    def _lengthen(self) -> None:
+        """Many events in this segment: more room for it, and fewer checkpoints."""
+        self._buffer = np.concatenate([self._buffer, np.empty((_SPARE, self.n))])
+        self._check()
+        while len(self._kept) > self._slots():
+            del self._kept[max(self._kept)]
+
+    def trim(self) -> None:
+        """Nothing is kept that is not needed."""
+
+    def row(self, k: int) -> np.ndarray:
+        """(n,) the state of point `k`; not to be kept."""
+        k = range(self.points)[k]
+        segment = self._of(k)
+        if segment != self._segment or k >= self._starts[segment] + self._filled:
+            self._fetch(segment)
+        return self._buffer[k - self._starts[segment]]
+
+    def columns(self, at: Any) -> np.ndarray:
+        """(points, len(at)) some variables at all points: the run is replayed once for it."""
+        width = np.empty((1, self.n))[:, at].shape[1]
+        out = np.empty((self.points, width))
+
+        def see(first: int, X: np.ndarray) -> None:
+            out[first: first + len(X)] = X[:, at]
+
+        self.visit(see)
+        return out
+
+    def place(self, at: np.ndarray) -> np.ndarray:
+        """Columns of :meth:`visit`'s blocks in which these variables stand."""
+        return at
+
+    def visit(self, see: See) -> None:
+        """Call ``see(first point, their states)`` for all points, segment after segment: the run is replayed once."""
+        self._visit = see
+        try:
+            self._again(0, self.points)
+            self._leave()
+        finally:
+            self._visit = None
+
+    def together(self, k: int) -> tuple[int, int]:
+        """The first point of the segment of `k`, and the one after its last."""
+        segment = self._of(k)
+        return self._starts[segment], self._end(segment)
+
+    def _of(self, k: int) -> int:
+        return int(np.searchsorted(self._starts, k, side="right")) - 1
+
+    def _end(self, segment: int) -> int:
+        return self._starts[segment + 1] if segment + 1 < len(self._starts) else self.points
+
+    def _fetch(self, segment: int) -> None:
+        """Replay a segment, from the last checkpoint before it; on the way, keep what the ones before will need."""
+        nearest = max(s for s in self._kept if s <= segment)
+        wanted = segment - nearest
+        while len(self._kept) + wanted > self._slots() and max(self._kept) > segment:
+            del self._kept[max(self._kept)]
+        self._plan = self._schedule(nearest, wanted + 1, self._slots() - len(self._kept))
+        self._again(nearest, self._end(segment))
+
+    def _again(self, segment: int, stop: int) -> None:
+        self._segment, self._filled, self._stop = segment - 1, 0, stop
+        visit, self._visit = self._visit, None
+        checkpoint = self._kept[segment]
+        self.start(lambda: checkpoint)
+        self._visit = visit
+        try:
+            self.replay(checkpoint)
+        except _Enough:
+            pass
+        finally:
+            self._stop = -1
+
+
+def first_checkpoint(segments: int, slots: int) -> int:
+    """How far ahead to put the first of so many checkpoints, to replay so many segments backwards with least work.
+
+    With `s` checkpoints, the one at the start included, ``b(s, r) = (s + r)! / (s! r!)``, and the smallest r for
+    which ``b(s, r) >= segments``: any distance from ``b(s, r-2)`` to ``b(s, r-1)`` will do that leaves
+    ``b(s-1, r-1)`` to ``b(s-1, r)``.
+    """
+    s, r = slots + 1, 1
+    while math.comb(s + r, s) < segments:
+        r += 1
+    return max(math.comb(s + r - 2, s), segments - math.comb(s - 1 + r, s - 1), 1)
+
+
+def memory() -> int:
+    """Bytes of states that are kept in memory unless something else is said: a quarter of what the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+
+def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None = None,
+           budget: float | None = None) -> InMemory | Recomputed:
+    """Where the states of a run are to live.
+
+    Parameters
+    ----------
+    checkpoint : {"auto", "memory", "disk"}, Path or number
+        In memory up to `budget`, and in a temporary file beyond; in memory; in a temporary file, of the system or in
+        this directory; or so many bytes of memory, and recomputed from checkpoints.
+    n : int
+        Number of unknowns.
+    recorded : int array, optional
+        The variables that are to be kept; all by default.
+    budget : float, optional
+        Bytes; :func:`memory` by default.
+
+    Raises
+    ------
+    CaseError
+    """
+    width = n if recorded is None else len(recorded)
+    found: InMemory | Recomputed
+    if checkpoint == AUTO:
+        if budget is not None and not budget > 0:
+            raise CaseError(f"memory = {budget!r} must be a number of bytes above 0")
+        found = OnDisk(width, beyond=memory() if budget is None else int(budget))
+    elif checkpoint == MEMORY:
+        found = InMemory(width)
+    elif checkpoint == DISK or isinstance(checkpoint, Path):
+        found = OnDisk(width, checkpoint if isinstance(checkpoint, Path) else None)
+    elif isinstance(checkpoint, int | float) and not isinstance(checkpoint, bool) and 0 < checkpoint < math.inf:
+        if recorded is not None:
+            raise CaseError(f"checkpoint = {checkpoint!r} is for computing states again, and of a run with 'record' "
+                            "they are not wanted: give one of the two")
+        return Recomputed(n, int(checkpoint))
+    else:
+        raise CaseError(f"checkpoint = {checkpoint!r} must be 'auto', 'memory', 'disk', the Path of a directory, or a "
+                        "number of bytes")
+    return found if recorded is None else Recorded(n, recorded, found)

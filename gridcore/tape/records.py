@@ -1,0 +1,226 @@
+"""The tape of a run: points, and the typed records of every operation that led from one to the next.
+
+Points are numbered; records stand in the order in which they happened, and refer to points, clocks
+and settings by number, never by comparing times. A *clock* says what the time of a point depends on:
+the grid, the time of a timer, a located crossing, or a trigger plus a delay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from .checkpoints import InMemory, Recomputed
+
+GRID = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What a point's time depends on.
+
+    Attributes
+    ----------
+    kind : {"grid", "timer", "guard", "delay"}
+    of : int
+        Timer or delay: position in Z of the parameter that is the time, or the delay.
+        Guard: the number of the guard.
+    after : int
+        Delay: the clock of the trigger.
+    """
+
+    kind: str
+    of: int = -1
+    after: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One theta step (or one step of a variable-step method) from point `k` to point ``k + 1``.
+
+    `start` and `end` are the clocks of its two ends; `guard` is the guard that was located at its
+    end, or -1.
+    """
+
+    k: int
+    h: float
+    start: int
+    end: int
+    guard: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """At point `k`, `guard` crossed and its action was put off to the time of `clock`."""
+
+    k: int
+    guard: int
+    clock: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """At point `k`, the pending action of `guard` was cancelled by guard row `by`."""
+
+    k: int
+    guard: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """At point `k`, the changes of these triggers were made, in this order.
+
+    `triggers` are ``("timer", number)`` or ``("guard", number)``; `settings` is the number of the
+    parameters and modes that hold from here on.
+    """
+
+    k: int
+    triggers: tuple[tuple[str, int], ...]
+    settings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Algebraic variables solved again, from point `k` (after a switch) to point ``k + 1``."""
+
+    k: int
+
+
+Record = Step | Arm | Cancel | Switch | Resolve
+
+
+class Settings(Sequence[np.ndarray]):
+    """Parameters and modes at t0 and after each switch: the first whole, the others by what changed.
+
+    A switch changes a few numbers of many, so a run with many switches stays light.
+    """
+
+    def __init__(self, whole: Iterable[np.ndarray] = ()):
+        self._first = np.zeros(0)
+        self._changes: list[tuple[np.ndarray, np.ndarray]] = []
+        self._read: tuple[int, np.ndarray] = (-1, self._first)
+        for values in whole:
+            self.append(values)
+
+    def append(self, values: np.ndarray) -> None:
+        """Add the settings that hold from here on, (n_p + n_m,)."""
+        if not self._changes:
+            self._first = values.copy()
+        last = self[len(self) - 1] if self._changes else self._first
+        at = np.flatnonzero(values != last)
+        at = at[~(np.isnan(values[at]) & np.isnan(last[at]))]
+        self._changes.append((at, values[at]))
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    @overload
+    def __getitem__(self, number: int) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[np.ndarray]: ...
+
+    def __getitem__(self, number: int | slice) -> np.ndarray | list[np.ndarray]:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        number = range(len(self))[number]
+        known, values = self._read
+        if known != number:
+            if not 0 <= known <= number:
+                known, values = 0, self._first
+            values = values.copy()
+            for at, new in self._changes[known + 1: number + 1]:
+                values[at] = new
+            self._read = (number, values)
+        return values
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the settings take."""
+        return self._first.nbytes + sum(at.nbytes + new.nbytes for at, new in self._changes)
+
+
+@dataclass
+class Tape:
+    """Points and records of one run.
+
+    Attributes
+    ----------
+    t : (points,) array
+    states : InMemory or Recomputed
+        Where the variables at each point are: see :mod:`gridcore.tape.checkpoints`.
+    clocks : list of Clock
+        Number 0 is the grid.
+    point_clock : list of int
+        The clock of each point.
+    settings : Settings
+        Parameters and modes (the part of Z behind X, without the time): at t0, and after each switch.
+    records : list of Record
+    """
+
+    n: int
+    theta: float | None = None
+    clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
+    point_clock: list[int] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
+    records: list[Record] = field(default_factory=list)
+    states: InMemory | Recomputed = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self._t = np.empty(64)
+        self.points = 0
+        if self.states is None:
+            self.states = InMemory(self.n)
+
+    @property
+    def t(self) -> np.ndarray:
+        """(points,) times (s)."""
+        return self._t[: self.points]
+
+    @property
+    def X(self) -> np.ndarray:
+        """(points, n) variables: all of them, wherever they are kept."""
+        return self.states.columns(slice(None))
+
+    def columns(self, at: Any) -> np.ndarray:
+        """(points, len(at)) some of the variables."""
+        return self.states.columns(at)
+
+    def reserve(self, points: int) -> None:
+        """Make room for this many points in all."""
+        if points > len(self._t):
+            self._t.resize(points, refcheck=False)
+        self.states.reserve(points)
+
+    def point(self, t: float, X: np.ndarray, clock: int) -> int:
+        """Store a point; returns its number."""
+        k = self.points
+        if k == len(self._t):
+            self._t.resize(k + k // 2, refcheck=False)
+        self._t[k] = t
+        self.point_clock.append(clock)
+        self.points = k + 1
+        self.states.append(X)
+        return k
+
+    def clock(self, kind: str, of: int, after: int = -1) -> int:
+        """A new clock; returns its number."""
+        self.clocks.append(Clock(kind, of, after))
+        return len(self.clocks) - 1
+
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings that hold at each point: at an instant of switching, before and after."""
+        numbers = np.zeros(self.points, dtype=int)
+        for record in self.records:
+            if isinstance(record, Switch):
+                numbers[record.k + 1:] = record.settings
+        return numbers
+
+    def trim(self) -> None:
+        """Give back the room that was not needed."""
+        self._t.resize(self.points, refcheck=False)
+        self.states.trim()

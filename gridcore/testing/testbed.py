@@ -1,0 +1,198 @@
+"""A place to examine a device in: plausible parameters, something to hang on, and a small grid.
+
+Nothing here knows a device by name: what a port asks for is looked up among the registered devices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..case.records import Case, Record
+from ..contract.device import REQUIRED, Device, Param, Setpoint
+from ..contract.injectors import Source
+from ..contract.scope import Shape
+from ..equations.trace import Trace
+from ..errors import DeviceError
+from ..network.network import Bus
+from ..registry import registries as plugins
+
+_TRIES = 200
+_DEEPEST = 3
+
+
+class GridSource(Source):
+    """A voltage behind a small reactance: the rest of the grid."""
+
+    E = Setpoint("pu", init=1.0, doc="voltage magnitude behind the reactance")
+    angle = Setpoint("rad", doc="its angle")
+    X = Param("pu", 0.05, gt=0, doc="reactance")
+
+    def currents(s: Any, bus: Any) -> Any:
+        return (s.E * np.sin(s.angle) - bus.Vi) / s.X, (bus.Vr - s.E * np.cos(s.angle)) / s.X
+
+
+class GridLink(Device):
+    """A reactance between two buses."""
+
+    attaches = ("bus1", "bus2")
+    x = Param("pu", 0.1, gt=0, doc="reactance")
+
+    def currents(s: Any, bus1: Any, bus2: Any) -> Any:
+        re, im = (bus1.Vi - bus2.Vi) / s.x, (bus2.Vr - bus1.Vr) / s.x
+        return (-re, -im), (re, im)
+
+
+class GridNumber(Device):
+    """A parameter for a device to refer to."""
+
+    number = Param("", 1.5, doc="the number")
+
+
+@contextmanager
+def known(*classes: type[Device]) -> Iterator[None]:
+    """These classes, and those of the grid, can be used in a case under their names."""
+    items = plugins.devices._load()
+    before = dict(items)
+    all_of_them: tuple[type[Device], ...] = (GridSource, GridLink, GridNumber, *classes)
+    items.update({cls.__name__: cls for cls in all_of_them})
+    try:
+        yield
+    finally:
+        items.clear()
+        items.update(before)
+
+
+def plausible(cls: type[Device], rng: np.random.Generator) -> dict[str, float]:
+    """Random parameters that keep their bounds, and together pass the device's own check.
+
+    Defaults are varied a little, where the check allows it.
+    """
+    for attempt in range(_TRIES):
+        vary = attempt < _TRIES // 2
+        values = {name: _draw(cls, name, param, rng, vary) for name, param in cls.declares.params.items()}
+        if issubclass(cls, Source):
+            values.update(P0=rng.uniform(0.2, 0.6), V0=rng.uniform(0.99, 1.02), Q0=0.0)
+        if cls.check(values) is None:
+            return values
+    raise DeviceError(f"{cls.__name__}: no random parameters pass its check(): {cls.check(values)}")
+
+
+def _draw(cls: type[Device], name: str, param: Param, rng: np.random.Generator, vary: bool) -> float:
+    limits = [state.limits for state in cls.declares.states.values() if state.limits]
+    if param.default is not REQUIRED:
+        value = 100.0 if param.default == "base_mva" else float(param.default)
+        if not vary or not math.isfinite(value):
+            return value
+        value += rng.uniform(0.0, 0.1) * (abs(value) or 1.0)
+    elif any(name == low for low, _ in limits):
+        value = -5.0 - rng.uniform()
+    elif any(name == high for _, high in limits):
+        value = 5.0 + rng.uniform()
+    elif param.unit == "Hz":
+        value = rng.uniform(55.0, 59.0)
+    else:
+        value = rng.uniform(0.2, 1.2)
+    return _within(param, value, rng)
+
+
+def _within(param: Param, value: float, rng: np.random.Generator) -> float:
+    low = max(param.bounds.get("gt", -math.inf), param.bounds.get("ge", -math.inf))
+    high = min(param.bounds.get("lt", math.inf), param.bounds.get("le", math.inf))
+    if low < value < high:
+        return value
+    if math.isfinite(low) and math.isfinite(high):
+        return low + (high - low) * rng.uniform(0.1, 0.9)
+    return low + rng.uniform(0.1, 1.0) if value <= low else high - rng.uniform(0.1, 1.0)
+
+
+def shape_of(cls: type[Device], depth: int = 0) -> Shape:
+    """The device on buses, and on the first registered devices that have what its ports are asked for.
+
+    Raises
+    ------
+    DeviceError
+        If there are none, or its equations cannot be traced on any: what is wrong with the first.
+    """
+    if all(port.startswith("bus") for port in cls.attaches):
+        return Shape(cls, tuple((port, Shape(Bus)) for port in cls.attaches))
+    trouble: DeviceError | None = None
+    for hosts in _hosts(cls, depth):
+        shape = Shape(cls, tuple((port, Shape(Bus) if port.startswith("bus") else hosts[port])
+                                 for port in cls.attaches))
+        try:
+            trace = Trace(shape)
+            for item in (*cls.declares.guards, *cls.declares.timers):
+                trace.actions(item)
+        except DeviceError as error:
+            trouble = trouble or error
+            continue
+        return shape
+    if trouble is not None:
+        raise trouble
+    wanted = {port: sorted(_wanted(cls, port)) for port in cls.attaches if not port.startswith("bus")}
+    raise DeviceError(f"{cls.__name__}: no registered device has the inputs that it drives: "
+                      + "; ".join(f"{port}: {', '.join(names) or 'any'}" for port, names in wanted.items()))
+
+
+def _wanted(cls: type[Device], port: str) -> set[str]:
+    """The inputs that a device drives at a port."""
+    declared = cls.declares
+    drives = [item.drives or "" for item in (*declared.params.values(), *declared.variables().values())]
+    return {target for at, _, target in (d.partition(".") for d in drives) if at == port}
+
+
+def _hosts(cls: type[Device], depth: int) -> Iterator[dict[str, Shape]]:
+    """What the ports that are no buses could hang on; the same device for all such ports."""
+    if depth >= _DEEPEST:
+        return
+    ports = [port for port in cls.attaches if not port.startswith("bus")]
+    wanted = set().union(*(_wanted(cls, port) for port in ports))
+    classes = [plugins.devices[name] for name in plugins.devices]
+    classes = [c for c in classes if c is not cls and not issubclass(c, Bus) and c.attaches
+               and wanted <= set(c.declares.inputs)]
+    for host in sorted(classes, key=lambda c: len(c.attaches) - len(c.bus_ports())):
+        try:
+            shape = shape_of(host, depth + 1)
+        except DeviceError:
+            continue
+        yield {port: shape for port in ports}
+
+
+def case_of(shape: Shape, draws: Sequence[dict[tuple[str, ...], dict[str, float]]], order: Sequence[int]) -> Case:
+    """A grid with one instance of the shape for each of `draws`, its records in the given order.
+
+    The instances are called ``X0``, ``X1``, ...; each has a bus of its own, linked to the grid's.
+    """
+    case = Case("doctor")
+    case.add(Record("Bus", {"id": "GRID"}))
+    case.add(Record("GridSource", {"id": "SOURCE", "bus": "GRID", "control": "slack"}))
+    for k in order:
+        _add(case, shape, (), f"X{k}", draws[k])
+    return case
+
+
+def _add(case: Case, shape: Shape, path: tuple[str, ...], id: str,
+         values: dict[tuple[str, ...], dict[str, float]]) -> None:
+    fields: dict[str, Any] = {"id": id, **values[path]}
+    several = len(shape.cls.bus_ports()) > 1
+    for number, (port, below) in enumerate(shape.ports):
+        fields[port] = f"{id}_{port}"
+        if not port.startswith("bus"):
+            _add(case, below, (*path, port), fields[port], values)
+        elif several and number == 0:
+            fields[port] = "GRID"
+        else:
+            case.add(Record("Bus", {"id": fields[port]}))
+            case.add(Record("GridLink", {"id": f"{id}_{port}_link", "bus1": "GRID", "bus2": fields[port]}))
+    for name, item in shape.cls.declares.fields.items():
+        if item.default is REQUIRED:
+            fields[name] = item.choices[0] if item.choices else "any"
+    for name in shape.cls.declares.references:
+        case.add(Record("GridNumber", {"id": f"{id}_{name}"}))
+        fields[name] = f"{id}_{name}.number"
+    case.add(Record(shape.cls.__name__, fields))

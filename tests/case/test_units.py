@@ -1,0 +1,60 @@
+import math
+
+import pytest
+
+from gridcore.case.units import TABLE, Base, accepted, convert
+from gridcore.errors import CaseError
+
+WSCC = Base(mva=100.0, kv=230.0, frequency=60.0)
+
+
+@pytest.mark.parametrize(("text", "unit", "value"), [
+    ("100 ms", "s", 0.1), ("2 min", "s", 120.0),
+    ("6 cycles", "s", 0.1), ("250us", "s", 250e-6), ("1.5 s", "s", 1.5),
+    ("180 deg", "rad", math.pi), ("-30 deg", "rad", -math.pi / 6), ("1 rad", "rad", 1.0),
+    ("60 Hz", "rad/s", 120 * math.pi), ("180 deg/s", "rad/s", math.pi),
+    ("50 mHz", "Hz", 0.05), ("1.01 pu", "Hz", 60.6),
+    ("0.5 GVA", "MVA", 500.0), ("192 MW", "MVA", 192.0), ("2 pu", "MVA", 200.0),
+    ("16500 V", "kV", 16.5), ("1 pu", "kV", 230.0), ("6 1/min", "1/s", 0.1),
+    ("163 MW", "pu", 1.63), ("-35 MVAr", "pu", -0.35), ("500 kW", "pu", 0.005), ("1.04 pu", "pu", 1.04),
+    ("235.75 kV", "pu", 1.025), ("59.4 Hz", "pu", 0.99), ("5 %", "pu", 0.05), ("5%", "", 0.05),
+    ("529 ohm", "pu", 1.0), ("1 S", "pu", 529.0), (".5e1", "pu", 5.0), ("inf s", "s", math.inf),
+])
+def test_a_value_with_a_unit_is_the_number_in_the_declared_unit(text, unit, value):
+    assert convert(text, unit, WSCC) == pytest.approx(value, rel=1e-15)
+
+
+def test_rated_current_at_rated_voltage_is_rated_power():
+    assert convert("1 kA", "pu", WSCC) == pytest.approx(math.sqrt(3) * 230 / 100, rel=1e-15)
+
+
+def test_ohm_and_siemens_are_reciprocal_in_per_unit():
+    assert convert("7 ohm", "pu", WSCC) * convert(f"{1 / 7!r} S", "pu", WSCC) == pytest.approx(1, rel=1e-14)
+
+
+@pytest.mark.parametrize("unit", TABLE)
+def test_every_declared_unit_accepts_itself_unchanged(unit):
+    assert convert(f"0.1 {unit}", unit, WSCC) == 0.1
+
+
+def test_an_unknown_unit_is_answered_with_those_accepted():
+    with pytest.raises(CaseError, match=r"'furlong'.*accepted: s, us, ms, min, h, cycles"):
+        convert("3 furlong", "s")
+    assert accepted("rad") == ["rad", "deg"]
+
+
+def test_a_unit_the_table_does_not_know_accepts_itself_alone():
+    assert convert("3 m/s", "m/s") == 3.0
+    with pytest.raises(CaseError, match="accepted: m/s"):
+        convert("3 km/h", "m/s")
+
+
+@pytest.mark.parametrize("text", ["", "MW", "1,5 MW", "1e MW pu", "nan s", "__import__('os')", "1+1"])
+def test_what_is_not_a_number_with_a_unit_is_refused(text):
+    with pytest.raises(CaseError):
+        convert(text, "pu", WSCC)
+
+
+def test_kilovolts_without_a_nominal_voltage_say_what_is_missing():
+    with pytest.raises(CaseError, match="nominal voltage"):
+        convert("10 kV", "pu", Base())

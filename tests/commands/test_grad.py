@@ -1,0 +1,199 @@
+"""``gridcore grad`` and ``gridcore tsa``: what they show, what they write, how they refuse."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+
+import gridcore as gc
+from gridcore.case.files import shipped
+from gridcore.commands.grad import products
+from gridcore.commands.main import gridcore
+
+FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"
+WRT = ["GEN*.P0", "GEN*.H", "fault.clear"]
+SHORT = ["wscc9_paper", "--t-end", 0.4]
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(verb, *args, wrt=WRT):
+        options = [str(a) for a in (verb, *args)] + [part for pattern in wrt for part in ("--wrt", pattern)]
+        return CliRunner().invoke(gridcore, options)
+
+    return call
+
+
+def refused(result) -> str:
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip()
+
+
+def violation(machine: str) -> gc.Integral:
+    return gc.Integral(lambda v: 3600 * np.maximum(0, v[machine, "omega"] - 60.5 / 60) ** 2)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The same from Python; nobody falls below the band within 0.4 s."""
+    run = gc.simulate(gc.build("wscc9_paper"), t_end=0.4)
+    return gc.adjoint(run, [violation(f"GEN{k}") for k in (1, 2, 3)], WRT)
+
+
+def test_grad_writes_the_adjoint_with_every_digit(call, tmp_path, expected):
+    result = call("grad", *SHORT, "--objective", FREQUENCY, "--out", "kept")
+    assert result.exit_code == 0
+    assert result.stdout.split()[-2:] == ["kept/wscc9_paper_gradient.csv", "kept/wscc9_paper_gradient.nc"]
+    with xr.open_dataset(tmp_path / "kept" / "wscc9_paper_gradient.nc", engine="h5netcdf") as stored:
+        assert_allclose(stored["gradient"], expected, rtol=1e-12, atol=1e-18)
+        assert list(stored["parameter"].values) == list(expected["parameter"].values)
+        assert list(stored["unit"].values) == ["pu"] * 2 + ["s"] * 4
+        gradient = stored["gradient"].values
+    rows = [*csv.DictReader((tmp_path / "kept" / "wscc9_paper_gradient.csv").open())]
+    assert [float(row["derivative"]) for row in rows] == gradient.ravel().tolist()
+    assert rows[-1]["objective"] == "H_GEN3"
+    assert rows[-1]["parameter"] == "fault.clear"
+    assert float(rows[-1]["at"]) == 0.2
+
+
+def test_grad_shows_the_largest_first_with_units(call, expected):
+    shown = call("grad", *SHORT, "--objective", FREQUENCY, "--top", 5).stdout.splitlines()
+    assert shown[1].split() == ["H_GEN1", "0", "pu^2", "s"]
+    rows = shown[shown.index("") + 2: shown.index("") + 7]
+    largest = np.argsort(-np.abs(products(expected)).ravel())[:5]
+    i, j = np.unravel_index(largest, expected.shape)
+    told = [row.split() for row in rows]
+    assert [row[1] for row in told] == expected["parameter"].values[j].tolist()
+    assert [row[0] for row in told] == [f"H_GEN{k + 1}" for k in i]
+    assert told[0][1] == "fault.clear"
+    assert " ".join(told[0][3:-1]).endswith("pu^2 s / s")
+
+
+def test_grad_goes_by_the_rule_and_the_dispatch_that_are_asked_for(call, tmp_path):
+    def result(*more):
+        assert call("grad", *SHORT, "--objective", FREQUENCY, *more, wrt=["GEN2.P0"]).exit_code == 0
+        with xr.open_dataset(tmp_path / "wscc9_paper_gradient.nc", engine="h5netcdf") as stored:
+            return stored["gradient"].values[2, 0]
+
+    exact, formula, direct = result(), result("--jumps", "continuous"), result("--dispatch", "direct")
+    assert 1e-3 < abs(formula / exact - 1) < 5e-2
+    assert abs(direct / exact - 1) > 0.1
+
+
+def test_grad_draws_a_tornado(call, tmp_path):
+    result = call("grad", *SHORT, "--objective", FREQUENCY, "--plot")
+    assert result.stdout.split()[-1] == "wscc9_paper_gradient.png"
+    assert (tmp_path / "wscc9_paper_gradient.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_gradient_that_is_zero_is_shown_and_drawn(call):
+    result = call("grad", "wscc9_paper", "--t-end", 0.05, "--objective", FREQUENCY, "--plot")
+    assert result.exit_code == 0
+    assert "H_GEN3      0" in result.stdout
+
+
+@pytest.mark.parametrize(("args", "wrt", "said"), [
+    (["--objective", FREQUENCY], ["GEN*.P1"], "no parameter or state matches 'GEN*.P1'; did you mean GEN"),
+    (["--objective", FREQUENCY], ["GEN1.P0"], "'GEN1.P0' is found by the power flow: there is no derivative in it"),
+    (["--objective", "none.toml"], WRT, "none.toml: there is no such file"),
+    (["--objective", "bad.toml"], WRT, "bad.toml: objective 1: field 'of': no quantity matches 'GEN2.omga'"),
+    (["--objective", "late.toml"], WRT, "late.toml: sample time 9 s is outside the run (0 to 0.05 s)"),
+    (["--objective", FREQUENCY, "--jumps", "discret"], WRT, "unknown jump rule 'discret'; did you mean discrete"),
+    (["--objective", FREQUENCY, "--dispatch", "none"], WRT, "dispatch = 'none' must be 'power flow' or 'direct'"),
+    (["--objective", FREQUENCY], [], "Missing option '--wrt'"),
+    ([], WRT, "Missing option '--objective'"),
+    (["--objective", FREQUENCY, "--set", "GEN2.HH=1"], WRT, "field 'HH': a TwoAxis has no such field"),
+])
+def test_grad_refuses_on_one_line(call, tmp_path, args, wrt, said):
+    (tmp_path / "bad.toml").write_text("[[objective]]\nkind = 'terminal'\nof = 'GEN2.omga'\n")
+    (tmp_path / "late.toml").write_text("[[objective]]\nkind = 'sampled'\nof = 'GEN2.omega'\ndata = 'd.csv'\n")
+    (tmp_path / "d.csv").write_text("time,GEN2.omega\n9,1\n")
+    assert said in refused(call("grad", "wscc9_paper", "--t-end", 0.05, *args, wrt=wrt))
+    assert not [*tmp_path.glob("*.nc")]
+
+
+# tsa --------------------------------------------------------------------------------------------------
+
+def test_tsa_writes_the_sensitivities_at_times_that_stand_still(call, tmp_path):
+    result = call("tsa", *SHORT, "--of", "GEN*.omega", "--of", "EXC3.VR", wrt=["GEN2.H", "fault.clear"])
+    assert result.exit_code == 0
+    assert result.stdout.split()[-2:] == ["wscc9_paper_tsa.csv", "wscc9_paper_tsa.nc"]
+    run = gc.simulate(gc.build("wscc9_paper"), t_end=0.4)
+    quantities = [*((f"GEN{k}", "omega") for k in (1, 2, 3)), ("EXC3", "VR")]
+    table = gc.analyses.tsa(run, ["GEN2.H", "fault.clear"], quantities, fixed_time=True)
+    with xr.open_dataset(tmp_path / "wscc9_paper_tsa.nc", engine="h5netcdf") as stored:
+        assert np.array_equal(stored["sensitivity"].values, table.values)
+        assert np.array_equal(stored["time"].values, run.t)
+        assert list(stored["quantity_unit"].values) == ["pu"] * 4
+    header, *rows = csv.reader((tmp_path / "wscc9_paper_tsa.csv").open())
+    assert header[:3] == ["time", "GEN1.omega/GEN2.H", "GEN1.omega/fault.clear"]
+    assert np.array_equal(np.array(rows, dtype=float), np.column_stack([run.t, table.values.reshape(len(run.t), -1)]))
+    shown = [line.split() for line in result.stdout.splitlines()]
+    k = np.abs(table.values[:, 3, 1]).argmax()
+    assert shown[8][:2] == ["EXC3.VR", "fault.clear"]
+    assert float(shown[8][2]) == pytest.approx(table.values[k, 3, 1], rel=1e-6)
+
+
+def test_at_a_fixed_time_a_curve_has_no_spike_where_a_point_moves():
+    """Before the fault is cleared nothing depends on when it will be, but the point that the clearing makes moves."""
+    run = gc.simulate(gc.build("wscc9_paper"), t_end=0.4)
+    wrt, of = ["fault.clear"], [("GEN3", "omega")]
+    moving, still = (gc.analyses.tsa(run, wrt, of, fixed_time=f).values[:, 0, 0] for f in (False, True))
+    before, after = np.flatnonzero(np.abs(run.t - 0.2) < 1e-9)
+    slope = (run["GEN3", "omega"][before] - run["GEN3", "omega"][before - 1]) / 0.01
+    assert abs(moving[before] / slope - 1) < 0.02
+    assert abs(still[before]) < 1e-3 * slope
+    assert still[after] == pytest.approx(still[after + 1], rel=0.2)
+    still_points = ~np.isin(run.t, [e.t for e in run.events])
+    assert_allclose(moving[still_points], still[still_points], rtol=1e-9, atol=1e-14)
+
+
+def test_tsa_draws_the_curves(call, tmp_path):
+    result = call("tsa", *SHORT, "--of", "GEN*.omega", "--plot")
+    assert result.stdout.split()[-1] == "wscc9_paper_tsa.png"
+    assert (tmp_path / "wscc9_paper_tsa.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("args", "wrt", "said"), [
+    (["--of", "GEN*.omga"], WRT, "no quantity matches 'GEN*.omga'; did you mean GEN"),
+    (["--of", "GEN2.omega"], ["GEN2.HH"], "no parameter or state matches 'GEN2.HH'; did you mean GEN2.H"),
+    ([], WRT, "Missing option '--of'"),
+])
+def test_tsa_refuses_on_one_line(call, tmp_path, args, wrt, said):
+    assert said in refused(call("tsa", "wscc9_paper", "--t-end", 0.05, *args, wrt=wrt))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_forward_gradients_are_those_of_the_adjoint(expected):
+    run = gc.simulate(gc.build("wscc9_paper"), t_end=0.4)
+    functions = [violation(f"GEN{k}") for k in (1, 2, 3)]
+    found = gc.analyses.forward_gradient(run, functions, WRT)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-16)
+    assert_allclose(found["value"], expected["value"], rtol=0)
+
+
+def test_tsa_by_a_strategy_finds_the_same_and_shows_what_that_took(call, tmp_path):
+    result = call("tsa", *SHORT, "--of", "GEN2.omega", "--strategy", "staggered hybrid", wrt=["GEN2.H"])
+    counts = result.stdout.splitlines()[-3]
+    assert all(name in counts for name in ("newton iterations", "factorisations", "mflop"))
+    run = gc.simulate(gc.build("wscc9_paper"), 0.4)
+    assert f"{run.counters['steps']} steps" in counts
+    with xr.open_dataset(tmp_path / "wscc9_paper_tsa.nc", engine="h5netcdf") as stored:
+        found = stored["sensitivity"].values
+    true = gc.analyses.tsa(run, ["GEN2.H"], [("GEN2", "omega")], fixed_time=True).values
+    assert_allclose(found, true, rtol=0, atol=1e-10 * np.abs(true).max())
+
+
+def test_tsa_refuses_an_unknown_strategy_before_the_run(call):
+    said = refused(call("tsa", *SHORT, "--of", "GEN2.omega", "--strategy", "hybrid", wrt=["GEN2.H"]))
+    assert said.startswith("no strategy 'hybrid'; ")

@@ -1,0 +1,390 @@
+"""The command line: verbs, one-line errors with exit code 2, nothing heavy before it is needed."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pty
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import gridcore as gc
+from gridcore.commands.main import gridcore
+from gridcore.commands.progress import Progress
+from gridcore.registry import registries as plugins
+
+SMALL = """\
+name = "small"
+Bus = [
+  {id = 1, kv = 20},
+  {id = 2, kv = 20},
+]
+Line = [
+  {bus1 = 1, bus2 = 2, x = 0.1},
+]
+ZIP = [
+  {bus = 2, P0 = 0.5, Q0 = 0.1},
+]
+Classical = [
+  {bus = 1, control = "slack", H = 3.5, Xdp = 0.3},
+]
+"""
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    """``call("run", "small.toml")`` in an empty folder that holds small.toml."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(gridcore, [str(a) for a in args])
+
+
+def refused(result) -> str:
+    """The one line of an error."""
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
+    return result.stderr.removeprefix("error: ").rstrip()
+
+
+# Bad input: the list of issue 2 -----------------------------------------------------------------------
+
+BAD = {
+    "unknown device": ("Classical = [", "Clasical = [", "Clasical row 1 (line 13): unknown device 'Clasical'; did you "
+                       "mean Classical?"),
+    "unknown bus": ("bus2 = 2", "bus2 = 7", "Line row 1 (line 7): field 'bus2': there is no bus 'BUS7'"),
+    "unknown field": ("H = 3.5", "h = 3.5", "Classical row 1 (line 13): field 'h': a Classical has no such field; "
+                      "did you mean H?"),
+    "unknown unit": ("P0 = 0.5", "P0 = '50 MWatt'", "ZIP row 1 (line 10): field 'P0': unit 'MWatt' is not understood"),
+    "missing value": (", x = 0.1", "", "Line row 1 (line 7): field 'x': missing: series reactance (pu)"),
+    "non-numeric value": ("x = 0.1", "x = 'much'", "Line row 1 (line 7): field 'x': 'much' is not a number"),
+    "duplicate id": ("id = 2", "id = 1", "Bus row 2 (line 4): field 'id': 'BUS1' is already the id of Bus row 1 "
+                     "(line 3)"),
+    "negative inertia": ("H = 3.5", "H = -3.5", "Classical row 1 (line 13): field 'H': -3.5 must be greater than 0"),
+    "zero-impedance line": ("x = 0.1", "x = 0", "Line row 1 (line 7): r and x are both zero"),
+    "no slack": ('"slack"', '"PV"', "Bus row 1 (line 3): no slack bus in the island of BUS1, BUS2"),
+    "diverging power flow": ("P0 = 0.5", "P0 = 50", "Bus row 2 (line 4): the power flow diverges"),
+}
+
+
+@pytest.mark.parametrize("verb", ["run", "pf"])
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_one_line_with_file_row_and_field(call, tmp_path, verb, what):
+    old, new, said = BAD[what]
+    assert SMALL.count(old) == 1
+    (tmp_path / "bad.toml").write_text(SMALL.replace(old, new))
+    assert refused(call(verb, "bad.toml")).startswith(f"bad.toml: {said}")
+    assert {p.name for p in tmp_path.iterdir()} == {"small.toml", "bad.toml"}
+
+
+@pytest.mark.parametrize("code", [
+    "__import__('pathlib').Path('executed').touch()", "$(touch executed)", "`touch executed`", "{touch}", "=1+1"])
+@pytest.mark.parametrize("place", ["x = 0.1", "id = 2", 'control = "slack"', 'name = "small"'])
+def test_nothing_in_a_case_file_is_executed(call, tmp_path, code, place):
+    key = place.partition(" =")[0]
+    (tmp_path / "bad.toml").write_text(SMALL.replace(place, f'{key} = "{code}"'))
+    call("run", "bad.toml", "--t-end", 0.01, "--quiet")
+    assert not [*tmp_path.rglob("executed")]
+
+
+def test_a_matpower_file_that_computes_is_not_executed(call, tmp_path):
+    (tmp_path / "bad.m").write_text("function mpc = bad\nsystem('touch executed');\nmpc.baseMVA = 100;\n")
+    refused(call("run", "bad.m"))
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(("args", "said"), [
+    (["run", "wsc9"], "there is no case 'wsc9', shipped or as a file; did you mean wscc9"),
+    (["run", "none.toml"], "none.toml: there is no such file"),
+    (["run"], "Missing argument 'CASE'"),
+    (["runn", "small.toml"], "there is no verb 'runn'; did you mean run?"),
+    (["run", "small.toml", "--t-end", "soon"], "Invalid value for '--t-end': 'soon' is not a valid float."),
+    (["run", "small.toml", "--t-end", "-1"], "t_end = -1.0 must be a number after t0"),
+    (["run", "small.toml", "--step", "0"], "step = 0.0 must be"),
+    (["run", "small.toml", "--step", "1 ms"], "Invalid value for '--step': '1 ms' is neither a number of seconds nor"),
+    (["run", "small.toml", "--step", "0.1,0.2"], "Invalid value for '--step': '0.1,0.2' is neither"),
+    (["run", "small.toml", "--step", "0.1,0.2:-1"], "step = -1.0 must be"),
+    (["run", "small.toml", "--method", "thetha"], "unknown integrator 'thetha'; did you mean theta?"),
+    (["run", "small.toml", "--theta", "2"], "theta = 2.0 must be from 0.5"),
+    (["run", "small.toml", "--set", "GEN1.H"], "Invalid value for --set: 'GEN1.H' is not DEVICE.FIELD=VALUE"),
+    (["run", "small.toml", "--set", "GEN1.HH=3"], "small.toml: Classical row 1 (line 13): field 'HH'"),
+    (["run", "small.toml", "--set", "GEN7.H=3"], "case 'small' has no 'GEN7'; did you mean GEN1?"),
+    (["doctor", "Lin"], "unknown device 'Lin'; did you mean Line?"),
+    (["plot", "none.nc"], "none.nc: there is no such file"),
+    (["plot", "small.toml"], "small.toml: is not a run of gridcore"),
+    (["convert", "small.toml", "small.xyz"], "small.xyz: no reader for this format; there are: "),
+    (["pf", "hiskens_pai"], "case 'hiskens_pai' has no buses"),
+])
+def test_a_mistake_on_the_command_line_is_one_line(call, args, said):
+    assert said in refused(call(*args))
+
+
+def test_debug_shows_where_an_error_comes_from(call, monkeypatch):
+    monkeypatch.setenv("GRIDCORE_DEBUG", "1")
+    assert isinstance(call("run", "wsc9").exception, gc.GridcoreError)
+
+
+# run --------------------------------------------------------------------------------------------------
+
+def test_run_shows_a_summary_and_keeps_the_data(call, tmp_path):
+    result = call("run", "wscc9", "--t-end", 0.3, "--out", "results")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for part in ("case", "9 buses, 20 devices", "power flow", "largest residual", "limits at t0   all kept",
+                 "0.1000000 s  BUS7: fault", "newton iterations", "in synchronism"):
+        assert part in result.stdout
+    assert result.stdout.splitlines()[-1].split() == ["data", "results/wscc9.nc"]
+    run = gc.load_run(tmp_path / "results" / "wscc9.nc")
+    assert np.array_equal(run.X, gc.simulate(gc.build("wscc9"), t_end=0.3).X)
+
+
+def test_run_changes_what_is_asked_for(call, tmp_path):
+    assert call("run", "wscc9", "--t-end", 0.3, "--step", 0.02, "--theta", 1, "--set", "GEN2.H=7.5",
+                "--set", "fault.clear=150 ms", "--set", "trip.t=0.15", "--quiet").stdout == ""
+    run = gc.load_run(tmp_path / "wscc9.nc")
+    assert run.system.case["GEN2"].fields["H"] == 7.5
+    assert [e.t for e in run.events] == [0.1, 0.15, 0.15]
+    assert run.tape.theta == 1.0
+    assert run.settings["step"] == 0.02
+
+
+def test_steps_may_change_on_the_way_and_the_run_keeps_that(call, tmp_path):
+    result = call("run", "wscc9", "--t-end", 0.5, "--step", "0.001,0.2:0.01")
+    assert "step 0.001 s from 0 s, 0.01 s from 0.2 s" in result.stdout
+    run = gc.load_run(tmp_path / "wscc9.nc")
+    assert run.counters["steps"] == 230
+    assert np.array_equal(run.X, gc.simulate(gc.build("wscc9"), 0.5, [(0, 0.001), (0.2, 0.01)]).X)
+
+
+def test_a_name_leads_to_no_other_folder(call, tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL.replace('"small"', '"../../Case: no. 1/"'))
+    result = call("run", "small.toml", "--t-end", 0.1, "--out", "a/b")
+    assert result.stdout.split()[-1] == "a/b/Case_no._1.nc"
+    assert (tmp_path / "a" / "b" / "Case_no._1.nc").is_file()
+
+
+def test_run_draws_a_figure(call, tmp_path):
+    result = call("run", "small.toml", "--t-end", 0.1, "--plot")
+    assert result.stdout.splitlines()[-1].split() == ["figure", "small.png"]
+    assert (tmp_path / "small.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_that_fails_keeps_what_it_had_and_says_where(call, tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL + 'BranchTrip = [{branch = "LINE1-2", t = 0.25}]\n')
+    said = refused(call("run", "small.toml", "--out", "kept"))
+    assert "island without a voltage source: BUS2" in said
+    assert said.endswith("what was computed up to 0.25 s is in kept/small.nc")
+    assert gc.load_run(tmp_path / "kept" / "small.nc").t[-1] == 0.25
+    assert call("run", "small.toml", "--deenergise").exit_code == 0
+
+
+def interrupted(folder, *arguments):
+    """A run to 10^6 s, interrupted once it is under way: what it gives and says, and its exit code."""
+    code = ("import sys, threading, os, signal\nfrom gridcore.integrate import driver\nwas = driver.Driver.run\n"
+            "def run(self, progress):\n"
+            "    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n    was(self, progress)\n"
+            "driver.Driver.run = run\nfrom gridcore.commands.main import main\n"
+            "sys.argv = ['gridcore', *sys.argv[1:]]\nmain()")
+    return subprocess.run([sys.executable, "-c", code, *arguments, "--t-end", "1e6", "--step", "10"], cwd=folder,
+                          capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("verb", [("run",), ("grad", "--objective", "o.toml", "--wrt", "GEN1.H")])
+def test_a_run_that_is_interrupted_keeps_what_it_had(call, tmp_path, verb):
+    (tmp_path / "o.toml").write_text('[[objective]]\nkind = "terminal"\nof = "GEN1.omega"\n')
+    shown = interrupted(tmp_path, verb[0], "small.toml", *verb[1:])
+    assert shown.returncode == 130
+    assert shown.stdout == ""
+    kept = gc.load_run(tmp_path / "small.nc")
+    t = kept.t[-1]
+    assert 0 < t < 1e6
+    assert shown.stderr == f"interrupted: the run was stopped; what was computed up to {t:.6g} s is in small.nc\n"
+    again = gc.simulate(gc.build(str(tmp_path / "small.toml")), t_end=t, step=10.0)
+    assert np.array_equal(kept.X, again.X)
+
+
+def test_results_that_cannot_be_written_are_one_error(call, tmp_path):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    assert "taken/small.nc: cannot be written" in refused(call("run", "small.toml", "--t-end", 0.1, "--out", "taken"))
+
+
+# pf, plugins, doctor, plot, convert -------------------------------------------------------------------
+
+def test_pf_shows_the_solution_of_the_book(call):
+    """Sauer and Pai (1998), figure 7.4."""
+    rows = [line.split() for line in call("pf", "wscc9").stdout.splitlines()]
+    assert rows[1] == ["BUS1", "slack", "1.04000", "0.000", "71.641", "27.046"]
+    assert rows[2][:4] == ["BUS2", "PV", "1.02500", "9.280"]
+    assert rows[5][2:] == ["0.99563", "-3.989", "-125.000", "-50.000"]
+
+
+def test_pf_writes_every_digit(call, tmp_path):
+    assert call("pf", "wscc9", "--out", "pf.csv").exit_code == 0
+    rows = [*csv.DictReader((tmp_path / "pf.csv").open())]
+    flow = gc.build("wscc9").operating_point.power_flow
+    assert [float(r["Vm [pu]"]) for r in rows] == [*np.abs(flow.V)]
+    assert [float(r["Q [MVAr]"]) for r in rows] == [*(flow.S.imag * 100)]
+
+
+def test_pf_tells_a_generator_at_its_reactive_limit(call):
+    limit = ["--set", "GEN2.Qmax=0.03"]
+    free, limited = (call("pf", "wscc9", *limit, *more).stdout.splitlines()[2]
+                     for more in ([], ["--enforce-q-limits"]))
+    assert free.split()[5] == "6.654"
+    assert limited.split()[1] == "PQ"
+    assert limited.split()[5] == "3.000"
+    assert limited.endswith("at its upper limit of Q")
+
+
+def test_plugins_lists_every_name_with_its_distribution(call):
+    shown = call("plugins").stdout
+    for registry in plugins.REGISTRIES:
+        assert f"{registry.kind}\n" in shown
+        for name in registry:
+            assert f"{registry.origin(name)}\n" in shown
+            assert f"  {name} " in shown
+
+
+def test_doctor_says_in_words_how_a_device_is(call, monkeypatch):
+    result = call("doctor", "Line")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Line: well\n")
+
+    class Wrong(gc.Device):
+        """A device whose equations ask for a state's value."""
+
+        x = gc.State("pu", doc="a state")
+
+        def rates(s):
+            return 1.0 if s.x > 0 else 0.0
+
+    monkeypatch.setitem(plugins.devices._items, "Wrong", Wrong)
+    result = call("doctor", "Wrong")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Wrong: NOT WELL\n  ")
+
+
+def test_plot_draws_a_run_that_was_kept(call, tmp_path):
+    call("run", "small.toml", "--t-end", 0.1, "--quiet")
+    assert call("plot", "small.nc").stdout == "small.png\n"
+    assert call("plot", "small.nc", "--out", "figure.svg").exit_code == 0
+    assert (tmp_path / "small.png").stat().st_size > 10_000
+    assert "<svg" in (tmp_path / "figure.svg").read_text()
+
+
+def test_convert_keeps_the_power_flow(call, tmp_path):
+    assert call("convert", "wscc9", "a.m").exit_code == 0
+    assert call("convert", "a.m", "b.toml").exit_code == 0
+    before, after = (call("pf", case).stdout.splitlines() for case in ("wscc9", "b.toml"))
+    assert before[1:10] == after[1:10]
+
+
+def test_a_case_that_is_wrong_is_not_converted(call, tmp_path):
+    (tmp_path / "bad.toml").write_text(SMALL.replace("x = 0.1", "x = 0"))
+    refused(call("convert", "bad.toml", "b.toml"))
+    assert not (tmp_path / "b.toml").exists()
+
+
+def test_every_verb_explains_itself(call):
+    for verb in plugins.commands:
+        result = call(verb, "--help")
+        assert result.exit_code == 0
+        assert "Usage: gridcore" in result.stdout
+        assert plugins.commands[verb].get_short_help_str()
+
+
+# Weight -------------------------------------------------------------------------------------------------
+
+def python(code: str, **more) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **more)
+
+
+def test_help_is_light():
+    shown = python("import sys\nfrom gridcore.commands.main import main\nsys.argv = ['gridcore', '--help']\n"
+                   "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, *sys.modules)")
+    assert shown.returncode == 0, shown.stderr
+    assert "Usage: gridcore" in shown.stdout
+    code, *loaded = shown.stdout.splitlines()[-1].split()
+    assert code == "0"
+    assert not {"casadi", "matplotlib", "xarray", "h5netcdf", "h5py", "pandas", "rich"} & set(loaded)
+
+
+def test_a_run_without_figure_loads_no_matplotlib_and_no_xarray(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    shown = python("import sys\nfrom gridcore.commands.main import main\n"
+                   "sys.argv = ['gridcore', 'run', 'small.toml', '--t-end', '0.02']\n"
+                   "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, *sys.modules)", cwd=tmp_path)
+    code, *loaded = shown.stdout.splitlines()[-1].split()
+    assert code == "0"
+    assert not {"matplotlib", "xarray", "pandas", "rich"} & set(loaded)
+
+
+def test_the_main_job_ends_within_two_seconds_once_its_kernels_are_compiled(tmp_path):
+    def seconds() -> float:
+        began = time.perf_counter()
+        shown = python("import sys\nfrom gridcore.commands.main import main\n"
+                       "sys.argv = ['gridcore', 'run', 'wscc9']\nmain()", cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        return time.perf_counter() - began
+
+    seconds()
+    assert min(seconds() for _ in range(3)) < 2.0
+
+
+def test_whoever_stops_reading_gets_no_traceback():
+    shown = subprocess.run(f"{sys.executable} -m gridcore plugins | head -1", shell=True, capture_output=True,
+                           text=True, check=False)
+    assert shown.stdout == "device\n"
+    assert shown.stderr == ""
+
+
+# Progress -----------------------------------------------------------------------------------------------
+
+def on_a_terminal(monkeypatch, seconds: float, patience: float, **more) -> str:
+    """What a progress bar writes to a terminal in this time."""
+    theirs, ours = pty.openpty()
+    monkeypatch.setattr("gridcore.commands.progress.PATIENCE", patience)
+    monkeypatch.setenv("TERM", "xterm")
+    with os.fdopen(ours, "w") as terminal, monkeypatch.context() as m:
+        m.setattr(sys, "stderr", terminal)
+        with Progress("simulating", 10.0, **more) as tell:
+            for step in range(10):
+                time.sleep(seconds / 10)
+                tell(float(step + 1))
+        terminal.write("#")
+        terminal.flush()
+        written = os.read(theirs, 100_000).decode()
+    os.close(theirs)
+    return written
+
+
+def test_progress_is_shown_on_a_terminal_once_it_takes_long(monkeypatch):
+    written = on_a_terminal(monkeypatch, seconds=0.6, patience=0.1)
+    assert "simulating" in written
+    assert "%" in written
+
+
+def test_progress_of_what_is_counted_has_count_and_rate(monkeypatch):
+    written = on_a_terminal(monkeypatch, seconds=0.6, patience=0.1, unit="runs")
+    assert "of 10 runs" in written
+    assert "/s" in written
+
+
+def test_progress_of_what_is_short_or_asked_to_be_quiet_is_not_shown(monkeypatch):
+    assert on_a_terminal(monkeypatch, seconds=0.1, patience=2.0) == "#"
+    assert on_a_terminal(monkeypatch, seconds=0.3, patience=0.1, quiet=True) == "#"
+
+
+def test_progress_is_not_shown_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("gridcore.commands.progress.PATIENCE", 0.01)
+    with Progress("simulating", 1.0) as tell:
+        time.sleep(0.1)
+        tell(1.0)
+    assert capsys.readouterr() == ("", "")

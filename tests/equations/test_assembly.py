@@ -1,0 +1,156 @@
+"""The C loops and the numpy ones give the same, and both what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from devices_for_tests import Limited, registered, system
+
+import gridcore as gc
+from gridcore.contract.device import Algebraic, Device, Param
+from gridcore.equations import kernel
+
+needs_compiler = pytest.mark.skipif(kernel.compiler() is None, reason="no C compiler")
+
+
+def interpreted(case):
+    """A system that was built without a compiler."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(kernel.NO_COMPILER, "1")
+        kernel.compiler.cache_clear()
+        s = gc.build(case)
+    kernel.compiler.cache_clear()
+    assert s.assembly._native is None
+    return s
+
+
+@pytest.fixture(scope="module", params=["wscc9_paper", "kundur", "wscc9_recovery_loads", "hiskens_pai"])
+def pair(request):
+    compiled = gc.build(request.param)
+    if compiled.assembly._native is None:
+        pytest.skip("no C compiler")
+    return compiled, interpreted(request.param)
+
+
+def both(pair, seed=0):
+    """The two assemblies at the same random point, with the same step."""
+    rng = np.random.default_rng(seed)
+    Z = pair[0].Z0.copy()
+    n = pair[0].n
+    Z[:n] += 0.05 * rng.normal(size=n)
+    mass, c, base = rng.integers(0, 2, n).astype(float), rng.normal(size=n), rng.normal(size=n)
+    for s in pair:
+        s.load(Z)
+        s.assembly.mass[:], s.assembly.c[:], s.assembly.base[:] = mass, c, base
+    return pair[0].assembly, pair[1].assembly
+
+
+def same(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13 * max(1.0, np.abs(b).max()))
+
+
+def test_right_hand_side(pair):
+    a, b = both(pair)
+    same(a.rhs().copy(), b.rhs())
+
+
+def test_residual(pair):
+    a, b = both(pair)
+    a.residual(), b.residual()
+    same(a.R, b.R)
+
+
+def test_matrix(pair):
+    a, b = both(pair)
+    same(a.matrix().copy(), b.matrix())
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e9])
+def test_newton_update_and_the_residual_that_it_leaves(pair, tolerance):
+    a, b = both(pair)
+    a.R[:] = b.R[:] = np.random.default_rng(1).normal(size=a.n)
+    assert a.newton(tolerance) == pytest.approx(b.newton(tolerance), rel=1e-14)
+    same(a.X, b.X)
+    same(a.R, b.R)
+
+
+def test_a_number_that_is_none_shows_in_the_norm(pair):
+    for assembly in both(pair):
+        assembly.R[:] = 0.0
+        assembly.R[-1] = np.nan
+        assert np.isnan(assembly.newton(1e9))
+
+
+def test_operating_point_and_run_are_the_same(pair):
+    compiled, plain = pair
+    np.testing.assert_allclose(compiled.Z0, plain.Z0, rtol=1e-12, atol=1e-12)
+    a, b = (gc.simulate(s, 0.3, 0.01) for s in pair)
+    assert [str(e) for e in a.events] == [str(e) for e in b.events]
+    np.testing.assert_allclose(a.X, b.X, rtol=1e-9, atol=1e-9)
+
+
+# ---------------------------------------------------------------- what they promise
+
+
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=needs_compiler)], ids=["numpy", "C"])
+def grid(request):
+    return gc.build("wscc9_paper") if request.param else interpreted("wscc9_paper")
+
+
+def test_the_residual_is_base_plus_c_f_minus_mass_x(grid):
+    a, _ = both((grid, grid))
+    a.residual()
+    np.testing.assert_allclose(a.R, a.base + a.c * grid.rhs(a.Z.copy()) - a.mass * a.X, rtol=1e-14, atol=1e-12)
+
+
+def test_the_matrix_is_minus_the_derivative_of_the_residual(grid):
+    a, _ = both((grid, grid))
+    mass, c = a.mass.copy(), a.c.copy()
+    A = sp.csc_matrix((a.matrix().copy(), a.indices, a.indptr), shape=(a.n, a.n)).toarray()
+    F_X = grid.jacobian(a.Z.copy()).toarray()
+    np.testing.assert_allclose(A, np.diag(mass) - c[:, None] * F_X, rtol=1e-13, atol=1e-10)
+
+
+def test_linear_devices_are_not_evaluated_again_and_follow_their_parameters(grid):
+    """Lines are a constant matrix until `refresh`, and then the new one."""
+    layout, Z = grid.layout, grid.Z0.copy()
+    line = layout.address("LINE5-7.x")
+    before = grid.rhs(Z)
+    Z[line] *= 2
+    grid.assembly.Z[:] = Z
+    np.testing.assert_array_equal(grid.assembly.rhs(), before)
+    after = grid.rhs(Z)
+    changed = {grid.variables[k][0] for k in np.flatnonzero(after != before)}
+    assert changed == {"BUS5", "BUS7"}
+
+
+def test_a_linear_device_out_of_service_carries_nothing(grid):
+    Z = grid.Z0.copy()
+    Z[grid.layout.address("LINE5-7.status")] = 0
+    moved = grid.rhs(Z)
+    place = {name: k for k, name in enumerate(grid.variables)}
+    V = {bus: complex(*(Z[place[bus, part]] for part in ("Vr", "Vi"))) for bus in ("BUS5", "BUS7")}
+    r, x, b = (Z[grid.layout.address(f"LINE5-7.{name}")] for name in "rxb")
+    drawn = (V["BUS5"] - V["BUS7"]) / complex(r, x) + 0.5j * b * V["BUS5"]
+    missing = complex(*(moved[place["BUS5", part]] for part in ("Vr", "Vi")))
+    assert missing == pytest.approx(drawn, abs=1e-11)
+
+
+def test_constants_of_linear_devices_are_kept():
+    class Offset(Device):
+        a = Param("", 3.0)
+        y = Algebraic("")
+
+        def residuals(s):
+            return 2 * s.y - s.a
+
+    with registered(Offset):
+        s = system(Offset(id="A"), Offset(id="B", a=5.0))
+    assert s.linear
+    np.testing.assert_allclose(s.Z0[: s.n], [1.5, 2.5], rtol=1e-15)
+
+
+def test_a_system_without_linear_devices(small_devices):
+    s = system(Limited(id="L"))
+    assert s.rhs(s.Z0)[0] == 1.0  # cos 0

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gridcore.integrate.guards import Watch
+
+UP, DOWN, BOTH = 1, -1, 0
+
+
+class Guards:
+    """What :class:`Watch` asks of the switching: directions, and which guards the modes watch."""
+
+    def __init__(self, *directions, cancel=None):
+        self.directions = np.array(directions)
+        self.on = np.ones(len(directions), dtype=bool)
+        self.guards = [SimpleNamespace(cancel=c) for c in (cancel or [-1] * len(directions))]
+
+    def active(self, Z):
+        return self.on.copy()
+
+
+def watching(*directions, at, **options):
+    watch = Watch(Guards(*directions, **options))
+    watch.refresh(None, np.array(at, dtype=float))
+    return watch
+
+
+def fires(watch, *values):
+    return list(watch.fired(np.array(values, dtype=float)))
+
+
+def visible(guards, values):
+    return np.abs(values) > 1e-12
+
+
+def go(watch, *values):
+    """An accepted point at which whatever is across fires."""
+    gamma = np.array(values, dtype=float)
+    fired = watch.fired(gamma)
+    watch.accept(gamma, fired)
+    return list(fired)
+
+
+@pytest.mark.parametrize(("direction", "rising", "falling"), [(UP, [0], []), (DOWN, [], [0]), (BOTH, [0], [0])])
+def test_a_guard_fires_in_its_direction_only(direction, rising, falling):
+    assert fires(watching(direction, at=[-1]), 1) == rising
+    assert fires(watching(direction, at=[1]), -1) == falling
+
+
+def test_a_guard_must_come_back_before_it_fires_again():
+    watch = watching(UP, at=[-1])
+    assert [go(watch, value) for value in (-0.5, 0.5, 0.7, -0.1, -0.2, 0.3)] == [[], [0], [], [], [], [0]]
+
+
+def test_a_guard_of_both_directions_fires_each_way():
+    watch = watching(BOTH, at=[-1])
+    assert [go(watch, value) for value in (1, 2, -1, -2, 3)] == [[0], [], [0], [], [0]]
+
+
+def test_round_off_at_the_crossing_does_not_fire_twice():
+    watch = watching(UP, at=[-1])
+    watch.accept(np.array([-1e-17]), np.array([0]))  # located, a hair short of zero
+    assert fires(watch, 1e-3) == []
+
+
+def test_a_guard_already_across_when_it_begins_to_be_watched_fires_at_once():
+    watch = watching(UP, DOWN, at=[2, -3])
+    assert list(watch.fired_by_jump(np.array([2.0, -3.0]), visible)) == [0, 1]
+
+
+def test_zero_to_round_off_is_not_a_jump_but_is_located_in_the_next_step():
+    watch = watching(UP, at=[1e-16])
+    assert list(watch.fired_by_jump(np.array([1e-16]), visible)) == []
+    assert fires(watch, 0.1) == [0]
+
+
+def test_a_guard_whose_modes_do_not_hold_never_fires():
+    watch = watching(UP, UP, at=[-1, -1])
+    watch.switching.on[0] = False
+    watch.refresh(None, np.array([-1.0, -1.0]))
+    assert fires(watch, 1, 1) == [1]
+
+
+def test_a_pending_action_is_cancelled_by_crossing_back():
+    watch = watching(UP, at=[-1], cancel=[-2])
+    assert go(watch, 1) == [0]
+    watch.arm(0, 5.0, 0)
+    assert fires(watch, 2) == []
+    assert fires(watch, -1) == [0]
+    assert watch.cancelled_by(0) == 0
+    watch.disarm(0)
+    assert not watch.pending
+    assert go(watch, -1) == []
+    assert go(watch, 1) == [0]  # and may begin again
+
+
+def test_an_action_that_cannot_be_cancelled_stays_pending():
+    watch = watching(UP, at=[-1], cancel=[-1])
+    go(watch, 1)
+    watch.arm(0, 5.0, 0)
+    assert [go(watch, value) for value in (-1, 1, -1)] == [[], [], []]
+    assert 0 in watch.pending
+
+
+def test_a_cancellation_function_is_watched_only_while_the_action_is_pending():
+    watch = watching(UP, UP, at=[-1, -1], cancel=[1, -1])
+    watch.switching.active = lambda Z: np.array([True, False])
+    watch.refresh(None, np.array([-1.0, -1.0]))
+    assert fires(watch, -1, 1) == []
+    go(watch, 1, -1)
+    watch.arm(0, 5.0, 0)
+    assert fires(watch, -1, 1) == [1]
+    assert watch.cancelled_by(1) == 0
+    watch.disarm(0)
+    assert fires(watch, -1, 1) == []
+
+
+def test_a_pending_action_is_dropped_when_its_modes_no_longer_hold():
+    watch = watching(UP, at=[-1], cancel=[-2])
+    go(watch, 1)
+    watch.arm(0, 5.0, 0)
+    watch.switching.on[0] = False
+    watch.refresh(None, np.array([1.0]))
+    assert not watch.pending
+
+
+def test_a_guard_that_its_action_sends_back_fires_again_without_an_accepted_point_between():
+    watch = watching(DOWN, at=[1])
+    go(watch, -1e-17)
+    assert watch.bounces(0, np.array([-1e-17]), visible)
+    watch.turned(0, rate=-1.0)
+    assert fires(watch, -1) == []
+    watch.turned(0, rate=+1.0)
+    assert fires(watch, -1) == [0]

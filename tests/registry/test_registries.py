@@ -1,0 +1,313 @@
+"""The plugin surface: what a third party installs is found, named, kept apart, and never in the way.
+
+A plugin here is a distribution as pip would leave it: a module beside a ``.dist-info`` folder on the path.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import pytest
+
+import gridcore as gc
+from gridcore.errors import PluginError
+from gridcore.registry import hookspecs
+from gridcore.registry import registries as plugins
+
+HOOKS = {name: spec for name, spec in inspect.getmembers(hookspecs, inspect.isfunction)
+         if hasattr(spec, "gridcore_spec")}
+IMPORTS = "import gridcore as gc\nfrom gridcore import hookimpl\n"
+
+
+def distribution(folder: Path, name: str, source: str) -> str:
+    """Put distribution `name` 1.5 in `folder`: one module with an entry point, whose name is returned."""
+    module = name.replace("-", "_")
+    (folder / f"{module}.py").write_text(IMPORTS + textwrap.dedent(source))
+    info = folder / f"{module}-1.5.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
+    (info / "entry_points.txt").write_text(f"[gridcore]\n{module} = {module}\n")
+    return module
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """``install(name, source)``: a third party's plugin, gone after the test."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for registry in plugins.REGISTRIES:
+        monkeypatch.setattr(registry, "_items", None)
+        monkeypatch.setattr(registry, "_origin", {})
+    plugins.manager.cache_clear()
+    modules = []
+
+    def put(name, source):
+        modules.append(distribution(tmp_path, name, source))
+
+    yield put
+    plugins.manager.cache_clear()
+    for module in modules:
+        sys.modules.pop(module, None)
+
+
+def python(code: str, path: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run `code` in a fresh interpreter that sees the distributions in `path`."""
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True,
+                          check=True, env={**os.environ, "PYTHONPATH": str(path), **env})
+
+
+# The hooks, one by one ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_documented(hook):
+    assert "``register(" in inspect.getdoc(HOOKS[hook])
+    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+    assert f"`{hook}`" in page
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_exercised(hook):
+    assert any(name.startswith(f"test_{hook}_") for name in globals())
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_has_one_registry(hook):
+    assert [registry.hook for registry in plugins.REGISTRIES].count(hook) == 1
+
+
+def test_register_devices_makes_a_class_usable_in_a_case(install):
+    install("windmills", """
+        class Windmill(gc.Source):
+            "A constant current source."
+            def currents(s, bus):
+                return s.P0, 0.0
+
+        @hookimpl
+        def register_devices(register):
+            register(Windmill)
+    """)
+    case = gc.Case("farm")
+    record = case.add(gc.Record("Windmill", {"bus": 1, "P0": 0.3}))
+    assert record.device.__name__ == "Windmill"
+    assert plugins.devices.origin("Windmill") == "windmills (windmills 1.5)"
+
+
+def test_register_integrators_makes_a_method_of_simulate(install):
+    install("halving", """
+        @hookimpl
+        def register_integrators(register):
+            from gridcore.integrate.theta import Theta
+
+            class HalfSteps(Theta):
+                def __init__(self, system, step, **options):
+                    super().__init__(system, step / 2, **options)
+                    calls.append(step)
+
+            register("half-steps", HalfSteps)
+
+        calls = []
+    """)
+    system = gc.build(infinite_bus())
+    run = gc.simulate(system, t_end=0.1, step=0.05, method="half-steps", theta=1.0)
+    import halving
+
+    assert halving.calls == [0.05]
+    assert run.t[-1] == pytest.approx(0.1)
+
+
+def test_register_analyses_makes_a_function_of_gc_analyses(install):
+    install("numerology", """
+        @hookimpl
+        def register_analyses(register):
+            register("double", lambda x: 2 * x)
+    """)
+    assert gc.analyses.double(21) == 42
+    assert "double" in dir(gc.analyses)
+
+
+def test_register_readers_reads_and_writes_files_of_a_suffix(install, tmp_path):
+    install("names-only", """
+        def read(path):
+            return gc.Case(path.read_text())
+
+        def write(case, path):
+            path.write_text(case.name)
+
+        @hookimpl
+        def register_readers(register):
+            register(".name", read, write)
+    """)
+    gc.save_case(gc.Case("alpha"), tmp_path / "case.name")
+    assert gc.load_case(tmp_path / "case.name").name == "alpha"
+
+
+def test_register_companions_adds_what_a_second_file_says(install, tmp_path):
+    install("ratings", """
+        def extend(case, path, *, scale=1.0):
+            case.base_mva = scale * float(path.read_text())
+
+        @hookimpl
+        def register_companions(register):
+            register(".mva", extend, beside=(".toml",))
+    """)
+    (tmp_path / "a.toml").write_text('Bus = [{id = 1}]')
+    (tmp_path / "b.mva").write_text("50")
+    assert gc.load_case(tmp_path / "a.toml").base_mva == 100
+    assert gc.load_case(tmp_path / "a.toml", tmp_path / "b.mva").base_mva == 50
+    (tmp_path / "b.mva").rename(tmp_path / "a.MVA")
+    assert gc.load_case(tmp_path / "a.toml", scale=3.0).base_mva == 150
+    assert gc.load_case(tmp_path / "a.toml", alone=True).base_mva == 100
+    with pytest.raises(gc.errors.CaseError, match="without an option 'scales'; did you mean scale"):
+        gc.load_case(tmp_path / "a.toml", scales=3.0)
+    with pytest.raises(gc.errors.CaseError, match="adds to a case and is none by itself"):
+        gc.load_case(tmp_path / "a.MVA")
+    with pytest.raises(gc.errors.CaseError, match=r"a\.xlsx: no format that adds to a case; there are: .*\.mva"):
+        gc.load_case(tmp_path / "a.toml", tmp_path / "a.xlsx")
+
+
+def test_register_jump_rules_adds_a_rule_by_name(install):
+    install("no-jumps", """
+        @hookimpl
+        def register_jump_rules(register):
+            register("none", lambda *step: None)
+    """)
+    assert plugins.jump_rules["none"]() is None
+
+
+def test_register_commands_adds_a_verb_to_the_command_line(install):
+    install("greetings", """
+        import click
+
+        @click.command()
+        def hello():
+            "Say hello."
+            click.echo("hello, grid")
+
+        @hookimpl
+        def register_commands(register):
+            register(hello)
+    """)
+    from click.testing import CliRunner
+
+    from gridcore.commands.main import gridcore
+
+    assert CliRunner().invoke(gridcore, ["hello"]).output == "hello, grid\n"
+    assert "Say hello." in CliRunner().invoke(gridcore, ["--help"]).output
+
+
+def infinite_bus() -> gc.Case:
+    case = gc.Case("two buses")
+    case.add(gc.Record("Bus", {"id": 1, "kv": 20.0}))
+    case.add(gc.Record("InfiniteBus", {"bus": 1, "control": "slack"}))
+    return case
+
+
+# Names ----------------------------------------------------------------------------------------------
+
+ANALYSIS = """
+    @hookimpl
+    def register_analyses(register):
+        register("same", abs)
+"""
+
+
+def test_a_name_registered_twice_is_refused_naming_both_distributions(install):
+    install("first-claim", ANALYSIS)
+    install("second-claim", ANALYSIS)
+    with pytest.raises(PluginError, match=r"analysis 'same' .* first_claim \(first-claim 1.5\) .* "
+                                          r"second_claim \(second-claim 1.5\)"):
+        plugins.analyses["same"]
+
+
+def test_an_unknown_name_offers_the_nearest(install):
+    install("first-claim", ANALYSIS)
+    with pytest.raises(PluginError, match="unknown analysis 'sane'; did you mean same"):
+        plugins.analyses["sane"]
+    assert not hasattr(gc.analyses, "sane")
+
+
+# Failures -------------------------------------------------------------------------------------------
+
+BROKEN = {
+    "import": "import a_module_that_is_nowhere",
+    "error": "raise RuntimeError('no licence')",
+    "argument": """
+        @hookimpl
+        def register_analyses(add):
+            pass
+    """,
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_plugin_that_fails_to_load_is_reported_and_skipped(install, how):
+    install("broken", BROKEN[how])
+    install("whole", ANALYSIS)
+    with pytest.warns(plugins.PluginWarning, match=r"broken \(broken 1.5\) is skipped"):
+        assert plugins.analyses["same"] is abs
+
+
+def test_a_plugin_that_fails_while_it_registers_is_reported_and_skipped(install):
+    install("broken", """
+        @hookimpl
+        def register_analyses(register):
+            import a_module_that_is_nowhere
+    """)
+    install("whole", ANALYSIS)
+    with pytest.warns(plugins.PluginWarning, match=r"broken \(broken 1.5\) is skipped: ModuleNotFoundError"):
+        assert plugins.analyses["same"] is abs
+
+
+def test_a_misspelt_hook_is_reported(install):
+    install("typo", """
+        @hookimpl
+        def register_analysis(register):
+            pass
+    """)
+    with pytest.warns(plugins.PluginWarning, match=r"typo \(typo 1.5\) .* unknown hook 'register_analysis'"):
+        plugins.manager()
+
+
+def test_built_in_plugins_load_without_a_warning(install):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", plugins.PluginWarning)
+        for registry in plugins.REGISTRIES:
+            list(registry)
+
+
+# Laziness, and seeing what happens ------------------------------------------------------------------
+
+NOISY = """
+    print("loaded")
+
+    @hookimpl
+    def register_analyses(register):
+        register("noisy", abs)
+"""
+
+
+def test_importing_gridcore_and_adding_records_loads_no_plugin(tmp_path):
+    distribution(tmp_path, "noisy", NOISY)
+    quiet = python("""
+        import gridcore as gc
+        gc.Case("empty").add(gc.Record("Bus", {"id": 1}))
+        gc.hookimpl, gc.Device, gc.analyses, gc.load_case
+    """, tmp_path)
+    assert "loaded" not in quiet.stdout
+    assert "loaded" in python("import gridcore as gc; gc.analyses.noisy", tmp_path).stdout
+
+
+def test_the_trace_variable_shows_who_is_called_and_what_it_registers(tmp_path):
+    distribution(tmp_path, "noisy", NOISY)
+    code = "import gridcore as gc; gc.analyses.noisy"
+    lines = python(code, tmp_path, **{plugins.TRACE: "1"}).stderr.splitlines()
+    for pattern in (r"loading 'noisy' \(noisy 1.5\)", r"register_analyses: noisy \(noisy 1.5\)",
+                    r"register_analyses: +analysis 'noisy'"):
+        assert any(re.search(pattern, line) for line in lines), pattern
+    assert not python(code, tmp_path).stderr

@@ -1,0 +1,226 @@
+"""Runs on disk: what comes back is what was written, bit for bit; what is not a run is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.results import store
+from gridcore.tape import records as trajectory
+from gridcore.errors import GridcoreError, NetworkError
+from gridcore.tape.records import Arm, Cancel, Resolve, Settings, Step, Switch
+
+
+def stored(run, folder):
+    run.save(folder / "run.nc")
+    return gc.load_run(folder / "run.nc")
+
+
+def assert_same(a, b):
+    """Two runs with nothing different between them."""
+    assert a.t.tobytes() == b.t.tobytes()
+    assert a.X.tobytes() == b.X.tobytes()
+    assert a.system.Z0.tobytes() == b.system.Z0.tobytes()
+    assert a.tape.records == b.tape.records
+    assert a.tape.clocks == b.tape.clocks
+    assert a.tape.point_clock == b.tape.point_clock
+    assert a.tape.theta == b.tape.theta
+    assert [s.tobytes() for s in a.tape.settings] == [s.tobytes() for s in b.tape.settings]
+    assert (a.settings, a.counters, a.timings) == (b.settings, b.counters, b.timings)
+    assert a.events == b.events
+    assert a.system.variables == b.system.variables
+
+
+@pytest.mark.parametrize(("name", "t_end", "step"), [
+    ("hiskens_pai", 0.2, 0.001), ("wscc9", 0.3, 0.01), ("smib", 0.3, 0.01), ("swing", 0.3, 0.01),
+    ("wscc9_recovery_loads", 0.1, 0.01)])
+def test_a_loaded_run_is_the_run_that_was_saved(name, t_end, step, tmp_path):
+    run = gc.simulate(gc.build(name), t_end=t_end, step=step)
+    assert_same(run, stored(run, tmp_path))
+
+
+def test_a_loaded_run_answers_by_name(tmp_path):
+    run = gc.simulate(gc.build("wscc9"), t_end=0.3)
+    loaded = stored(run, tmp_path)
+    for key in (("GEN2", "omega"), ("BUS7", "Vm"), ("LINE4-5", "P1"), ("fault", "on"), ("GEN2", "H")):
+        assert np.array_equal(loaded[key], run[key])
+    assert loaded.to_xarray().identical(run.to_xarray())
+
+
+def test_a_loaded_run_can_go_on_as_the_system_it_was(tmp_path):
+    run = gc.simulate(gc.build("wscc9"), t_end=0.3)
+    again = gc.simulate(stored(run, tmp_path).system, t_end=0.3)
+    assert np.array_equal(again.X, run.X)
+    assert again.tape.records == run.tape.records
+
+
+def test_a_loaded_system_is_at_its_operating_point(tmp_path):
+    system = gc.build("wscc9")
+    loaded = stored(gc.simulate(system, t_end=0.02), tmp_path).system
+    assert loaded.operating_point.timings == system.operating_point.timings
+    assert np.array_equal(loaded.operating_point.power_flow.V, system.operating_point.power_flow.V)
+    assert np.max(np.abs(loaded.rhs(loaded.Z0))) < 1e-10
+
+
+def test_the_case_comes_back_with_its_rows_in_order_and_its_words(tmp_path):
+    case = gc.load_case("wscc9")
+    case.records = case.records[::-1]  # models are no longer in one piece each
+    case.records.insert(3, case.records.pop())
+    case.set("fault.clear", "183 ms")
+    run = gc.simulate(gc.build(case), t_end=0.2)
+    loaded = stored(run, tmp_path)
+    assert loaded.system.case.ids() == case.ids()
+    assert [r.fields for r in loaded.system.case] == [
+        {**({"id": id} if "id" in back.fields else {}), **row.fields}
+        for row, back, id in zip(case, loaded.system.case, case.ids())]
+    assert_same(run, loaded)
+
+
+def test_what_happens_to_a_case_after_building_does_not_reach_the_file(tmp_path):
+    case = gc.load_case("smib")
+    run = gc.simulate(gc.build(case), t_end=0.02)
+    case.set("GEN1.H", 99.0)
+    assert_same(run, stored(run, tmp_path))
+
+
+def every_record():
+    """A tape with at least two records of each type, out of any natural order."""
+    records = [Step(0, 0.1, 0, 1, -1), Arm(1, 2, 3), Switch(1, (("timer", 0), ("guard", 4)), 1), Resolve(1),
+               Cancel(2, 2, 5), Step(2, 1e-300, 1, 0, 7), Switch(3, (), 2), Resolve(3), Arm(4, 0, 1), Cancel(4, 0, 0)]
+    assert {type(r) for r in records} == set(typing.get_args(trajectory.Record))
+    return records
+
+
+def test_records_of_every_type_come_back(tmp_path):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    run.tape.records = every_record()
+    run.tape.settings = Settings(run.tape.settings[:1])
+    file = tmp_path / "run.nc"
+    store_events(run)
+    run.save(file)
+    assert gc.load_run(file).tape.records == every_record()
+
+
+def store_events(run):
+    """The invented records name no real guard: events are not what this is about."""
+    run.__dict__["events"] = []
+
+
+def test_numbers_that_are_not_ordinary_come_back(tmp_path):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    run.X[-1] = np.nan, -np.inf
+    run.settings["t_end"] = np.float64(0.1) + np.float64(0.2)
+    run.counters["steps"] = np.int64(7)
+    loaded = stored(run, tmp_path)
+    assert loaded.X.tobytes() == run.X.tobytes()
+    assert loaded.settings["t_end"] == 0.30000000000000004
+    assert loaded.counters["steps"] == 7
+
+
+def test_a_failed_run_is_kept_up_to_its_failure(tmp_path):
+    case = gc.load_case("smib")
+    for line in ("CCT1", "CCT2"):
+        case.add_event(gc.BranchTrip(branch=line, t=0.25))
+    case.remove("INF3" if "INF3" in case else next(i for i, r in zip(case.ids(), case) if r.model == "InfiniteBus"))
+    case.add(gc.Record("Classical", {"id": "G3", "bus": 3, "control": "PV", "H": 4.0, "Xdp": 0.3}))
+    case.add_event(gc.Trip(device="G3", t=0.3))
+    case.set("GEN1.control", "slack")
+    with pytest.raises(NetworkError) as failed:
+        gc.simulate(gc.build(case), t_end=1.0)
+    run = failed.value.run
+    assert run.t[-1] == pytest.approx(0.3, abs=1e-12)
+    assert_same(run, stored(run, tmp_path))
+
+
+def test_any_netcdf_program_can_read_the_results(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    run = gc.simulate(gc.build("wscc9"), t_end=0.2)
+    run.save(tmp_path / "run.nc")
+    with netcdf.Dataset(tmp_path / "run.nc") as file:
+        assert file["omega"].units == "pu"
+        assert [*file["TwoAxis"][:]] == ["GEN1", "GEN2", "GEN3"]
+        assert np.array_equal(file["omega"][:, 1], run["GEN2", "omega"])
+        assert np.array_equal(file["time"][:], run.t)
+
+
+def test_xarray_opens_the_file_as_the_dataset(tmp_path):
+    import xarray as xr
+
+    run = gc.simulate(gc.build("wscc9"), t_end=0.2)
+    run.save(tmp_path / "run.nc")
+    with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as opened:
+        assert opened.drop_attrs(deep=False).identical(run.to_xarray().drop_attrs(deep=False))
+
+
+# What is not a run ----------------------------------------------------------------------------------
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(GridcoreError, match=r"none\.nc: there is no such file"):
+        gc.load_run(tmp_path / "none.nc")
+
+
+@pytest.mark.parametrize("content", [b"", b"time,omega\n0,1\n", b"\x89HDF\r\n\x1a\n" + bytes(64)])
+def test_a_file_that_is_no_netcdf(content, tmp_path):
+    (tmp_path / "x.nc").write_bytes(content)
+    with pytest.raises(GridcoreError, match=r"x\.nc: is not a run of gridcore \(no NetCDF-4 file\)"):
+        gc.load_run(tmp_path / "x.nc")
+
+
+def test_a_netcdf_file_of_somebody_else(tmp_path):
+    import xarray as xr
+
+    xr.Dataset({"a": ("n", [1.0])}).to_netcdf(tmp_path / "x.nc", engine="h5netcdf")
+    with pytest.raises(GridcoreError, match=r"x\.nc: is not a run of gridcore: Run\.save"):
+        gc.load_run(tmp_path / "x.nc")
+
+
+def test_a_run_of_a_newer_format(tmp_path, monkeypatch):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    monkeypatch.setattr(store, "VERSION", store.VERSION + 1)
+    run.save(tmp_path / "x.nc")
+    monkeypatch.undo()
+    with pytest.raises(GridcoreError, match="written by a newer gridcore"):
+        gc.load_run(tmp_path / "x.nc")
+
+
+def test_a_run_whose_device_has_other_variables_now(tmp_path, monkeypatch):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    names = store._names
+    monkeypatch.setattr(store, "_names", lambda declared: [[*names(declared)[0], "x3"], *names(declared)[1:]])
+    run.save(tmp_path / "x.nc")
+    monkeypatch.undo()
+    with pytest.raises(GridcoreError, match=r"x\.nc: was made with other definitions of SwitchedLinear"):
+        gc.load_run(tmp_path / "x.nc")
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    run.save(tmp_path / "run.nc")
+    before = (tmp_path / "run.nc").read_bytes()
+    monkeypatch.setattr(store, "_write_tape", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run.save(tmp_path / "run.nc")
+    assert (tmp_path / "run.nc").read_bytes() == before
+    assert [*tmp_path.iterdir()] == [tmp_path / "run.nc"]
+
+
+# Completeness ---------------------------------------------------------------------------------------
+
+def test_nothing_that_a_tape_or_a_run_holds_is_left_out():
+    """Whoever adds to a tape or a run must add it to the file, and here."""
+    assert {f.name for f in dataclasses.fields(trajectory.Tape)} == {
+        "n", "theta", "clocks", "point_clock", "settings", "records", "states"}
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    assert set(vars(run)) == {"system", "tape", "settings", "counters", "timings"}
+
+
+def test_the_adjoint_of_a_loaded_run_is_that_of_the_run(tmp_path):
+    run = gc.simulate(gc.build("wscc9"), t_end=0.3)
+    wanted = {"objectives": [gc.Terminal(lambda v: v["GEN2", "omega"])], "wrt": ["GEN*.H", "GEN2.P0", "fault.clear"]}
+    gradient = gc.adjoint(stored(run, tmp_path), **wanted)
+    assert np.array_equal(gradient.values, gc.adjoint(run, **wanted).values)
+    assert np.all(gradient.values != 0)

@@ -1,0 +1,53 @@
+"""Values at given times: interpolated between the points of a run, and exact in the motion of events between them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.sensitivity.objective import Sampling, evaluate
+
+# beside the fault (0.1 to 0.183 s) and the trip of a line (0.192 s), on points of the grid and between them
+TIMES = np.array([0.0, 0.0985, 0.1, 0.104, 0.18, 0.1815, 0.1849, 0.31, 0.5])
+
+
+@pytest.fixture(scope="module")
+def run():
+    case = gc.load_case("wscc9")
+    case.set("trip.t", 0.192)
+    return gc.simulate(gc.build(case), t_end=0.5, step=0.01)
+
+
+def test_values_are_those_of_linear_interpolation(run):
+    at = evaluate(run, [gc.At([t], lambda v: v["GEN2", "omega"]) for t in TIMES])
+    np.testing.assert_allclose(at.values, np.interp(TIMES, run.t, run["GEN2", "omega"]), rtol=0, atol=1e-15)
+
+
+def test_at_an_instant_of_switching_it_is_the_value_before(run):
+    first, second = np.flatnonzero(run.t == 0.1)
+    Vm = run["BUS7", "Vm"]
+    assert Sampling.of(run, [0.1]).values(Vm)[0] == Vm[first] != Vm[second]
+
+
+def test_derivatives_are_those_of_the_program(run):
+    weights = np.linspace(1, 2, len(TIMES))
+    objectives = [gc.At(TIMES, lambda v: v["BUS7", "Vm"] ** 2, weights),
+                  gc.At(TIMES[3:5], lambda v: v["GEN2", "omega"])]
+    wrt = ["GEN2.H", "LINE7-8.x", "GEN2.P0", "fault.clear"]
+    exact, expected = gc.adjoint(run, objectives, wrt), gc.differences(run, objectives, wrt)
+    np.testing.assert_allclose(exact, expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(gc.analyses.forward_gradient(run, objectives, wrt), exact, rtol=1e-10, atol=1e-13)
+
+
+def test_squared_deviations_are_the_squares_of_the_values(run):
+    data, weights = np.linspace(0.9, 1.1, len(TIMES)), np.linspace(1, 2, len(TIMES))
+    found = evaluate(run, [gc.Sampled(TIMES, lambda v: v["BUS7", "Vm"], data, weights)]).values.item()
+    values = evaluate(run, [gc.At([t], lambda v: v["BUS7", "Vm"]) for t in TIMES]).values
+    assert found == pytest.approx(weights @ (values - data) ** 2, rel=1e-14)
+
+
+@pytest.mark.parametrize("time", [-0.1, 0.6, np.nan])
+def test_a_time_outside_the_run_is_refused(run, time):
+    with pytest.raises(gc.errors.CaseError, match=r"is outside the run \(0 to 0.5 s\)"):
+        evaluate(run, [gc.At([0.2, time], lambda v: v["BUS7", "Vm"])])

@@ -1,0 +1,212 @@
+"""What is watched, what a trigger changes, and what follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices_for_tests import Delayed, DelayedForGood, DelayedOwnCancel, Limited, registered, system
+
+import gridcore as gc
+from gridcore.contract.device import Device, Mode, Param, State, guard, timer
+
+
+class Switchboard(Device):
+    a = Param("", 2.0)
+    at = Param("s", 0.5)
+    later = Param("s", 0.7)
+    x0 = Param("", 1.0)
+    x = State("", start_at="x0")
+    mode, other = Mode(0), Mode(0)
+
+    def rates(s):
+        return -s.x
+
+    @guard("up", when={"mode": 1, "other": 2}, then={"mode": 2})
+    def watched(s):
+        """Watched."""
+        return s.x - 5
+
+    first = timer("at", then={"a": lambda s: s.x + s.a, "x": lambda s: 10 * s.a, "mode": 1}, doc="first")
+    second = timer("later", then={"mode": lambda s: s.mode + 1}, doc="second")
+
+
+class Guest(Device):
+    """Switches its host, by the host's own values."""
+
+    attaches = "host"
+    at = Param("s", 0.5)
+    hits = timer("at", then={"host.x": lambda s, host: -host.x, "host.mode": 3}, doc="hit")
+    seen = guard("down", when={"host.mode": 3}, then={"host.other": 1})(lambda s, host: host.x)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _registered():
+    with registered(Switchboard, Guest):
+        yield
+
+
+@pytest.fixture
+def board():
+    return system(Switchboard(id="S"), Switchboard(id="T", x0=3.0), Guest(id="G", host="T"))
+
+
+def at(s, name):
+    return s.layout.address(name)
+
+
+def trigger(s, name, of="timers"):
+    return next(t for t in getattr(s.switching, of) if str(t) == name)
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def test_a_guard_is_watched_when_all_its_modes_have_their_values(board):
+    Z, row = board.Z0.copy(), [str(g) for g in board.switching.guards].index("S.watched")
+    for mode, other, status, watched in ((1, 2, 1, True), (1, 0, 1, False), (0, 2, 1, False), (1, 2, 0, False)):
+        Z[at(board, "S.mode")], Z[at(board, "S.other")], Z[at(board, "S.status")] = mode, other, status
+        assert board.switching.active(Z)[row] == watched
+
+
+def test_a_guard_may_be_watched_by_the_modes_of_its_host(board):
+    Z, row = board.Z0.copy(), [str(g) for g in board.switching.guards].index("G.seen")
+    assert not board.switching.active(Z)[row]
+    Z[at(board, "T.mode")] = 3
+    assert board.switching.active(Z)[row]
+
+
+def test_a_limited_state_is_watched_for_what_it_can_do_next(small_devices):
+    s = system(Limited(id="L"))
+    names, Z = [g.item for g in s.switching.guards], s.Z0.copy()
+    for mode, watched in ((0, {"x_at_high", "x_at_low"}), (1, {"x_off_high"}), (-1, {"x_off_low"})):
+        Z[at(s, "L.x_limit")] = mode
+        assert {n for n, on in zip(names, s.switching.active(Z), strict=True) if on} == watched
+    Z[at(s, "L.status")] = 0
+    assert not s.switching.active(Z).any()
+
+
+def test_guard_functions_have_their_values_and_directions(small_devices):
+    s = system(Limited(id="L", low=-0.25, high=0.75, x0=0.5))
+    Z = s.Z0.copy()
+    Z[-1] = 1.0
+    values = dict(zip([g.item for g in s.switching.guards], s.switching.values(Z), strict=True))
+    rate = np.cos(1)
+    assert values == pytest.approx({"x_at_high": -0.25, "x_at_low": 0.75, "x_off_high": rate, "x_off_low": rate})
+    assert {g.item: g.direction for g in s.switching.guards} == {
+        "x_at_high": 1, "x_at_low": -1, "x_off_high": -1, "x_off_low": 1}
+
+
+def test_cancellation_is_by_crossing_back_by_an_own_row_or_not_at_all(small_devices):
+    back, own, never = (system(D(id="D")).switching for D in (Delayed, DelayedOwnCancel, DelayedForGood))
+    assert [g.cancel for g in back.guards] == [-2]
+    assert [g.cancel for g in never.guards] == [-1]
+    assert own.guards[0].cancel == 1
+    assert list(own.is_cancel) == [False, True]
+    assert own.guards[1].direction == 1
+
+
+# ---------------------------------------------------------------- changes
+
+
+def test_all_changes_of_a_trigger_are_computed_from_the_values_before(board):
+    Z = board.Z0.copy()
+    board.switching.apply(Z, [trigger(board, "S.first")])
+    assert Z[at(board, "S.a")] == 1 + 2
+    assert Z[at(board, "S.x")] == 10 * 2
+    assert Z[at(board, "S.mode")] == 1
+
+
+def test_nothing_else_changes(board):
+    Z = board.Z0.copy()
+    board.switching.apply(Z, [trigger(board, "S.first")])
+    changed = {board.layout.label(k) for k in np.flatnonzero(Z != board.Z0)}
+    assert changed == {"S.a", "S.x", "S.mode"}
+
+
+def test_triggers_of_one_instant_act_one_after_the_other(board):
+    Z = board.Z0.copy()
+    board.switching.apply(Z, [trigger(board, "S.first"), trigger(board, "S.second"), trigger(board, "S.second")])
+    assert Z[at(board, "S.mode")] == 3
+
+
+def test_a_device_may_change_what_it_hangs_on(board):
+    Z = board.Z0.copy()
+    board.switching.apply(Z, [trigger(board, "G.hits")])
+    assert Z[at(board, "T.x")] == -3
+    assert Z[at(board, "T.mode")] == 3
+    assert Z[at(board, "S.x")] == 1
+
+
+def test_timers_know_their_parameter_and_their_words(board):
+    names = {str(t): (board.Z0[t.time], t.what) for t in board.switching.timers}
+    assert names == {"S.first": (0.5, "first"), "S.second": (0.7, "second"), "T.first": (0.5, "first"),
+                     "T.second": (0.7, "second"), "G.hits": (0.5, "hit")}
+
+
+def test_simultaneous_timers_act_in_the_order_of_their_declaration_and_all_are_reported(board):
+    run = gc.simulate(board, 1.0, 0.1)
+    assert [f"{e.device}.{e.item}" for e in run.events if e.t == 0.5] == [
+        "S.first", "T.first", "G.hits", "G.seen"]
+    # T.first sets x to 20, G.hits turns it round, each seeing what the one before has left; that is below zero
+    after = np.flatnonzero(run.t == 0.5)[-1]
+    assert run["T", "x"][after] == -20
+
+
+# ---------------------------------------------------------------- out of service
+
+
+@pytest.fixture(scope="module")
+def nine():
+    return gc.build("wscc9_paper")
+
+
+def test_what_hangs_on_a_tripped_device_goes_with_it(nine):
+    case = nine.case.copy()
+    case.add(gc.Trip(id="trip", device="GEN2", t=0.1))
+    s = gc.build(case)
+    Z = s.Z0.copy()
+    s.switching.apply(Z, [trigger(s, "trip.trips")])
+    out = {i.id for i in s.layout.instances if Z[at(s, f"{i.id}.status")] == 0}
+    hanging = {s.layout.instances[k].id for k in s.layout.dependants(s.layout.find("GEN2"))}
+    assert out == {"GEN2"} | hanging
+    assert {"EXC2", "GOV2"} <= out
+
+
+def test_states_out_of_service_stand_still_and_inject_nothing(nine):
+    case = nine.case.copy()
+    case.add(gc.Trip(id="trip", device="GEN2", t=0.1))
+    run = gc.simulate(gc.build(case), 0.5, 0.01)
+    after = run.t > 0.1
+    for device, variable in (("GEN2", "omega"), ("GEN2", "Eqp"), ("EXC2", "Efd"), ("GOV2", "Pm")):
+        assert np.ptp(run[device, variable][after]) == 0
+    np.testing.assert_allclose(run["GEN2", "P"][after], 0, atol=1e-12)
+    assert abs(run["GEN1", "omega"][-1] - 1) > 1e-4  # the others take over
+
+
+def isolated(nine):
+    """Bus 5 hangs on two lines; both open."""
+    case = nine.case.copy()
+    for record in [r for r in case.records if r.model == "BusFault"]:
+        case.records.remove(record)
+    load = next(i.id for i in nine.layout.instances if i.ports.get("bus") == "BUS5")
+    lines = [i.id for i in nine.layout.instances if len(i.ports) == 2 and "BUS5" in i.ports.values()]
+    assert len(lines) == 2
+    for k, line in enumerate(lines):
+        case.add(gc.BranchTrip(id=f"trip{k}", branch=line, t=0.1 + 0.1 * k))
+    return case, load
+
+
+def test_an_island_without_a_source_is_refused_by_the_names_of_its_buses(nine):
+    case, _ = isolated(nine)
+    with pytest.raises(gc.errors.NetworkError, match="island without a voltage source: BUS5") as caught:
+        gc.simulate(gc.build(case), 0.5, 0.01)
+    assert caught.value.run.t[-1] == pytest.approx(0.2)
+
+
+def test_or_it_is_taken_out_of_service_where_that_is_asked_for(nine):
+    case, load = isolated(nine)
+    run = gc.simulate(gc.build(case, deenergise=True), 0.5, 0.01)
+    dead = run.t > 0.2
+    assert np.abs(run["BUS5", "Vm"][dead]).max() < 1e-12
+    assert run[load, "status"][-1] == 0
+    assert run["BUS6", "Vm"][-1] > 0.5

@@ -1,0 +1,226 @@
+"""Wherever the states of a run are kept, they and every gradient are the same to the last bit."""
+
+from __future__ import annotations
+
+import functools
+import gc as garbage
+import itertools
+import math
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gridcore as gc
+from gridcore.tape.checkpoints import SEGMENT, OnDisk, Recomputed, first_checkpoint
+from gridcore.tape.records import Switch
+
+STUDIES: dict[str, dict[str, Any]] = {
+    # located crossings in every segment; a fault and limits; a delay that is cancelled
+    "hiskens_pai": {"t_end": 1.45, "step": 2e-3, "wrt": ["HP.p1", "HP.a12", "HP.x1"], "of": ("HP", "x1")},
+    "wscc9_paper": {"t_end": 1.0, "step": 2e-3, "wrt": ["GEN*.H", "EXC*.KA"], "of": ("GEN2", "omega")},
+    "wscc9_recovery_cancelled": {"t_end": 32.0, "step": 0.025, "wrt": ["GEN2.H", "LOAD5.*"], "of": ("BUS6", "Vm")},
+}
+LEAST = 8 * (SEGMENT + 9)  # bytes for each unknown: a segment with a few events, and one checkpoint
+
+
+@functools.cache
+def system(name: str) -> gc.System:
+    return gc.build(name)
+
+
+def simulated(name: str, checkpoint: Any) -> gc.Run:
+    study = STUDIES[name]
+    return gc.simulate(system(name), study["t_end"], study["step"], checkpoint=checkpoint)
+
+
+def gradient(name: str, run: gc.Run) -> np.ndarray:
+    q = STUDIES[name]["of"]
+    objectives = [gc.Terminal(lambda v: v[q]), gc.Integral(lambda v: v[q] ** 2),
+                  gc.Sampled([0.1, 0.77], lambda v: v[q], data=0.3)]
+    return gc.adjoint(run, objectives, STUDIES[name]["wrt"]).values
+
+
+@functools.cache
+def kept(name: str) -> tuple[np.ndarray, np.ndarray, Any]:
+    """States, gradients and records with all states in memory."""
+    run = simulated(name, "memory")
+    return run.X.copy(), gradient(name, run), run.tape.records
+
+
+def same_to_the_last_bit(name: str, checkpoint: Any) -> gc.Run:
+    X, expected, records = kept(name)
+    run = simulated(name, checkpoint)
+    assert gradient(name, run).tobytes() == expected.tobytes()
+    assert run.X.tobytes() == X.tobytes()
+    assert run.tape.records == records
+    return run
+
+
+def test_the_grids_have_what_they_should():
+    for name, kind in (("wscc9_paper", "switch"), ("wscc9_recovery_cancelled", "cancelled")):
+        assert kind in {event.kind for event in simulated(name, "memory").events}
+
+
+def test_every_segment_of_the_switched_system_has_an_event():
+    run = simulated("hiskens_pai", 10**6)
+    starts = [*run.tape.states._starts, len(run.t)]
+    switched = [r.k for r in run.tape.records if isinstance(r, Switch)]
+    assert len(starts) > 10
+    assert all(any(a <= k < b for k in switched) for a, b in itertools.pairwise(starts))
+
+
+class TestSameBits:
+    @settings(max_examples=20, deadline=None)
+    @given(name=st.sampled_from(list(STUDIES)), checkpoints=st.integers(0, 20))
+    def test_recomputed_within_any_budget(self, name, checkpoints):
+        """From one checkpoint in all to more than are needed."""
+        budget = system(name).n * (LEAST + 8 * (16 + checkpoints))
+        run = same_to_the_last_bit(name, budget)
+        assert run.tape.states.held <= budget
+
+    @pytest.mark.parametrize("name", STUDIES)
+    def test_kept_on_disk(self, name, tmp_path):
+        run = same_to_the_last_bit(name, tmp_path)
+        assert isinstance(run.tape.states, OnDisk)
+        same_to_the_last_bit(name, "disk")
+
+    def test_forward_sensitivities(self):
+        S = [gc.analyses.tsa(simulated("hiskens_pai", c), ["HP.p1"]).values for c in ("memory", LEAST * 4)]
+        assert S[0].tobytes() == S[1].tobytes()
+
+    @settings(max_examples=20, deadline=None)
+    @given(points=st.lists(st.integers(0, 750), max_size=12))
+    def test_points_in_any_order(self, points):
+        X = kept("hiskens_pai")[0]
+        run = recomputing()
+        for k in points:
+            assert np.array_equal(run.tape.states.row(k), X[k])
+
+    def test_continuous_adjoint(self):
+        pytest.importorskip("scikits_odes_sundials.ida")
+        end = gc.Terminal(lambda v: v["HP", "x1"])
+        runs = [simulated("hiskens_pai", checkpoint) for checkpoint in ("memory", LEAST * 4)]
+        g = [gc.adjoint(run, end, ["HP.p1"], method="continuous") for run in runs]
+        assert g[0].values.tobytes() == g[1].values.tobytes()
+
+    def test_saved_and_loaded(self, tmp_path):
+        run = simulated("wscc9_paper", system("wscc9_paper").n * LEAST * 2)
+        run.save(tmp_path / "run.nc")
+        assert gc.load_run(tmp_path / "run.nc").X.tobytes() == kept("wscc9_paper")[0].tobytes()
+
+    def test_a_run_that_failed_keeps_what_it_had(self, monkeypatch):
+        s = gc.build("hiskens_pai")
+        rhs = s.assembly.residual
+
+        def broken() -> None:
+            if s.assembly.Z[-1] > 0.5:
+                raise gc.errors.ConvergenceError("sick")
+            rhs()
+
+        monkeypatch.setattr(s.assembly, "residual", broken)
+        with pytest.raises(gc.errors.ConvergenceError) as caught:
+            gc.simulate(s, 1.0, 2e-3, checkpoint=s.n * LEAST * 2)
+        X = kept("hiskens_pai")[0]
+        assert 250 < len(caught.value.run.X) < 400
+        assert np.array_equal(caught.value.run.X, X[: len(caught.value.run.X)])
+
+    def test_whoever_uses_the_assembly_finds_it_as_it_was(self):
+        run = recomputing()
+        assembly = run.system.assembly
+        run.system.load(run.system.Z0)
+        assembly.Z[0] = 7.0
+        before, F = assembly.Z.copy(), assembly.rhs().copy()
+        run.tape.states.row(3)
+        assert np.array_equal(assembly.Z, before)
+        assert np.array_equal(assembly.rhs(), F)
+
+
+@functools.cache
+def recomputing() -> gc.Run:
+    return simulated("hiskens_pai", system("hiskens_pai").n * (LEAST + 8 * 20))
+
+
+class TestMemory:
+    def test_a_long_run_stays_within_its_budget(self):
+        """Of 2000 steps of 54 unknowns in memory, what the budget spares is really not there."""
+        s, budget = system("wscc9_paper"), 100_000
+        used = {}
+        for checkpoint in ("memory", budget):
+            garbage.collect()
+            tracemalloc.start()
+            run = gc.simulate(s, 4.0, 2e-3, checkpoint=checkpoint)
+            used[checkpoint] = tracemalloc.get_traced_memory()[0]
+            light = run.tape.states
+            tracemalloc.stop()
+        whole = 8 * s.n * len(run.t)
+        assert light.held <= budget
+        assert used["memory"] - used[budget] > 0.9 * (whole - budget)
+
+    def test_a_file_is_gone_with_its_run(self, tmp_path):
+        run = gc.simulate(system("hiskens_pai"), 0.2, 1e-3, checkpoint=tmp_path)
+        descriptor = run.tape.states._file.fileno()
+        link = Path(f"/proc/self/fd/{descriptor}")
+        if link.exists():
+            assert str(link.readlink()).startswith(str(tmp_path))
+        del run
+        garbage.collect()
+        assert not list(tmp_path.iterdir())
+        assert not link.exists() or not str(link.readlink()).startswith(str(tmp_path))
+
+    @pytest.mark.parametrize("checkpoint", ["tape", -1, math.nan, True, None])
+    def test_anything_else_is_refused(self, checkpoint):
+        with pytest.raises(gc.errors.CaseError, match="checkpoint"):
+            gc.simulate(system("hiskens_pai"), 0.1, 1e-3, checkpoint=checkpoint)
+
+    def test_too_small_a_budget_says_how_much_is_needed(self):
+        with pytest.raises(gc.errors.CaseError, match=r"too little: a segment of this run needs \d+"):
+            gc.simulate(system("hiskens_pai"), 0.1, 1e-3, checkpoint=1000)
+
+    def test_a_directory_that_is_not_there(self, tmp_path):
+        with pytest.raises(gc.errors.CaseError, match="no file can be made"):
+            gc.simulate(system("hiskens_pai"), 0.1, 1e-3, checkpoint=tmp_path / "nowhere")
+
+
+class TestSchedule:
+    """Against the least work there is, by exhaustive search."""
+
+    @staticmethod
+    @functools.cache
+    def least(segments: int, slots: int) -> int:
+        if segments <= 1:
+            return 0
+        if slots == 0:
+            return segments * (segments - 1) // 2
+        return min(m + TestSchedule.least(segments - m, slots - 1) + TestSchedule.least(m, slots)
+                   for m in range(1, segments))
+
+    @staticmethod
+    @functools.cache
+    def done(segments: int, slots: int) -> int:
+        if segments <= 1 or slots == 0:
+            return segments * (segments - 1) // 2
+        m = first_checkpoint(segments, slots)
+        return m + TestSchedule.done(segments - m, slots - 1) + TestSchedule.done(m, slots)
+
+    @pytest.mark.parametrize("slots", [1, 2, 3, 5, 9])
+    def test_the_schedule_does_the_least_work_there_is(self, slots):
+        for segments in range(1, 70):
+            assert self.done(segments, slots) == self.least(segments, slots)
+
+    @pytest.mark.parametrize("spare", [2, 3, 6, 12])
+    def test_a_sweep_costs_what_the_schedule_says(self, spare):
+        """Segments replayed on the way back: those advanced over, and each but the last (still there) itself."""
+        run = gc.simulate(system("hiskens_pai"), 1.2, 1e-3, checkpoint=system("hiskens_pai").n * 8 * (200 + spare))
+        states = run.tape.states
+        assert isinstance(states, Recomputed)
+        segments = len(states._starts)
+        slots = states._slots()
+        states.replayed = 0
+        for k in range(len(run.t) - 1, -1, -1):
+            states.row(k)
+        assert states.replayed <= (self.least(segments, slots - 1) + segments) * (len(states._buffer))
