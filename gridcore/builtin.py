@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
-from .network.network import Bus
+from .contract.node import Bus
 from .registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:

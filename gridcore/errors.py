@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .results.run import Run
+from typing import Any
 
 
 class GridcoreError(Exception):
@@ -38,7 +35,7 @@ class ConvergenceError(GridcoreError):
 
     def __init__(self, message: str, *, place: str = "", t: float | None = None):
         self.place, self.t = place, t
-        self.run: Run | None = None
+        self.run: Any = None  # the Run up to here
         where = (f" at {place}" if place else "") + (f" at t = {t:.9g} s" if t is not None else "")
         super().__init__(message + where)
 

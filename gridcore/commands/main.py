@@ -184,7 +184,7 @@ def convert(source: str, target: Path) -> None:
     The suffixes say which: 'gridcore convert case9.m case9.toml'. What was left out or decided is shown.
     """
     from ..case.files import save_case
-    from ..case.records import validate
+    from ..case.validation import validate
     from ..results.export import whole_file
 
     case = load(source)

@@ -20,9 +20,9 @@ from ..errors import GridcoreError, Interrupted
 
 if TYPE_CHECKING:
     from ..case.records import Case
-    from ..integrate.driver import Spacing
     from ..results.run import Run
     from ..system.system import System
+    from ..tape.grid import Spacing
 
 Command = Callable[..., Any]
 

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 from ..errors import DeviceError
 from . import limits
+from .record import Record
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
@@ -368,8 +369,6 @@ class Device:
 
     def __new__(cls, **fields: Any) -> Any:
         """A *record* of this device, for :meth:`gridcore.case.records.Case.add`; devices have no instances."""
-        from ..case.records import Record
-
         return Record(cls.__name__, fields)
 
     @classmethod

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..case.records import Instance
+from ..case.validation import Instance
 from ..contract.device import Device
 from ..contract.scope import GLOBALS, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError

@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
+from ..contract.node import Bus
 from ..contract.scope import Scope
 from ..equations.kernel import Batch
 from ..equations.layout import Group
@@ -23,7 +24,6 @@ from ..equations.sparse_map import SparseMap, entries, function_of
 from ..equations.trace import Trace
 from ..errors import InitialisationError
 from ..linear.linsolve import LU, SingularMatrix
-from ..network.network import Bus
 
 if TYPE_CHECKING:
     from ..system.system import System

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..contract.device import Device
+from ..contract.node import Bus
 from ..equations.kernel import Batch
 from ..equations.sparse_map import Entries, SparseMap, entries, function_of
 from ..errors import CaseError, DeviceError, InitialisationError
-from ..network.network import Bus
 from . import powerflow
 from .initialise import TOLERANCE, start
 

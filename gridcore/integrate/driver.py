@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time as clock_time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +20,7 @@ from ..registry import registries as plugins
 from ..results.run import Run
 from ..results.signals import needed
 from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed, states
+from ..tape.grid import MERGE, Spacing, finest, grid
 from ..tape.records import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
 from .guards import Watch
 from .round_off import visible
@@ -27,8 +28,6 @@ from .round_off import visible
 if TYPE_CHECKING:
     from ..system.system import System
 
-# Times closer than this fraction of a step are one time.
-_MERGE = 1e-9
 _CHATTER = 100
 # A limit has jumped if it moved by more, relative to the state that is there.
 _JUMP = 1e-9
@@ -101,36 +100,6 @@ class _Instant:
     watch: Watch
 
 
-Spacing = float | Sequence[Sequence[float]]
-
-
-def finest(step: Spacing) -> float:
-    """The smallest step of a grid (s)."""
-    return min(float(h) for _, h in step) if isinstance(step, Sequence) else float(step)
-
-
-def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
-    """The points of a grid behind `t0`: of one spacing, or of several, each from its time on.
-
-    Raises
-    ------
-    CaseError
-        If a step is not a number greater than 0, or the spacings do not begin at `t0` and follow each other.
-    """
-    parts = [(float(begin), float(h)) for begin, h in step] if isinstance(step, Sequence) else [(t0, float(step))]
-    begins = np.array([begin for begin, _ in parts])
-    for _, h in parts:
-        if not (np.isfinite(h) and h > 0):
-            raise CaseError(f"step = {h!r} must be a number greater than 0")
-    if not len(parts) or begins[0] != t0 or not (np.diff(begins) > 0).all():
-        raise CaseError(f"step = {step!r}: pairs (from time, step) must begin at t0 = {t0:g} and follow each other")
-    points = []
-    for (begin, h), end in zip(parts, [*begins[1:], t_end], strict=True):
-        end = min(end, t_end)
-        points.append(np.minimum(begin + h * np.arange(1, max(int(np.ceil((end - begin) / h - _MERGE)), 0) + 1), end))
-    return np.concatenate(points)
-
-
 class Driver:
     """One run of a system under a stepper."""
 
@@ -145,7 +114,7 @@ class Driver:
         # points of the grid behind; points before the tape, and settings, when it is a part replayed
         self.reached = self._points_before = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
-        self.slack = _MERGE * finest(step)
+        self.slack = MERGE * finest(step)
         self._switches: list[tuple[float, str]] = []
         self.Z[:] = system.Z0
         system.islands.settle(self.Z)

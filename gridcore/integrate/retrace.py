@@ -9,8 +9,9 @@ import numpy as np
 
 from ..errors import EventError, GridcoreError
 from ..results.run import Run
+from ..tape.grid import finest
 from ..tape.records import GRID, Step
-from .driver import Driver, finest
+from .driver import Driver
 from .theta.step import Theta
 
 

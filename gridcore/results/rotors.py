@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..network.network import Bus
+from ..contract.node import Bus
 
 if TYPE_CHECKING:
     from ..system.system import System

@@ -20,7 +20,7 @@ from ..equations.pointwise import evaluate
 from ..errors import CaseError, NotRecorded
 from ..equations.sparse_map import function_of
 from ..suggest import suggest
-from ..network.network import Bus
+from ..contract.node import Bus
 
 if TYPE_CHECKING:
     from ..system.system import System

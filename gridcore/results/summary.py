@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..network.network import Bus
+from ..contract.node import Bus
 from .rotors import Rotors, rotor_devices, rotors
 from .signals import kept
 
 if TYPE_CHECKING:
     from ..system.system import System
-    from ..integrate.driver import Spacing
+    from ..tape.grid import Spacing
     from .run import Run
 
 Line = tuple[str, str]

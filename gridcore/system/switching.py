@@ -19,7 +19,7 @@ from ..equations.kernel import Batch, Batches, Direct
 from ..equations.layout import Group, Layout
 from ..equations.sparse_map import function_of
 from ..equations.trace import Trace
-from ..network.network import Islands
+from .islands import Islands
 
 
 @dataclass(frozen=True)

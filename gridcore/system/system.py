@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..case.files import load_case
-from ..case.records import Case, validate, validate_again
+from ..case.records import Case
+from ..case.validation import validate, validate_again
 from ..equations.assembly import RUNTIME, Assembly
 from ..equations.kernel import Batch, c_source, compile_libraries
 from ..equations.layout import Group, Layout
@@ -27,8 +28,9 @@ from ..equations.trace import Trace
 from ..equilibrium.initialise import Initialisation
 from ..errors import CaseError, DeviceError
 from ..linear.linsolve import LU, Factors
-from ..network.network import Islands, graph
+from ..network.graph import graph
 from ..suggest import suggest
+from .islands import Islands
 from .switching import Switching
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ class System:
     @functools.cached_property
     def graph(self) -> nx.MultiGraph:
         """Buses, branches, and what hangs on the buses."""
-        return graph(self.layout)
+        return graph(self.layout.instances)
 
     @functools.cached_property
     def initialisation(self) -> Initialisation:

@@ -17,11 +17,11 @@ import numpy as np
 
 from ..contract.device import Declarations, Device, Guard, Timer
 from ..contract.injectors import Load, Source
+from ..contract.node import Bus
 from ..contract.scope import GLOBALS, Path, Scope, Shape, kind_of
 from ..equations.kernel import Batch, c_source, compile_libraries, vector_function
 from ..equations.trace import Symbol, Trace
 from ..errors import DeviceError, GridcoreError
-from ..network.network import Bus
 from ..system.system import System, build
 from .complex_step import derivative_of, perturbed
 from .testbed import case_of, known, plausible, shape_of

@@ -15,10 +15,10 @@ import numpy as np
 from ..case.records import Case, Record
 from ..contract.device import REQUIRED, Device, Param, Setpoint
 from ..contract.injectors import Source
+from ..contract.node import Bus
 from ..contract.scope import Shape
 from ..equations.trace import Trace
 from ..errors import DeviceError
-from ..network.network import Bus
 from ..registry import registries as plugins
 
 _TRIES = 200

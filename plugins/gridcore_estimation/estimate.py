@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.integrate.driver import Spacing
 from gridcore.suggest import suggest
 from gridcore.system.system import System
+from gridcore.tape.grid import Spacing
 
 from .fit import Fit
 from .identifiability import Identifiability

@@ -17,12 +17,13 @@ import numpy as np
 from gridcore.case.units import Base, convert
 from gridcore.equilibrium.starting_at import starting_at
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.driver import Spacing, simulate
+from gridcore.integrate.driver import simulate
 from gridcore.results.signals import select
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import At, Objective, Sampling, Sum
 from gridcore.sensitivity.request import Wanted, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
+from gridcore.tape.grid import Spacing
 
 from .measurements import Measurements
 from .sampling import Channels, Samples, between, by_adjoint, forward

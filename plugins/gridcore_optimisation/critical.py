@@ -12,12 +12,12 @@ from gridcore.case.records import Case
 from gridcore.commands.progress import Progress
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import driver
-from gridcore.integrate.driver import Spacing
 from gridcore.results.rotors import rotors
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import Terminal
 from gridcore.sensitivity.request import Wanted
 from gridcore.system.system import System, build
+from gridcore.tape.grid import Spacing
 from gridcore.tape.records import Switch
 from gridcore_tsa.sensitivities import begin
 

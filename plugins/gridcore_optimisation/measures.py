@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.integrate.driver import Spacing, simulate
+from gridcore.integrate.driver import simulate
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import Objective
+from gridcore.tape.grid import Spacing
 
 if TYPE_CHECKING:
     from gridcore.system.system import System

@@ -9,9 +9,9 @@ from typing import Any
 from gridcore.case.records import Case
 from gridcore.commands.progress import Progress
 from gridcore.errors import CaseError
-from gridcore.integrate.driver import Spacing
 from gridcore.suggest import suggest
 from gridcore.system.system import System, build
+from gridcore.tape.grid import Spacing
 
 from .measures import Constraint, Measure, Simulation
 from .parameters import Pair, Parameters

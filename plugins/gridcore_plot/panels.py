@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.network.network import Bus
+from gridcore.contract.node import Bus
 from gridcore.results.rotors import Rotors, rotor_devices, rotors
 from gridcore.results.signals import kept, signals
 

@@ -16,7 +16,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from gridcore.case.records import Case, Instance, Record, validate
+from gridcore.case.records import Case, Record
+from gridcore.case.validation import Instance, validate
 from gridcore.contract.injectors import Load
 from gridcore.errors import CaseError
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from gridcore.contract.node import Bus
 from gridcore.linear.linsolve import LU, SingularMatrix
-from gridcore.network.network import Bus
 
 from .linearisation import Linearisation
 

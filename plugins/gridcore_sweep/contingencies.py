@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gridcore.case.records import Instance, Record, ValidCase, bus_id
+from gridcore.case.records import Record, bus_id
+from gridcore.case.validation import Instance, ValidCase
+from gridcore.contract.node import Bus
 from gridcore.errors import CaseError
-from gridcore.network.network import Bus
 
 from .scenarios import ALL, CONTINGENCY, Scenario, Search, is_event, matching
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.contract.node import Bus
 from gridcore.errors import CaseError
-from gridcore.network.network import Bus
 from gridcore.results.rotors import rotors
 from gridcore.results.signals import select
 from gridcore.suggest import suggest

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.case.records import Instance, ValidCase
+from gridcore.case.validation import Instance, ValidCase
 from gridcore.contract.injectors import Load, Source
+from gridcore.contract.node import Bus
 from gridcore.errors import CaseError
-from gridcore.network.network import Bus
 from gridcore.suggest import suggest
 
 from .scenarios import Scenario, Value, matching

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gridcore.case.files import load_case
-from gridcore.case.records import Case, ValidCase, validate
+from gridcore.case.records import Case
+from gridcore.case.validation import ValidCase, validate
 from gridcore.commands.options import placed
 from gridcore.errors import CaseError
-from gridcore.integrate.driver import finest, grid
 from gridcore.registry import registries as plugins
 from gridcore.results.rotors import rotor_devices
 from gridcore.results.signals import needed
 from gridcore.suggest import suggest
+from gridcore.tape.grid import finest, grid
 
 from .contingencies import contingencies
 from .defaults import T_END
@@ -26,7 +27,7 @@ from .spaces import grid as grid_of
 from .worker import KEEP, NONE, Setup, Task, system_of
 
 if TYPE_CHECKING:
-    from gridcore.integrate.driver import Spacing
+    from gridcore.tape.grid import Spacing
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from gridcore.case.records import Case
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.driver import Spacing, simulate
+from gridcore.integrate.driver import simulate
 from gridcore.results.signals import needed
 from gridcore.system.system import System, build
 from gridcore.tape.checkpoints import InMemory, Recorded
+from gridcore.tape.grid import Spacing
 
 from .measures import Measure, measured
 from .scenarios import Search, Value

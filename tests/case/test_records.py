@@ -5,11 +5,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gridcore.case.records import Case, Record, identify, validate
+from gridcore.case.records import Case, Record, identify
+from gridcore.case.validation import validate
 from gridcore.contract.device import Device, Field, Input, Param, Reference, State, timer
 from gridcore.contract.injectors import Load, Source
+from gridcore.contract.node import Bus
 from gridcore.errors import CaseError, PluginError
-from gridcore.network.network import Bus
 from gridcore.registry import registries as plugins
 
 

@@ -20,10 +20,10 @@ from gridcore.contract.device import (
     timer,
 )
 from gridcore.contract.injectors import Load, Source
+from gridcore.contract.node import Bus
 from gridcore.contract.scope import Shape
 from gridcore.equations.trace import Trace, numpy_on_symbols
 from gridcore.errors import DeviceError
-from gridcore.network.network import Bus
 
 BUS = Shape(Bus)
 

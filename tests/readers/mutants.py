@@ -17,7 +17,7 @@ from pathlib import Path
 
 import gridcore as gc
 from gridcore.case.files import load_case, save_case
-from gridcore.case.records import validate
+from gridcore.case.validation import validate
 from gridcore.errors import GridcoreError
 
 HERE = Path(__file__).parent

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridcore.case.files import load_case, save_case, shipped
-from gridcore.case.records import Case, Record, validate
+from gridcore.case.records import Case, Record
+from gridcore.case.validation import validate
 from gridcore.errors import CaseError
 from gridcore_readers import excel
 

@@ -5,10 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridcore.case.files import load_case, save_case, shipped
-from gridcore.case.records import Case, Record, validate
+from gridcore.case.records import Case, Record
+from gridcore.case.validation import validate
 from gridcore.contract.device import Device, Param
+from gridcore.contract.node import Bus
 from gridcore.errors import CaseError
-from gridcore.network.network import Bus
 from gridcore.registry import registries as plugins
 from gridcore_readers import native
 

@@ -10,7 +10,7 @@ from scenes import record
 from studies import Study
 
 import gridcore as gc
-from gridcore.case.records import validate
+from gridcore.case.validation import validate
 from gridcore.registry.registries import devices
 
 INDUSTRY: dict[str, Callable[[], Study]] = {}

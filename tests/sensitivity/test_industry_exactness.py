@@ -10,7 +10,7 @@ from industry_studies import INDUSTRY
 from scenes import DEVICES
 from studies import compare
 
-from gridcore.case.records import validate
+from gridcore.case.validation import validate
 from gridcore.registry.registries import devices
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 import gridcore as gc
-from gridcore.case.records import validate
+from gridcore.case.validation import validate
 from gridcore.equilibrium.operating_point import find_operating_point
 from gridcore.system.system import System
 

@@ -1,50 +1,17 @@
-"""Buses, and the graph: what hangs on what, islands, and whether each island can stand."""
+"""Islands under the modes of a system, and whether each of them can stand."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
 
-import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..contract.device import Algebraic, Device, Field, Mode, Param, quantity
+from ..contract.node import Bus
 from ..equations.layout import Layout
 from ..errors import NetworkError
-
-
-class Bus(Device):
-    """A node: two voltages in rectangular coordinates, and the balance of the currents injected.
-
-    The balance itself is summed by the assembly; a bus without energy is held at zero volts.
-    """
-
-    naming = "BUS{id}"
-    label = Field("", doc="its name, for people: not unique")
-    kv = Param("kV", 1.0, gt=0, doc="nominal voltage")
-    Vm0 = Param("pu", 1.0, ge=0, doc="voltage magnitude at t0 (found by the power flow; before it, its start)")
-    Va0 = Param("rad", 0.0, doc="voltage angle at t0 (found by the power flow; before it, its start)")
-    Vr = Algebraic("pu", init=1.0, doc="real part of the voltage")
-    Vi = Algebraic("pu", doc="imaginary part of the voltage")
-    energised = Mode(1.0, doc="0 in an island that was taken out of service")
-
-    def residuals(s: Any) -> Any:
-        return np.where(s.energised, 0.0, s.Vr), np.where(s.energised, 0.0, s.Vi)
-
-    @quantity("pu", "squared voltage magnitude, never exactly zero, so that it may be divided by")
-    def V2(s: Any) -> Any:
-        return s.Vr * s.Vr + s.Vi * s.Vi + 1e-100
-
-    @quantity("pu", "voltage magnitude")
-    def Vm(s: Any) -> Any:
-        return np.sqrt(s.V2)
-
-    @quantity("rad", "voltage angle")
-    def Va(s: Any) -> Any:
-        return np.arctan2(s.Vi, s.Vr)
 
 
 class Islands:
@@ -133,20 +100,3 @@ class Islands:
     def _names(self, island: list[int]) -> str:
         names = [self.layout.instances[self.buses[k]].id for k in island]
         return ", ".join(names[:10]) + f" and {len(names) - 10} more" * (len(names) > 10)
-
-
-def graph(layout: Layout) -> nx.MultiGraph:
-    """The network as a networkx multigraph.
-
-    Buses are nodes with the ids of the devices that hang on them (``devices``); every device with
-    two bus ports is an edge, its id the key.
-    """
-    network = nx.MultiGraph()
-    network.add_nodes_from((i.id, {"devices": [], **i.values}) for i in layout.instances if issubclass(i.device, Bus))
-    for instance in layout.instances:
-        ports = [instance.ports[port] for port in instance.device.bus_ports()]
-        if len(ports) == 1:
-            network.nodes[ports[0]]["devices"].append(instance.id)
-        for a, b in itertools.pairwise(ports):
-            network.add_edge(a, b, key=instance.id, model=instance.device.__name__)
-    return network

@@ -1,0 +1,277 @@
+"""Validation: every row of a case checked against the declarations of its device, and its numbers converted."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+from ..contract.device import REQUIRED, Device, Param
+from ..contract.injectors import Source
+from ..contract.record import Record
+from ..errors import CaseError
+from ..suggest import suggest
+from .records import BUS, Case, bus_id, fields_of, identify, missing
+from .units import Base, convert
+
+_SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "gt": ("greater than", operator.gt), "ge": ("at least", operator.ge),
+    "lt": ("less than", operator.lt), "le": ("at most", operator.le)}
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A validated record.
+
+    Parameters
+    ----------
+    id : str
+    device : type
+        The device class.
+    values : dict
+        Every :class:`~gridcore.contract.device.Param`, in its declared unit, defaults filled in.
+    words : dict
+        Every :class:`~gridcore.contract.device.Field`, and the address in every
+        :class:`~gridcore.contract.device.Reference`.
+    ports : dict
+        Port -> id of the bus or device there, in order of ``attaches``.
+    record : Record
+        What it was made from; ``record.error`` says where that stands.
+    in_service : bool
+        Whether it, with what hangs on it, is in service at t0: ``status`` of a record.
+    """
+
+    id: str
+    device: type[Device]
+    values: dict[str, float]
+    words: dict[str, str]
+    ports: dict[str, str]
+    record: Record
+    in_service: bool = True
+
+    @property
+    def model(self) -> str:
+        """Name of the device class."""
+        return self.record.model
+
+
+@dataclass(frozen=True)
+class ValidCase:
+    """A case whose every value has been checked and converted."""
+
+    name: str
+    title: str
+    base_mva: float
+    frequency: float
+    records: list[Instance]
+
+    def of(self, model: str) -> list[Instance]:
+        """The instances of one model."""
+        return [instance for instance in self.records if instance.model == model]
+
+
+def validate(case: Case) -> ValidCase:
+    """Check a case against the declarations of its devices.
+
+    Raises
+    ------
+    CaseError
+        With file, row and field of what is wrong, and what would be right. Where several rows
+        are wrong the first is told, and how many more there are.
+    """
+    for name in ("base_mva", "frequency"):
+        value = getattr(case, name)
+        if not _is_number(value) or not 0 < value < math.inf:
+            raise CaseError(f"{value!r} must be a number above 0", row=f"case '{case.name}'", field=name)
+    ids = identify(case.records)
+    by_id = dict(zip(ids, case.records, strict=True))
+    found: list[CaseError] = []
+    made: list[Instance] = []
+    for id, record in by_id.items():
+        try:
+            made.append(_Checker(case, by_id, record).instance(id))
+        except CaseError as error:
+            found.append(error)
+    if not found:
+        return ValidCase(case.name, case.title, float(case.base_mva), float(case.frequency), made)
+    first = found[0]
+    if len(found) > 1:
+        first.args = (f"{first} (and {len(found) - 1} more)",)
+    raise first
+
+
+def validate_again(case: Case, before: Sequence[Instance], changed: Collection[int]) -> list[Instance]:
+    """The instances of a validated case after values of some records, by number, were changed.
+
+    Only these are checked, and those that give a value as text: what it amounts to may depend on the rating or the
+    voltage of another. A number stands for itself.
+
+    Raises
+    ------
+    CaseError
+        As from :func:`validate`.
+    """
+    by_id = {instance.id: record for instance, record in zip(before, case.records, strict=True)}
+    return [_Checker(case, by_id, record).instance(instance.id)
+            if number in changed or any(isinstance(record.fields.get(key), str) for key in instance.values)
+            else replace(instance, record=record)
+            for number, (instance, record) in enumerate(zip(before, case.records, strict=True))]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and float(value) is not None
+    except OverflowError:  # an integer may be beyond what a float holds
+        return False
+
+
+def _bounds(param: Param) -> str:
+    return " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
+
+
+class _Checker:
+    """Checks one record; knows the others by id, for its ports and its per-unit base."""
+
+    def __init__(self, case: Case, by_id: Mapping[str, Record], record: Record):
+        self.case, self.by_id, self.record = case, by_id, record
+        self.device, self.fields = record.device, record.fields
+
+    def instance(self, id: str) -> Instance:
+        known = fields_of(self.device)
+        for key in self.fields:
+            if key not in known:
+                raise self.record.error(self._unknown(key, known), key)
+        ports = {port: self._port(port) for port in self.device.attaches}
+        self._two_ends(ports)
+        words = {key: self._word(key) for key in self.device.declares.fields}
+        words |= {key: self._address(key) for key in self.device.declares.references}
+        values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
+        wrong = self.device.check(values)
+        if wrong:
+            raise self.record.error(wrong)
+        return Instance(id, self.device, values, words, ports, self.record, self._in_service())
+
+    def _in_service(self) -> bool:
+        value = self.fields.get("status", 1)
+        if not _is_number(value) or value not in (0, 1):
+            raise self.record.error(f"{value!r} must be 1 (in service) or 0 (out of service at t0)", "status")
+        return bool(value)
+
+    def _unknown(self, key: str, known: list[str]) -> str:
+        declared = self.device.declares
+        if key in declared.setpoints or key in declared.inputs:
+            return "this is found at initialisation, or driven by another device, and not given in a case"
+        return f"a {self.record.model} has no such field{suggest(key, known)}"
+
+    def _port(self, port: str) -> str:
+        if port not in self.fields:
+            raise self.record.error(missing(self.device, port), port)
+        value = self.fields[port]
+        bus = port.startswith("bus")
+        id = bus_id(value) if bus else value
+        if not isinstance(id, str):
+            raise self.record.error(f"{value!r} is not the id of a device: write it in quotes", port)
+        host = self.by_id.get(id)
+        if host is None or (host.model == BUS) != bus:
+            there = [i for i, r in self.by_id.items() if (r.model == BUS) == bus]
+            kind = "bus" if bus else "device"
+            raise self.record.error(f"there is no {kind} '{id}'{suggest(id, there)}", port)
+        for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
+            at, _, target = (item.drives or "").partition(".")
+            if at == port and target not in host.device.declares.inputs:
+                raise self.record.error(f"'{id}' is a {host.model}, which has no input {target} to drive"
+                                        f"{suggest(target, host.device.declares.inputs)}", port)
+        return id
+
+    def _two_ends(self, ports: Mapping[str, str]) -> None:
+        buses = self.device.bus_ports()
+        for n, port in enumerate(buses):
+            for other in buses[:n]:
+                if ports[port] == ports[other]:
+                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different buses", port)
+
+    def _address(self, key: str) -> str:
+        """The address of a parameter, ``GEN1.P0``, that a :class:`~gridcore.contract.device.Reference` names."""
+        value = self.fields.get(key)
+        if not isinstance(value, str):
+            raise self.record.error(missing(self.device, key), key)
+        id, _, name = value.rpartition(".")
+        if id not in self.by_id:
+            raise self.record.error(f"there is no device '{id}'{suggest(id, self.by_id)}", key)
+        device = self.by_id[id].device
+        known = [*device.declares.params, *device.declares.inputs, *device.declares.setpoints]
+        if name not in known:
+            raise self.record.error(f"'{id}' is a {device.__name__}, which has no parameter "
+                                    f"'{name}'{suggest(name, known)}", key)
+        return value
+
+    def _word(self, key: str) -> str:
+        declared = self.device.declares.fields[key]
+        value = self.fields.get(key, declared.default)
+        if value is REQUIRED:
+            raise self.record.error(missing(self.device, key), key)
+        allowed = " or ".join(declared.choices) or "a word in quotes"
+        if not isinstance(value, str) or (declared.choices and value not in declared.choices):
+            raise self.record.error(f"{value!r} must be {allowed}", key)
+        return value
+
+    def _value(self, key: str, param: Param) -> float:
+        value = self.fields.get(key, param.default)
+        if value is REQUIRED:
+            raise self.record.error(missing(self.device, key), key)
+        if key not in self.fields:
+            return float(self.case.base_mva if value == "base_mva" else value)
+        if isinstance(value, str):
+            try:
+                number = convert(value, param.unit, self._base(key))
+            except CaseError as error:
+                raise self.record.error(str(error), key) from None
+        elif _is_number(value):
+            number = float(value)
+        else:
+            raise self.record.error(f"{value!r} must be a number", key)
+        if math.isnan(number) or (math.isinf(number) and not self._may_be_infinite(key, param, number)):
+            raise self.record.error(f"{value!r} must be finite", key)
+        if not all(_SAYS[kind][1](number, bound) for kind, bound in param.bounds.items()):
+            raise self.record.error(f"{value!r} must be {_bounds(param)}", key)
+        return number
+
+    def _may_be_infinite(self, key: str, param: Param, number: float) -> bool:
+        """Infinity means no limit where that is the default, and never where it is a time of an event."""
+        if isinstance(param.default, float) and math.isinf(param.default):
+            return True
+        times = {timer.at for timer in self.device.declares.timers.values()}
+        times |= {guard.delay for guard in self.device.declares.guards.values() if guard.delay}
+        return key in times and number > 0
+
+    def _base(self, key: str) -> Base:
+        """The per-unit base of a field.
+
+        The rating ``Sn`` of the device or of what it hangs on, else the system's; a source's dispatch
+        and reactive limits are on the system's base.
+        """
+        system = self.case.base_mva
+        mva: float | None = system if key in Source.declares.params else None
+        kv = None
+        chain: Record | None = self.record
+        for _ in range(len(self.by_id)):  # ends even where devices hang on each other in a ring
+            if chain is None:
+                break
+            if chain.model == BUS:
+                kv = self._number(chain, "kv", "kV")
+                break
+            if mva is None and "Sn" in chain.device.declares.params:
+                mva = self._number(chain, "Sn", "MVA") or system
+            ports = chain.device.attaches
+            chain = self.by_id.get(bus_id(chain.fields.get(ports[0]))) if ports else None
+        return Base(mva or system, kv, self.case.frequency)
+
+    def _number(self, record: Record, key: str, unit: str) -> float | None:
+        """Another field, as far as it can be read; what is wrong with it is told at its own turn."""
+        value = record.fields.get(key)
+        if isinstance(value, str):
+            return convert(value, unit, Base(self.case.base_mva, None, self.case.frequency))
+        return float(value) if value is not None and _is_number(value) and value > 0 else None
