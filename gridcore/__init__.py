@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from .contract.device import timer as timer
     from .contract.injectors import Load as Load
     from .contract.injectors import Source as Source
+    from .equilibrium.build import build as build
     from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
-    from .integrate.driver import simulate as simulate
     from .integrate.retrace import retrace as retrace
+    from .integrate.simulate import simulate as simulate
     from .registry.hookspecs import hookimpl as hookimpl
     from .registry.registries import analyses as analyses
     from .results.run import Run as Run
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from .sensitivity.objective import Sampled as Sampled
     from .sensitivity.objective import Terminal as Terminal
     from .system.system import System as System
-    from .system.system import build as build
 
     __version__ = version("gridcore")
 
@@ -59,9 +59,10 @@ _CONTENTS = {
     "case.records": ("Case", "Record"),
     "case.disturbances": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
-    "system.system": ("build", "System"),
+    "equilibrium.build": ("build",),
+    "system.system": ("System",),
     "equilibrium.widen_limits": ("widen_limits",),
-    "integrate.driver": ("simulate",),
+    "integrate.simulate": ("simulate",),
     "integrate.retrace": ("retrace",),
     "results.run": ("Run", "load_run"),
     "sensitivity.objective": ("Integral", "Sampled", "Terminal", "At"),

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
 from .contract.node import Bus
 from .registry.hookspecs import hookimpl
-
-if TYPE_CHECKING:
-    from .integrate.driver import Stepper
-    from .system.system import System
 
 
 @hookimpl
@@ -22,20 +18,11 @@ def register_devices(register: Callable[[type], None]) -> None:
 
 @hookimpl
 def register_integrators(register: Callable[[str, Any], None]) -> None:
-    register("theta", _theta)
-    register("ida", _ida)
-
-
-def _theta(system: System, step: float, **options: Any) -> Stepper:
+    from .integrate.ida import Ida
     from .integrate.theta.step import Theta
 
-    return Theta(system, step, **options)
-
-
-def _ida(system: System, step: float, **options: Any) -> Stepper:
-    from .integrate.ida import Ida
-
-    return Ida(system, step, **options)
+    for stepper in (Theta, Ida):
+        register(stepper.name, stepper)
 
 
 @hookimpl

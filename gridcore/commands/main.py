@@ -121,8 +121,8 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
 def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool,
        out: Path | None) -> None:
     """Power flow of a case: a table of its buses."""
-    from ..equilibrium.operating_point import Dispatch
-    from ..system.system import build
+    from ..equilibrium.build import build
+    from ..equilibrium.dispatch import Dispatch
     from .progress import Progress
     from .tables import bus_table, totals, write_csv
 
@@ -131,7 +131,7 @@ def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: 
         system = build(loaded, deenergise=deenergise, initialise=False)
         if not system.islands.buses:
             raise GridcoreError(f"case '{loaded.name}' has no buses")
-        dispatch = Dispatch(system)
+        dispatch = Dispatch(system.system, system.Z0.copy())
         flow = dispatch.solve(enforce_q_limits)
     table = bus_table(dispatch, flow)
     if out is None:

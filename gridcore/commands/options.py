@@ -20,8 +20,8 @@ from ..errors import GridcoreError, Interrupted
 
 if TYPE_CHECKING:
     from ..case.records import Case
+    from ..equilibrium.equilibrium import Equilibrium
     from ..results.run import Run
-    from ..system.system import System
     from ..tape.grid import Spacing
 
 Command = Callable[..., Any]
@@ -205,18 +205,18 @@ class Study:
     record: Sequence[str] = ()
     memory: float | None = None
 
-    def build(self, quiet: bool = False) -> System:
+    def build(self, quiet: bool = False) -> Equilibrium:
         """The system, at its operating point."""
-        from ..system.system import build
+        from ..equilibrium.build import build
         from .progress import Progress
 
         loaded = load(self.case, self.changes, quiet)
         with Progress("building", quiet=quiet), placed(loaded):
             return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
 
-    def simulate(self, system: System, out: Path, quiet: bool = False) -> Run:
+    def simulate(self, system: Equilibrium, out: Path, quiet: bool = False) -> Run:
         """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
-        from ..integrate.driver import simulate
+        from ..integrate.simulate import simulate
         from .progress import Progress
 
         options: dict[str, Any] = {} if self.theta is None else {"theta": self.theta}

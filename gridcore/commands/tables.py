@@ -13,8 +13,8 @@ from ..equilibrium import powerflow
 from ..results.export import whole_file
 
 if TYPE_CHECKING:
-    from ..equilibrium.operating_point import Dispatch
-    from ..system.system import System
+    from ..equilibrium.dispatch import Dispatch
+    from ..equilibrium.equilibrium import Equilibrium
 
 _KINDS = {powerflow.PQ: "PQ", powerflow.PV: "PV", powerflow.SLACK: "slack"}
 _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}
@@ -41,7 +41,7 @@ class Table:
 
 def bus_table(dispatch: Dispatch, flow: powerflow.PowerFlow) -> Table:
     """Voltage of every bus in service, the power injected into the network there, and its kind."""
-    base = dispatch.system.Z0[dispatch.system.layout.globals["base_mva"]]
+    base = dispatch.Z[dispatch.system.layout.globals["base_mva"]]
     degrees, S = np.degrees(np.angle(flow.V)), flow.S * base
     limits = {1: "at its upper limit of Q", -1: "at its lower limit of Q", 0: ""}
     return Table({
@@ -51,7 +51,7 @@ def bus_table(dispatch: Dispatch, flow: powerflow.PowerFlow) -> Table:
         "": [limits[int(side)] for side in flow.limited]})
 
 
-def totals(system: System, flow: powerflow.PowerFlow) -> str:
+def totals(system: Equilibrium, flow: powerflow.PowerFlow) -> str:
     """One line on how the power flow went."""
     base = system.Z0[system.layout.globals["base_mva"]]
     loss = flow.S.sum() * base

@@ -8,7 +8,7 @@ constant matrix. The hot functions are C (``runtime.c``) where a compiler is the
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,8 @@ class Assembly:
         Entries of the matrix, likewise.
     mass, c, base : (n,) arrays
         What a step sets: ``R = base + c F - mass X`` and ``A = diag(mass) - diag(c) F_X``.
-    refreshed : int
-        How many times the linear part was recomputed: who finds another number than he left has to do it again.
+    differential : (n,) bool array
+        The rows that are differential under the present modes; whoever runs the system says so.
     """
 
     def __init__(self, n: int, Z: np.ndarray, rhs: Sequence[Batch], jac: Sequence[Batch],
@@ -79,7 +79,10 @@ class Assembly:
         self._linear_cols = columns[self._linear_entries]
         self._linear_values = np.zeros(len(self._linear_entries))
         self._linear_constant = np.zeros(len(self._linear_rows))
-        self.refreshed = 0
+        self.differential = np.zeros(n, dtype=bool)
+        self.label: Callable[[int], str] = str
+        self.factors: Callable[..., Any]
+        self._slope: Callable[[np.ndarray], np.ndarray | None] = lambda Z: None
         self._native: Any = None
         self.runtime: Any = None
 
@@ -89,9 +92,17 @@ class Assembly:
             mask[batch.scatter] = True
         return mask[:nnz]
 
+    def time_slope(self) -> np.ndarray | None:
+        """Partial derivative of F in time, (n,); None where no equation reads the time."""
+        return self._slope(self.Z)
+
+    def load(self, Z: np.ndarray) -> None:
+        """Take over a whole buffer, and recompute what depends on parameters and modes."""
+        self.Z[:] = Z
+        self.refresh()
+
     def refresh(self) -> None:
         """Recompute the linear part: after parameters or modes in ``Z`` have changed."""
-        self.refreshed += 1
         self._linear_matrix[:] = 0.0
         for batch in self._linear_jac:
             batch.add(self.Z, self._linear_matrix)

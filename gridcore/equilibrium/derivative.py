@@ -8,18 +8,19 @@ power of slack and PV sources) are parameters of G; their own derivative is one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..equations.sparse_map import Entries, SparseMap
+from ..kept import KeptFor
 from ..linear.linsolve import LU
+from .dispatch import Dispatch
+from .equilibrium import Equilibrium
 from .powerflow import PQ
 
-if TYPE_CHECKING:
-    from ..system.system import System
-    from .operating_point import Dispatch
+# The initial sensitivities in the same parameters.
+_prepared: KeptFor[InitialSensitivity] = KeptFor("initial_sensitivity")
 
 
 class InitialSensitivity:
@@ -27,7 +28,7 @@ class InitialSensitivity:
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
         At its operating point.
     carried : (n_c,) int array
         Positions in Z of the parameters; the set-points and what the power flow finds are among them.
@@ -36,13 +37,13 @@ class InitialSensitivity:
         parameters of their own, and the balance of the buses is not restored.
     """
 
-    def __init__(self, system: System, carried: np.ndarray, through_power_flow: bool):
+    def __init__(self, system: Equilibrium, carried: np.ndarray, through_power_flow: bool):
         self.system, self.carried = system, carried
         self.initialisation = init = system.initialisation
         Z, n = system.rest, system.n
         self.lu = LU(len(init.unknowns), init.map.indptr, init.map.indices)
         self.lu.factor(init.matrix(Z).copy())
-        column_of = system.columns(carried)
+        column_of = system.system.columns(carried)
         self.setpoint_columns = column_of[init.unknowns[n:]]
         free = column_of.copy()
         free[init.unknowns[n:]] = -1
@@ -52,10 +53,10 @@ class InitialSensitivity:
                      if through_power_flow and point is not None and point.dispatch is not None else None)
 
     @classmethod
-    def of(cls, system: System, carried: np.ndarray, through_power_flow: bool) -> InitialSensitivity:
+    def of(cls, system: Equilibrium, carried: np.ndarray, through_power_flow: bool) -> InitialSensitivity:
         """The same, kept for the next sweep from the same initial point."""
-        key = (carried.tobytes(), through_power_flow, system.rest.tobytes())
-        return system.remembered("initial", key, lambda: cls(system, carried, through_power_flow))
+        return _prepared.get(system, (carried.tobytes(), through_power_flow),
+                             lambda: cls(system, carried, through_power_flow))
 
     def forward(self, dP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """dX0 (K, n), and dP (K, n_c) with set-points and operating point filled in."""
@@ -81,7 +82,7 @@ class InitialSensitivity:
 class _FlowSensitivity:
     """The power flow as a map from its inputs to what it finds, in columns of the carried parameters."""
 
-    def __init__(self, system: System, dispatch: Dispatch, column_of: np.ndarray, width: int):
+    def __init__(self, system: Equilibrium, dispatch: Dispatch, column_of: np.ndarray, width: int):
         point = system.operating_point
         assert point is not None
         assert point.power_flow is not None

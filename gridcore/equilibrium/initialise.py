@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -18,15 +18,18 @@ import scipy.sparse as sp
 
 from ..contract.node import Bus
 from ..contract.scope import Scope
+from ..equations.assembly import Assembly
 from ..equations.kernel import Batch
 from ..equations.layout import Group
 from ..equations.sparse_map import SparseMap, entries, function_of
 from ..equations.trace import Trace
 from ..errors import InitialisationError
+from ..kept import Kept, KeptFor
 from ..linear.linsolve import LU, SingularMatrix
+from ..system.system import System
 
-if TYPE_CHECKING:
-    from ..system.system import System
+# The equations of the same system with the same devices in service.
+_prepared: KeptFor[Initialisation] = KeptFor("initialisation")
 
 TOLERANCE = 1e-10
 _ITERATIONS = 40
@@ -35,19 +38,26 @@ _ITERATIONS = 40
 class Initialisation:
     """The equations G(U; p) = 0 of the initial state of a system.
 
+    Parameters
+    ----------
+    system : System
+    Z : (size,) array
+        Which devices are in service; nothing else of it is kept.
+
     Attributes
     ----------
     unknowns : (n + n_s,) int array
         Positions in Z of the unknowns: the variables, then the set-points.
     """
 
-    def __init__(self, system: System):
+    def __init__(self, system: System, Z: np.ndarray):
         self.system = system
+        self._derivatives: Kept[SparseMap] = Kept()
         n = system.n
         self.setpoints = self._find_setpoints()
         self.unknowns = np.concatenate([np.arange(n), self.setpoints])
         self._fixed = np.zeros(len(self.unknowns), dtype=bool)
-        self._fix_out_of_service()
+        self._fix_out_of_service(Z)
         self._starts = self._find_starts()
         self._voltages = self._find_voltages()
         self._replaced = np.zeros(n, dtype=bool)
@@ -60,7 +70,7 @@ class Initialisation:
         self._free = n + np.flatnonzero(~self._fixed[n:])
         self._taken = 0
         self.n_rows = len(self.unknowns)
-        self._extra = [self._extra_rows(k) for k in range(len(system.traces))]
+        self._extra = [self._extra_rows(k, Z) for k in range(len(system.traces))]
         self._identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
         self._check_square()
         self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), self._identity)
@@ -78,8 +88,8 @@ class Initialisation:
                     found.append(at[[int(i) not in layout.driven for i in at]])
         return np.concatenate(found).astype(int) if found else np.zeros(0, dtype=int)
 
-    def _fix_out_of_service(self) -> None:
-        layout, Z = self.system.layout, self.system.Z0
+    def _fix_out_of_service(self, Z: np.ndarray) -> None:
+        layout = self.system.layout
         place = {int(at): k for k, at in enumerate(self.unknowns)}
         for group in layout.groups:
             cls = group.shape.cls
@@ -105,7 +115,7 @@ class Initialisation:
                  for g in layout.groups if issubclass(g.shape.cls, Bus)]
         return np.concatenate(parts) if parts else np.zeros((0, 5), dtype=int)
 
-    def _extra_rows(self, k: int) -> tuple[list[ca.SX], np.ndarray] | None:
+    def _extra_rows(self, k: int, Z: np.ndarray) -> tuple[list[ca.SX], np.ndarray] | None:
         """Expressions and rows beyond those of F: set-point equations, injected currents."""
         system, layout = self.system, self.system.layout
         group, trace = layout.groups[k], system.traces[k]
@@ -114,7 +124,7 @@ class Initialisation:
         width = len(outputs) + len(currents)
         if not width:
             return None
-        service = system.Z0[layout.index(group.members, group.shape.cls, "status")] == 1
+        service = Z[layout.index(group.members, group.shape.cls, "status")] == 1
         rows = np.full((len(group), width), -1)
         many = int(service.sum()) * width
         found = self._free[self._taken:self._taken + many]
@@ -159,11 +169,12 @@ class Initialisation:
         """(n,) bool: the variables of what is out of service, which stay as they are."""
         return self._fixed[: self.system.n]
 
-    def residual(self, Z: np.ndarray) -> np.ndarray:
-        """G at Z, (n + n_s,)."""
-        system, n = self.system, self.system.n
+    def residual(self, Z: np.ndarray, ws: Assembly) -> np.ndarray:
+        """G at Z, (n + n_s,); in a workspace."""
+        n = self.system.n
         G = np.zeros(self.n_rows + 1)
-        G[:n] = system.rhs(Z)
+        ws.load(Z)
+        G[:n] = ws.rhs()
         G[:n][self._replaced] = 0.0
         for batch in self._batches:
             batch.add(Z, G)
@@ -210,7 +221,7 @@ class Initialisation:
             put(row, va, -Z[on] * Z[vm] * part[1](Z[va]))
         for group, where in self._power_rows:
             self._put_target(Z, group, where, put)
-        own = self.system.remembered("initialisation", column_of, lambda: self._jacobian(column_of, width)).evaluate(Z)
+        own = self._derivatives.get(column_of.tobytes(), lambda: self._jacobian(column_of, width)).evaluate(Z)
         placed = sp.csc_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
                                shape=own.shape)
         return own + placed
@@ -227,8 +238,8 @@ class Initialisation:
             put(where[:, 0], at, -slope.real)
             put(where[:, 1], at, -slope.imag)
 
-    def solve(self, Z: np.ndarray) -> int:
-        """Newton from the values in Z to the initial state, in place; returns the iterations.
+    def solve(self, Z: np.ndarray, ws: Assembly) -> int:
+        """Newton from the values in Z to the initial state, in place, in a workspace; returns the iterations.
 
         Raises
         ------
@@ -236,7 +247,7 @@ class Initialisation:
             Naming the device whose equation is not met.
         """
         lu = LU(len(self.unknowns), self.map.indptr, self.map.indices)
-        G = self.residual(Z)
+        G = self.residual(Z, ws)
         size = np.max(np.abs(G), initial=0.0)
         for iteration in range(_ITERATIONS):
             try:
@@ -248,7 +259,7 @@ class Initialisation:
             before, damping = Z[self.unknowns].copy(), 1.0
             while True:
                 Z[self.unknowns] = before - damping * step
-                G = self.residual(Z)
+                G = self.residual(Z, ws)
                 now = np.max(np.abs(G), initial=0.0)
                 if now <= (1 - 0.25 * damping) * size or damping < 1e-3 or now < 1e-9:
                     break
@@ -273,6 +284,12 @@ class Initialisation:
             if len(found):
                 return f"the power injected by {self.system.layout.instances[group.members[found[0, 0]]].id}"
         return "the equation of a set-point"
+
+
+def initialisation(system: System, Z: np.ndarray) -> Initialisation:
+    """The equations of the initial state of a system, with the devices that are in service in Z."""
+    in_service = [Z[system.layout.index(g.members, g.shape.cls, "status")] for g in system.layout.groups]
+    return _prepared.get(system, np.concatenate(in_service).tobytes(), lambda: Initialisation(system, Z))
 
 
 def start(system: System, Z: np.ndarray) -> None:

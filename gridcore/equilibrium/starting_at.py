@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import CaseError, ConvergenceError
-from ..linear.newton import Newton
 from ..suggest import suggest
-
-if TYPE_CHECKING:
-    from ..system.system import System
+from .equilibrium import Equilibrium
 
 
-def starting_at(system: System, values: Mapping[str, float]) -> System:
+def starting_at(system: Equilibrium, values: Mapping[str, float]) -> Equilibrium:
     """The same system with some states away from where initialisation puts them.
 
     The algebraic variables are solved again; set-points and all other states stay those of the operating
@@ -24,14 +19,9 @@ def starting_at(system: System, values: Mapping[str, float]) -> System:
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     values : mapping of str to float
         Differential states by address, ``{"GEN2.omega": 1.001}``, in their units.
-
-    Returns
-    -------
-    System
-        It shares kernels and buffers with `system`: simulate one at a time.
 
     Raises
     ------
@@ -45,15 +35,8 @@ def starting_at(system: System, values: Mapping[str, float]) -> System:
             raise CaseError(f"'{name}' is not a differential state{suggest(name, known)}")
         if not np.isfinite(value):
             raise CaseError(f"the initial value of {name} must be a finite number, not {value!r}")
-    other = copy.copy(system)
-    other.Z0 = system.Z0.copy()
     at = np.array([known[name] for name in values], dtype=int)
-    other.held = np.union1d(system.held, at)
-    other.Z0[at] = list(values.values())
-    other.load(other.Z0)
     try:
-        Newton(other).resolve(other.differential(other.Z0))
+        return system.holding(at, np.array(list(values.values()), dtype=float))
     except ConvergenceError as error:
         raise CaseError(f"no solution of the network where {', '.join(values)} start so: {error}") from None
-    other.Z0[: other.n] = other.assembly.X
-    return other

@@ -11,8 +11,8 @@ from ..case.records import Case
 from ..contract.limits import Reached, bound_of
 from ..equations.sparse_map import function_of
 from ..system.switching import Trigger
-from ..system.system import System, build
-from .operating_point import beyond
+from .build import build
+from .equilibrium import Equilibrium, beyond
 
 # A limit is moved past the value at t0 by this part of it, and this much: then the operating point is inside, and so it
 # is for parameters that differ a little.
@@ -60,11 +60,11 @@ def widen_limits(case: Case, *, deenergise: bool = False, enforce_q_limits: bool
     return widened
 
 
-def _beyond(system: System) -> dict[str, tuple[float, float]]:
+def _beyond(system: Equilibrium) -> dict[str, tuple[float, float]]:
     """Parameters whose limits are broken at Z0: the value there, and what to give them so that the bound is behind."""
     found: dict[str, tuple[float, float]] = {}
     switching, layout, Z = system.switching, system.layout, system.Z0
-    for trigger in (switching.guards[k] for k in np.flatnonzero(beyond(system))):
+    for trigger in (switching.guards[k] for k in np.flatnonzero(beyond(switching, Z))):
         declared = layout.groups[trigger.group].shape.cls.declares
         limit = declared.guards[trigger.item].limit
         if limit is None or limit.label not in declared.params:
@@ -78,7 +78,7 @@ def _beyond(system: System) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _evaluate(system: System, trigger: Trigger, limit: Reached) -> tuple[float, float]:
+def _evaluate(system: Equilibrium, trigger: Trigger, limit: Reached) -> tuple[float, float]:
     """What is limited, and its bound, at Z0."""
     group, trace = system.layout.groups[trigger.group], system.traces[trigger.group]
     both = [ca.SX(trace.expression(f)) for f in (limit.value, lambda s: bound_of(s, limit.bound))]

@@ -1,76 +1,35 @@
 """The loop of a run: grid, timers, pending actions, located crossings, switches; all go on the tape.
 
-A *stepper* makes one step at a time; everything about events is here, and the same for all steppers.
+A :class:`~gridcore.integrate.base.Stepper` makes one step at a time; everything about events is here, and the same for
+all steppers.
 """
 
 from __future__ import annotations
 
-import time as clock_time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..errors import CaseError, EventError, GridcoreError
+from ..equilibrium.equilibrium import Equilibrium
+from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
 from ..linear.newton import Newton
-from ..registry import registries as plugins
-from ..results.run import Run
-from ..results.signals import needed
-from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed, states
+from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed
 from ..tape.grid import MERGE, Spacing, finest, grid
-from ..tape.records import GRID, Arm, Cancel, Resolve, Settings, Step, Switch, Tape
+from ..tape.records import GRID, Arm, Cancel, Method, Resolve, Settings, Step, Switch, Tape
+from .base import Stepper
 from .guards import Watch
+from .locate import Crossing, locate
 from .round_off import visible
 
-if TYPE_CHECKING:
-    from ..system.system import System
-
+# Attempts to find an event before the end of a step that has no solution.
+_HALVINGS = 20
 _CHATTER = 100
 # A limit has jumped if it moved by more, relative to the state that is there.
 _JUMP = 1e-9
-
-
-@dataclass
-class Outcome:
-    """What one step did: the time reached, the guards that fired there, and the guard functions."""
-
-    t: float
-    fired: np.ndarray
-    gamma: np.ndarray
-
-
-class Stepper(Protocol):
-    """One-step method. ``X``, ``p``, modes and time are in ``system.assembly.Z``, before and after.
-
-    Attributes
-    ----------
-    theta : float or None
-        Of a theta method, whose tape can be replayed exactly; None for others.
-    counters : Counter
-        Work done: ``newton_iterations``, ``factorisations``, ``solves`` ...
-    """
-
-    @property
-    def theta(self) -> float | None:
-        """Of a theta method; None for others."""
-
-    @property
-    def counters(self) -> Counter[str]:
-        """Work done so far."""
-
-    def restart(self) -> None:
-        """The state, the parameters or the modes may have been changed from outside.
-
-        Where `theta` is a number nothing that happened before may matter from here on, to the last bit:
-        a run is recomputed from its checkpoints.
-        """
-
-    def step(self, t: float, target: float, watch: Watch) -> Outcome:
-        """Go from `t` towards `target`, and stop there or at the first guard that fires before."""
-        ...
+_ROUND_OFF = 4 * np.finfo(float).eps
+_NONE = np.zeros(0, dtype=int)
 
 
 @dataclass
@@ -101,25 +60,26 @@ class _Instant:
 
 
 class Driver:
-    """One run of a system under a stepper."""
+    """One run of a system under a stepper, in a workspace of its own."""
 
-    def __init__(self, system: System, stepper: Stepper, step: Spacing, t0: float, t_end: float,
+    def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
                  kept: InMemory | Recomputed | None = None):
         self.system, self.stepper, self.t_end = system, stepper, t_end
-        self.Z = system.assembly.Z
-        self.newton = Newton(system)
+        self.ws = system.workspace()
+        self.Z = self.ws.Z
+        self.newton = Newton(self.ws)
         self.watch = Watch(system.switching)
-        self.tape = Tape(system.n, stepper.theta, states=kept or InMemory(system.n))
+        self.gamma = np.zeros(len(self.watch))
+        self.tape = Tape(system.n, methods=[method], states=kept or InMemory(system.n))
         self.t, self.clock = t0, GRID
         # points of the grid behind; points before the tape, and settings, when it is a part replayed
         self.reached = self._points_before = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
         self.slack = MERGE * finest(step)
         self._switches: list[tuple[float, str]] = []
-        self.Z[:] = system.Z0
         system.islands.settle(self.Z)
-        system.assembly.refresh()
         self.Z[-1] = t0
+        self._changed()
         timers = []
         for number, trigger in enumerate(system.switching.timers):
             at = float(self.Z[trigger.time])
@@ -144,7 +104,7 @@ class Driver:
         while self.reached < len(self.grid):
             begin, end, switched = self.t, float(self.grid[self.reached]), self.counters["switches"]
             while self.t < end - self.slack:
-                if self.stepper.theta is not None and self.tape.points - self._segment_begun >= SEGMENT:
+                if self.stepper.one_step and self.tape.points - self._segment_begun >= SEGMENT:
                     self._new_segment()
                 self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER:
@@ -162,8 +122,13 @@ class Driver:
         self.tape.states.start(self._checkpoint)
 
     def _renew(self) -> None:
-        self.stepper.restart()
+        self.stepper.restart(self.ws, self.t)
         self.newton.renew()
+
+    def _changed(self) -> None:
+        """Parameters or modes have changed: what follows from them in the workspace."""
+        self.ws.refresh()
+        self.ws.differential[:] = self.system.differential(self.Z)
 
     def _checkpoint(self) -> Checkpoint:
         settings = self._settings_before + len(self.tape.settings) - 1
@@ -171,40 +136,36 @@ class Driver:
         return Checkpoint(self._points_before + self.tape.points, self.Z[: self.system.n].copy(), instant)
 
     def _replay(self, checkpoint: Checkpoint) -> None:
-        """Run on from a checkpoint as before; whoever is using the assembly finds it as it was."""
-        assembly, n = self.system.assembly, self.system.n
-        in_use = [(array, array.copy()) for array in (assembly.Z, assembly.mass, assembly.c, assembly.base)]
-        whole, at = self.tape, checkpoint.driver
-        self.tape = Tape(n, whole.theta, states=whole.states)
+        """Run on from a checkpoint as before."""
+        n, whole, at = self.system.n, self.tape, checkpoint.driver
+        self.tape = Tape(n, methods=whole.methods, states=whole.states)
         self.tape.clocks = list(whole.clocks)
         self.t, self.clock, self.reached = at.t, at.clock, at.reached
         self.agenda, self.watch = _Agenda(list(at.agenda)), at.watch.copy()
         self._points_before, self._settings_before, self._segment_begun = checkpoint.points, max(at.settings, 0), 0
         self.Z[:n], self.Z[n:-1], self.Z[-1] = checkpoint.X, whole.settings[self._settings_before], at.t
-        assembly.refresh()
+        self._changed()
         if at.settings >= 0:
             self.tape.settings = Settings([self.Z[n:-1]])
+            self._see()
         self._renew()
         try:
             self._go_on()
         finally:
             self.tape = whole
-            for array, values in in_use:
-                array[:] = values
-            assembly.refresh()
 
     def _begin(self) -> None:
-        gamma = self._gamma()
-        self.watch.refresh(self.Z, gamma)
+        self._see()
+        self.watch.refresh(self.Z, self.gamma)
         self.tape.settings.append(self.Z[self.system.n:-1])
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
-        if self.t != 0 and self.system.time_slope() is not None:  # the operating point is one at time zero
+        if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
-            gamma = self._gamma()
+            self._see()
         if self.agenda.next() <= self.t + self.slack:
             self._stand_still(self.agenda.items[0][2])
-        self.newton.hold(self.system.differential(self.Z))
-        self._events(self.watch.fired_by_jump(gamma, self._visible), gamma)
+        self.newton.hold(self.ws.differential)
+        self._events(self.watch.fired_by_jump(self.gamma, self._visible))
 
     def _stand_still(self, clock: int) -> None:
         """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
@@ -214,11 +175,13 @@ class Driver:
 
     def _visible(self, guards: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Whether values of guards after a switch are more than round-off."""
-        return visible(self.newton, guards, values)
+        return visible(self.newton, self.system.system, guards, values)
 
-    def _gamma(self) -> np.ndarray:
-        self.counters["guard_evaluations"] += 1
-        return self.system.switching.values(self.Z)
+    def _see(self) -> None:
+        """The guards at the present point."""
+        if len(self.watch):
+            self.counters["guard_evaluations"] += 1
+            self.gamma = self.system.switching.values(self.Z)
 
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
@@ -229,50 +192,120 @@ class Driver:
             target, _, clock = self.agenda.items[0]
         if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
             target, clock = pending.time, pending.clock
-        start = self.clock
-        outcome = self.stepper.step(self.t, target, self.watch)
-        k, h = self.tape.points - 1, outcome.t - self.t
-        located = -1
-        if len(outcome.fired):
-            located = int(outcome.fired[0])
+        start, before = self.clock, self.t
+        located = self._step(target)
+        k, self.clock = self.tape.points - 1, GRID  # the grid: an inner step of a variable-step method
+        if located >= 0:
             self.clock = self.tape.clock("guard", located)
-        elif outcome.t == target:
+        elif self.t == target:
             self.clock = clock
-        else:
-            self.clock = GRID  # an inner step of a variable-step method
-        self.t = outcome.t
-        self.tape.records.append(Step(k, h, start, self.clock, located))
+        self.tape.records.append(Step(k, self.t - before, start, self.clock, located))
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
-        if len(outcome.fired) or self.t >= min(self.agenda.next(), pending.time if pending else np.inf) - self.slack:
-            self._events(outcome.fired, outcome.gamma)
+        fired = np.array([located]) if located >= 0 else _NONE
+        if located >= 0 or self.t >= min(self.agenda.next(), pending.time if pending else np.inf) - self.slack:
+            self._events(fired)
         elif len(self.watch):
-            self.watch.accept(outcome.gamma, outcome.fired)
+            self.watch.accept(self.gamma, fired)
 
-    def _events(self, fired: np.ndarray, gamma: np.ndarray) -> None:
+    def _step(self, target: float) -> int:
+        """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
+        begun, before, X = self.t, self.gamma, self.ws.X.copy() if len(self.watch) else self.ws.X
+        self.t = self._advance_or_shorten(target, X)
+        if not len(self.watch):
+            return -1
+        self._see()
+        fired = self.watch.fired(self.gamma)
+        if len(fired) and not self.stepper.exact_ends:
+            self._end_at(self.t)
+            fired = self.watch.fired_by_jump(self.gamma, self._visible)
+        elif len(fired):  # what rests at zero but for round-off has not crossed it
+            size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
+            fired = fired[visible(self.newton, self.system.system, fired, size, relative=True)]
+        return self._first(begun, before, X, fired) if len(fired) else -1
+
+    def _advance_or_shorten(self, target: float, X: np.ndarray) -> float:
+        """Advance to a target; where there is no solution, to a time before it at which a guard has fired."""
+        t, low, high = self.t, self.t, target
+        try:
+            return self.stepper.advance(t, target).t
+        except ConvergenceError:
+            for _ in range(_HALVINGS if len(self.watch) else 0):
+                part = 0.5 * (low + high)
+                self.ws.X[:], self.Z[-1] = X, t
+                try:
+                    reached = self.stepper.advance(t, part).t
+                except ConvergenceError:
+                    high = part
+                    continue
+                if len(self.watch.fired(self.system.switching.values(self.Z))):
+                    return reached
+                low = part
+            self.ws.X[:] = X
+            raise
+
+    def _end_at(self, t: float) -> None:
+        """End the present step at `t`, in place of where it was ended last."""
+        self.stepper.state_at(t)
+        self._see()
+
+    def _first(self, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
+        """End the present step at the first of the guards that fired within it; returns that guard.
+
+        The one that is first on straight lines is located; then those that are across there already.
+        """
+        first = -1
+        while len(fired):
+            ahead = before[fired] - self.gamma[fired]
+            parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
+            guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
+            crossing = Crossing(self.ws, self._end_at, lambda g=guard: float(self.gamma[g]),
+                                self._noise(guard), str(self.system.switching.guards[guard]))
+            self.t = locate(crossing, begun, end, float(before[guard]), float(gamma[guard]), X0)
+            self.counters["locations"] += 1
+            fired = fired[fired != guard]
+            if self.t < end or first < 0:
+                first = guard
+                fired = fired[self.gamma[fired] * gamma[fired] > 0]
+                if len(fired):
+                    fired = fired[visible(self.newton, self.system.system, fired, self.gamma[fired])]
+            else:  # what round-off took for earlier
+                self.t, self.ws.X[:] = end, X
+                self._end_at(end)
+        return first
+
+    def _noise(self, guard: int) -> Callable[[float], float]:
+        """Round-off of a guard's own terms over its speed: a function of the speed that gives seconds."""
+        def noise(speed: float) -> float:
+            columns, gradient, _ = self.system.system.guard_row(guard)(self.Z)
+            return float(_ROUND_OFF * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
+
+        return noise
+
+    def _events(self, fired: np.ndarray) -> None:
         """All that happens at this instant: until nothing more does."""
         for _ in range(_CHATTER):
-            triggers = self._collect(fired, gamma)
+            triggers = self._collect(fired)
             if not triggers:
                 return
             self._switch(triggers)
-            gamma = self._gamma()
-            self.watch.refresh(self.Z, gamma)
-            self._turn_back(triggers, gamma)
-            fired = self.watch.fired_by_jump(gamma, self._visible)
+            self._see()
+            self.watch.refresh(self.Z, self.gamma)
+            self._turn_back(triggers)
+            fired = self.watch.fired_by_jump(self.gamma, self._visible)
         self._chattering(self.t)
 
-    def _turn_back(self, triggers: tuple[tuple[str, int], ...], gamma: np.ndarray) -> None:
+    def _turn_back(self, triggers: tuple[tuple[str, int], ...]) -> None:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
-            if self.watch.bounces(guard, gamma, self._visible):
-                columns, gradient, gamma_t = self.system.guard_row(guard)(self.Z)
-                rates = self.newton.derivative(self.system.differential(self.Z))
+            if self.watch.bounces(guard, self.gamma, self._visible):
+                columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
+                rates = self.newton.derivative(self.ws.differential)
                 self.watch.turned(guard, float(gradient @ rates[columns]) + gamma_t)
 
-    def _collect(self, fired: np.ndarray, gamma: np.ndarray) -> tuple[tuple[str, int], ...]:
+    def _collect(self, fired: np.ndarray) -> tuple[tuple[str, int], ...]:
         """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""
-        self.watch.accept(gamma, fired)
+        self.watch.accept(self.gamma, fired)
         triggers = [("timer", number) for _, number, _ in self.agenda.due(self.t, self.slack)]
         due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
         for guard in due:
@@ -306,7 +339,7 @@ class Driver:
         k = self.tape.points - 1
         chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
         switching.apply(self.Z, chosen)
-        system.assembly.refresh()
+        self._changed()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
         try:
             self._resolve()
@@ -318,7 +351,7 @@ class Driver:
             self.tape.settings.append(self.Z[system.n:-1])
         self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
-        self.stepper.restart()
+        self.stepper.restart(self.ws, self.t)
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]
@@ -328,83 +361,15 @@ class Driver:
         system = self.system
         held = system.at_moving_limit(self.Z)
         before = self.Z[held[:, 0]]
-        self.newton.resolve(system.differential(self.Z))
+        self.newton.resolve(self.ws.differential)
         free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (1 + np.abs(before))]
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0
-            system.assembly.refresh()
-            self.newton.resolve(system.differential(self.Z))
+            self._changed()
+            self.newton.resolve(self.ws.differential)
 
     def _chattering(self, since: float) -> None:
         count = Counter(name for t, name in self._switches if t >= since - self.slack)
         names = ", ".join(f"{name} ({times} times)" for name, times in count.most_common(4))
         raise EventError(f"chattering: {names}", t=self.t)
-
-
-def simulate(system: System, t_end: float, step: Spacing = 0.01, method: str = "theta", *, t0: float = 0.0,
-             checkpoint: str | Path | float = "auto", memory: float | None = None,
-             record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
-             **options: Any) -> Run:
-    """Simulate a system from its operating point.
-
-    Parameters
-    ----------
-    system : System
-    t_end : float
-        End of the run (s).
-    step : float or sequence of (float, float)
-        Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
-        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
-    method : str
-        ``"theta"``, ``"ida"``, or what a plugin registered.
-    t0 : float
-        Start of the run (s).
-    checkpoint : {"auto", "memory", "disk"}, Path or number
-        Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
-        beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
-        of a theta method, in no more than this many bytes of memory: what is not kept is computed again,
-        the same to the last bit, when it is read.
-    memory : float, optional
-        Bytes of states that ``"auto"`` keeps in memory; by default a quarter of what the machine has.
-    record : str or iterable of str, optional
-        Keep these quantities only, by address or shell-style pattern: ``["GEN*.omega", "BUS7.Vm"]``. A
-        run that keeps a part of its states cannot be differentiated.
-    progress : callable, optional
-        Called with the time reached, at every point of the grid.
-    **options
-        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; ``rtol``, ``atol`` for ``"ida"``.
-
-    Returns
-    -------
-    Run
-
-    Raises
-    ------
-    ConvergenceError, EventError
-        With the place and the time; what was computed before is in the error's ``run``.
-    """
-    if not (np.isfinite(t_end) and t_end > t0):
-        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
-    grid(step, t0, t_end)  # refused before anything is made
-    began = clock_time.perf_counter()
-    stepper = plugins.integrators[method](system, finest(step), **options)
-    kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
-    if isinstance(kept, Recomputed) and stepper.theta is None:
-        raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
-                        "use 'disk'")
-    driver = Driver(system, stepper, step, t0, t_end, kept)
-    settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
-
-    def finish() -> Run:
-        driver.tape.trim()
-        counters = driver.counters + driver.newton.counters() + stepper.counters
-        return Run(system, driver.tape, settings, dict(counters),
-                   {"simulate": clock_time.perf_counter() - began})
-
-    try:
-        driver.run(progress)
-    except GridcoreError as error:
-        error.run = finish()  # type: ignore[attr-defined]
-        raise
-    return finish()

@@ -24,19 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..equations.assembly import Assembly
 from ..errors import CaseError, ConvergenceError, MissingDependency
 from ..linear.linsolve import SingularMatrix
 from ..linear.newton import Newton
-from .driver import Outcome
-from .guards import Watch
-from .round_off import visible
+from .base import Advance, Stepper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..system.system import System
 
-_HALVINGS = 200
 # P with a cj that differs by less than this fraction is the matrix itself, as far as Newton's method can tell.
 _SAME_CJ = 1e-6
 # Residuals are scaled to this many tolerances: SPGMR stops at 0.05 x 0.33, by IDA's choice.
@@ -131,12 +128,11 @@ class NearIdentity:
         residual *= self._scale
 
 
-class Ida:
+class Ida(Stepper):
     """Stepper over IDA, whose work and memory in a step are those of sparse factors.
 
     Parameters
     ----------
-    system : System
     step : float
         Spacing of results (s).
     rtol, atol : float
@@ -146,74 +142,82 @@ class Ida:
 
     Raises
     ------
-    MissingDependency
-        If scikits.odes is not installed.
+    CaseError
+        If one of them is not a positive number.
     """
 
-    theta: float | None = None
+    name = "ida"
+    order = 5
+    exact_ends = False
+    one_step = False
 
-    def __init__(self, system: System, step: float, rtol: float = 1e-8, atol: float = 1e-10,
-                 max_step: float = 0.0, first_step: float = 0.0):
+    def __init__(self, step: float, rtol: float = 1e-8, atol: float = 1e-10, max_step: float = 0.0,
+                 first_step: float = 0.0):
         for name, value in (("rtol", rtol), ("atol", atol)):
             if not 0 < value < np.inf:
                 raise CaseError(f"{name} = {value!r} must be a number greater than 0")
         for name, value in (("max_step", max_step), ("first_step", first_step)):
             if not 0 <= value < np.inf:
                 raise CaseError(f"{name} = {value!r} must be a number, 0 for none")
-        self.system, self.span = system, step
+        self.span, self._tolerances = step, (rtol, atol)
+        self._bounds = {"max_step_size": max_step, "first_step_size": first_step}
         self._work: Counter[str] = Counter()
-        self._lu = system.new_lu()
-        self._near = NearIdentity(system.n, rtol, atol, self._factor, self._lu.solve)
-        self._newton = Newton(system)
-        self._mass = np.zeros(system.n)
-        self._X, self._Xp, self._defect = (np.zeros(system.n) for _ in range(3))
+        self._ws: Assembly | None = None
         self._raised: BaseException | None = None
         self._t_raised = self._tn = 0.0
-        self._stale, self._begun = True, False
+
+    def _bind(self, ws: Assembly) -> None:
+        """Make the solver, for a workspace."""
+        rtol, atol = self._tolerances
+        self._ws, self._lu, self._newton = ws, ws.factors(), Newton(ws)
+        self._near = NearIdentity(ws.n, rtol, atol, self._factor, self._lu.solve)
+        self._mass = np.zeros(ws.n)
+        self._X, self._Xp, self._defect = (np.zeros(ws.n) for _ in range(3))
+        self._begun = False
         self._solver = solver_class()(
             self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol, atol=atol,
-            max_step_size=max_step, first_step_size=first_step, one_step_compute=True, old_api=False,
-            err_handler=_silent)
+            one_step_compute=True, old_api=False, err_handler=_silent, **self._bounds)
 
     @property
     def counters(self) -> Counter[str]:
         """Work done: IDA's, and that of restarts and events."""
+        if self._ws is None:
+            return Counter()
         return self._work + self._newton.counters() + Counter(
             products=self._near.products, solves=self._lu.solves,
             factorisations=self._lu.factorisations + self._lu.refactorisations)
 
-    def restart(self) -> None:
-        """Modes or parameters have changed: begin anew from what stands in the assembly."""
+    def restart(self, ws: Assembly, t: float) -> None:
+        """Modes or parameters have changed: begin anew from what stands in the workspace."""
+        if ws is not self._ws:
+            self._bind(ws)
         self._stale = True
 
-    def step(self, t: float, target: float, watch: Watch) -> Outcome:
-        """To `target`, to the end of IDA's next internal step, or to the first guard that fires before."""
+    def advance(self, t: float, target: float) -> Advance:
+        """To `target`, or to the end of IDA's next internal step."""
         if self._stale:
             self._begin(t)
-        before = self._values(watch)
         if self._tn <= t:
-            self._tn = self._near.reached = self._advance()
+            self._tn = self._near.reached = self._internal()
         reached = min(target, self._tn)
         self._load(reached)
-        gamma = self._values(watch)
-        # IDA's first steps are so short that what left zero in one direction may stay, by round-off, on the other side
-        fired = watch.fired(gamma) if len(watch) else np.zeros(0, dtype=int)
-        if len(fired):
-            gamma = self._exact(reached)
-            fired = watch.fired_by_jump(gamma, lambda *across: visible(self._newton, *across))
-        if len(fired):
-            reached, guard = min((self._locate(int(g), t, reached, before[g], gamma[g], watch), int(g)) for g in fired)
-            fired, gamma = np.array([guard]), self._exact(reached)
-        return Outcome(reached, fired, gamma)
+        return Advance(reached)
 
-    def _values(self, watch: Watch) -> np.ndarray:
-        return self.system.switching.values(self.system.assembly.Z) if len(watch) else np.zeros(0)
+    def state_at(self, t: float) -> None:
+        """The interpolant at `t`, with the algebraic equations solved to round-off.
+
+        On IDA's interpolant they hold to its tolerances only, and an event must not look undone when they
+        are solved after it.
+        """
+        self._load(t)
+        self._newton.resolve(self._mass > 0)
 
     def _begin(self, t: float) -> None:
         """Start from the state in the assembly, with the derivative that belongs to it."""
-        differential = self.system.differential(self.system.assembly.Z)
-        self._mass[:] = differential
-        y, yp = self.system.assembly.X.copy(), self._newton.derivative(differential)
+        ws = self._ws
+        assert ws is not None
+        self._mass[:] = ws.differential
+        y, yp = ws.X.copy(), self._newton.derivative(ws.differential)
         if self._begun:
             self._solver.reinit_IC(t, y, yp)
             self._work["restarts"] += 1
@@ -223,28 +227,18 @@ class Ida:
         self._near.begin(t, self._mass)
         self._lu.forget()
 
-    def _advance(self) -> float:
+    def _internal(self) -> float:
         """One internal step; returns the time that IDA has reached then."""
         self._work["internal_steps"] += 1
         self._solver.set_options(one_step_compute=True)
         return self._call(self._tn + self.span)
 
     def _load(self, t: float) -> None:
-        """Put the state at `t`, within the last internal step, into the assembly."""
+        """Put the state at `t`, within the last internal step, into the workspace."""
         self._solver.set_options(one_step_compute=False)
         self._call(t)
-        self.system.assembly.X[:] = self._X
-        self.system.assembly.Z[-1] = t
-
-    def _exact(self, t: float) -> np.ndarray:
-        """Load the state at `t` with the algebraic equations solved to round-off; returns the guard functions.
-
-        On IDA's interpolant they hold to its tolerances only, and an event must not look undone when they
-        are solved after it.
-        """
-        self._load(t)
-        self._newton.resolve(self._mass > 0)
-        return self.system.switching.values(self.system.assembly.Z)
+        assert self._ws is not None
+        self._ws.X[:], self._ws.Z[-1] = self._X, t
 
     def _call(self, t: float) -> float:
         self._raised = None
@@ -259,38 +253,17 @@ class Ida:
             raise ConvergenceError(f"IDA: {result.message}", place=self._worst(), t=float(result.errors.t))
         return float(result.values.t)
 
-    def _locate(self, guard: int, low: float, high: float, before: float, after: float, watch: Watch) -> float:
-        """The time between `low` and `high` from which on the guard is across, to round-off.
-
-        Secants of the Illinois kind, and halving where they do not help: `before` may be zero or, by
-        round-off, on the far side already, and then `low` is the crossing.
-        """
-        last = 0
-        for k in range(_HALVINGS):
-            middle = low + (high - low) * before / (before - after) if before != after else low
-            if not low < middle < high or k % 8 >= 6:
-                middle = 0.5 * (low + high)
-            if not low < middle < high:
-                break
-            gamma = self._exact(middle)
-            if gamma[guard] == 0:
-                return middle
-            if guard in watch.fired(gamma):
-                high, after, before, last = middle, gamma[guard], before / 2 if last == 1 else before, 1
-            else:
-                low, before, after, last = middle, gamma[guard], after / 2 if last == -1 else after, -1
-        return high
-
     def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
         """``P^-1 (M X' - F)``; 1 asks IDA to try a shorter step, -1 to give up."""
         self._work["residuals"] += 1
         try:
-            assembly = self.system.assembly
-            assembly.X[:], assembly.Z[-1] = y, t
+            ws = self._ws
+            assert ws is not None
+            ws.X[:], ws.Z[-1] = y, t
             if not self._near.prepare(t):
                 return 1
             np.multiply(self._mass, yp, out=out)
-            out -= assembly.rhs()
+            out -= ws.rhs()
             if np.isfinite(y).all() and np.isfinite(yp).all():
                 self._defect[:] = out
             if np.isfinite(out).all():
@@ -302,9 +275,10 @@ class Ida:
 
     def _factor(self, cj: float) -> None:
         """Factors of ``cj M - F_X`` at what stands in the assembly."""
-        assembly = self.system.assembly
-        assembly.mass[:], assembly.c[:] = cj * self._mass, 1.0
-        self._lu.refactor(assembly.matrix(), alike=True)
+        ws = self._ws
+        assert ws is not None
+        ws.mass[:], ws.c[:] = cj * self._mass, 1.0
+        self._lu.refactor(ws.matrix(), alike=True)
 
     def _product(self, _t: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,
                  out: np.ndarray, cj: float) -> int:
@@ -319,7 +293,8 @@ class Ida:
         """Where IDA gave up: a variable whose equation is no number, else the one that changes fastest."""
         rates = np.abs(self._Xp) / (1 + np.abs(self._X))
         worst = np.where(np.isfinite(self._defect), np.nan_to_num(rates, nan=np.inf), np.inf)
-        return self.system.layout.label(int(np.argmax(worst)))
+        assert self._ws is not None
+        return self._ws.label(int(np.argmax(worst)))
 
 
 def _silent(code: int, module: bytes, function: bytes, message: bytes) -> None:

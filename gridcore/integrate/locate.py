@@ -1,45 +1,71 @@
-"""Where a step ends on an event: one bordered Newton for the state and the length of the step.
+"""Where in a step a guard crosses zero, whatever made the step.
 
-With the residual of the step ``R(X, h) = 0`` and the guard ``gamma(X, t + h) = 0``,
-
-    [ A        -phi    ] [dX]     [ R     ]
-    [ gamma_X  gamma_t ] [dh] = - [ gamma ],     phi = -dR/dh
-
-is iterated to round-off. What it finds must be in the bracket between a length at which the guard has not crossed yet
-and one at which it has, and the guard must cross there in the direction that was seen: where it has just been left at
-zero, or is not monotone, there are zeros of the other kind. Otherwise the bracket is halved.
+A bracket is kept between a time at which the guard has not crossed yet and one at which it has, so that the zero that
+is found is one that is crossed in the direction that was seen. Inside it the end of the step is moved by inverse
+quadratic interpolation through the last three points (R. P. Brent, Algorithms for Minimization without Derivatives,
+1973, chapter 4), until the correction is round-off.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..equations.assembly import Assembly
 from ..errors import ConvergenceError, EventError
-from .round_off import visible
 
-if TYPE_CHECKING:
-    from .theta.step import Theta
-
-_ITERATIONS = 20
-_HALVINGS = 60
+_ITERATIONS = 100
 _RETREATS = 10
-_ROUND_OFF = 4 * np.finfo(float).eps
+# Of the step's length: corrections this small are round-off, whatever the guard.
 _TOLERANCE = 1e-13
-_FLOOR = 1e-9
-_ZERO = 1e-9
 
 
-def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after: float) -> float:
-    """Length of the step from `t` that ends where `guard` is zero; leaves the state there in the assembly.
+@dataclass
+class Crossing:
+    """A guard along the end of a step.
+
+    Attributes
+    ----------
+    ws : Assembly
+        Where the end of the step stands.
+    end_at : callable
+        Ends the step at a time; a guess of the state stands in the workspace.
+    value : callable
+        The guard there.
+    noise : callable
+        Seconds by which its zero is uncertain, for its speed (1/s).
+    name : str
+    """
+
+    ws: Assembly
+    end_at: Callable[[float], None]
+    value: Callable[[], float]
+    noise: Callable[[float], float]
+    name: str
+
+
+@dataclass
+class _Point:
+    """The step ended at a time: the guard, and the state."""
+
+    t: float
+    gamma: float
+    X: np.ndarray
+
+
+def locate(crossing: Crossing, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float:
+    """The time at which the step has to end; leaves the state there in the workspace.
 
     Parameters
     ----------
-    stepper : Theta
-        In the middle of a step whose full length `h` has been solved.
+    crossing : Crossing
+        Of a step from `begun` that ends at `end`.
     before, after : float
-        The guard's values at the two ends of the full step.
+        The guard at the two ends.
+    X0 : (n,) array
+        The state at the start of the step.
 
     Raises
     ------
@@ -48,82 +74,83 @@ def locate(stepper: Theta, t: float, h: float, guard: int, before: float, after:
     ConvergenceError
         If the equations have no solution on the way there.
     """
-    system, assembly, full = stepper.system, stepper.system.assembly, h
-    low, high, X_low, X_high = 0.0, h, stepper.path.X0, assembly.X.copy()
-    side, below, above = np.sign(after), before, after
-    # from zero, or what is zero but for round-off, the crossing is looked for from the far end
-    fraction = before / (before - after) if abs(before) > _ZERO * abs(after) else 1.0
-    guess, X = fraction * h, X_low + fraction * (X_high - X_low)
-    for _ in range(_HALVINGS):
-        assembly.X[:] = X
-        found = _newton(stepper, t, guess, guard, (low, high), full, side)
-        if found is not None:
-            return found
-        if high - low < 1e-15 * full:
+    side, full = np.sign(after), end - begun
+    low, high = _Point(begun, before, X0), _Point(end, after, crossing.ws.X.copy())
+    if before * side >= 0:  # it begins at zero, or across by round-off: look for where it is on the near side
+        low = _near_side(crossing, low, high, side)
+        if low.gamma * side >= 0:
+            return _end(crossing, high)
+    last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
+    slow = 0
+    for _ in range(_ITERATIONS):
+        width = high.t - low.t
+        t, best = _interpolated(last), last[-1]
+        if slow >= 3 or not low.t < t < high.t:
+            t, slow = 0.5 * (low.t + high.t), 0
+        if not low.t < t < high.t:
             break
-        guess = _solve_between(stepper, t, low, high, X_low, X_high)
-        X, value = assembly.X.copy(), system.switching.values(assembly.Z)[guard]
-        if np.sign(value) == side:
-            high, X_high, above = guess, X, value
+        point = _between(crossing, t, low, high, last)
+        last = [*last[-2:], point]
+        speed = (point.gamma - best.gamma) / (point.t - best.t)
+        if point.gamma == 0:
+            return point.t
+        if point.gamma * side > 0:
+            high = point
         else:
-            low, X_low, below = guess, X, value
-    assembly.X[:] = X_high
-    stepper.solve(t, high)
-    if np.sign(below) == side or not visible(stepper.newton, np.array([guard]), np.array([above]))[0]:
-        return high  # it began there, across by round-off
-    raise EventError(f"the crossing of {system.switching.guards[guard]} cannot be located: it jumps from {below:.4g} "
-                     f"to {above:.4g}", t=t + high)
+            low = point
+        slow = slow + 1 if high.t - low.t > 0.5 * width else 0
+        step = abs(point.gamma / speed) if speed else np.inf
+        if step <= max(_TOLERANCE * full, 2e-16 * abs(end)) or (
+                step <= 1e-9 * full and step <= crossing.noise(speed)):
+            return point.t
+    if abs(high.gamma - low.gamma) > 1e-6 * max(abs(before), abs(after)):
+        raise EventError(f"the crossing of {crossing.name} cannot be located: it jumps from {low.gamma:.4g} "
+                         f"to {high.gamma:.4g}", t=high.t)
+    return _end(crossing, high)
 
 
-def _solve_between(stepper: Theta, t: float, low: float, high: float, X_low: np.ndarray, X_high: np.ndarray) -> float:
-    """Solve a step that ends halfway between two lengths, or nearer to the first; returns its length."""
-    part = 0.5
+def _end(crossing: Crossing, point: _Point) -> float:
+    crossing.ws.X[:] = point.X
+    crossing.end_at(point.t)
+    return point.t
+
+
+def _near_side(crossing: Crossing, low: _Point, high: _Point, side: float) -> _Point:
+    """A point between the two at which the guard has not crossed; where there is none, the one next to the start."""
+    t = high.t
+    for _ in range(60):
+        t = 0.5 * (low.t + t)
+        if not low.t < t:
+            break
+        point = _between(crossing, t, low, high, [low, high])
+        if point.gamma * side < 0:
+            return point
+        if point.gamma == high.gamma:  # it does not move
+            break
+    return low
+
+
+def _interpolated(last: list[_Point]) -> float:
+    """Where the guard is zero by inverse interpolation through the last two or three points."""
+    a, b = last[-2], last[-1]
+    if len(last) == 3 and len({p.gamma for p in last}) == 3:
+        c = last[0]
+        return (a.t * b.gamma * c.gamma / ((a.gamma - b.gamma) * (a.gamma - c.gamma))
+                + b.t * a.gamma * c.gamma / ((b.gamma - a.gamma) * (b.gamma - c.gamma))
+                + c.t * a.gamma * b.gamma / ((c.gamma - a.gamma) * (c.gamma - b.gamma)))
+    return b.t - b.gamma * (b.t - a.t) / (b.gamma - a.gamma) if a.gamma != b.gamma else np.nan
+
+
+def _between(crossing: Crossing, t: float, low: _Point, high: _Point, last: list[_Point]) -> _Point:
+    """End the step at `t`, or nearer to the start of the bracket where there is no solution."""
     for attempt in range(_RETREATS):
-        guess = low + part * (high - low)
-        stepper.system.assembly.X[:] = X_low + part * (X_high - X_low)
+        a, b = last[-2:]
+        crossing.ws.X[:] = b.X + (t - b.t) / (b.t - a.t) * (b.X - a.X)
         try:
-            stepper.solve(t, guess)
+            crossing.end_at(t)
             break
         except ConvergenceError:
             if attempt == _RETREATS - 1:
                 raise
-            part /= 4
-    return guess
-
-
-def _newton(stepper: Theta, t: float, h: float, guard: int, bracket: tuple[float, float], full: float,
-            side: float) -> float | None:
-    """Length of the step at a zero of the guard, from the state in the assembly; None where none is found."""
-    system, newton, (low, high) = stepper.system, stepper.newton, bracket
-    assembly, row = system.assembly, system.guard_row(guard)
-    margin, last, least = 0.1 * (high - low), np.inf, np.inf
-    for _ in range(_ITERATIONS):
-        both = stepper.prepare(t, h)
-        try:
-            newton.factor(alike=True)  # the iteration itself tells whether the factors are good
-        except ConvergenceError:
-            return None
-        v, u = newton.lu.solve(both)
-        gamma = system.switching.values(assembly.Z)[guard]
-        columns, gradient, gamma_t = row(assembly.Z)
-        slope = gamma_t + gradient @ v[columns]
-        if slope == 0 or not np.isfinite(slope):
-            return None
-        dh = -(gamma + gradient @ u[columns]) / slope
-        small = stepper.path.move(u, v, dh)
-        h += dh
-        newton.iterations += 1
-        if not low - margin <= h <= high + margin:
-            return None
-        # a guard is known to the round-off of its terms only, and with it the instant: there corrections stop shrinking
-        noise = _ROUND_OFF * (np.abs(gradient) @ np.abs(assembly.X[columns])) / abs(slope) if abs(dh) >= last / 2 else 0
-        last = abs(dh)
-        # likewise the state where gains are high: what no longer shrinks is round-off
-        stalled, least = small <= _FLOOR and small > 0.2 * least, min(least, small)
-        if (stalled and last <= _FLOOR * full) or (
-                small <= _TOLERANCE and last <= max(_TOLERANCE * full, 1e-16 * abs(t), noise)):
-            assembly.Z[-1] = t + h
-            # another crossing, near the bracket but outside, or another way, is not the one that was seen
-            inside = low - _ZERO * full <= h <= high + _ZERO * full
-            return h if inside and slope * side > 0 else None
-    return None
+            t = low.t + (t - low.t) / 4
+    return _Point(t, crossing.value(), crossing.ws.X.copy())

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import EventError, GridcoreError
 from ..results.run import Run
 from ..tape.grid import finest
-from ..tape.records import GRID, Step
+from ..tape.records import GRID, Method, Step
 from .driver import Driver
 from .theta.step import Theta
 
@@ -42,8 +42,9 @@ def retrace(run: Run, theta: float = 0.5) -> Run:
     """
     began = clock_time.perf_counter()
     system, settings = run.system, run.settings
-    stepper = Theta(system, finest(settings["step"]), theta)
-    driver = Driver(system, stepper, settings["step"], float(run.t[0]), float(run.t[-1]))
+    stepper = Theta(finest(settings["step"]), theta)
+    driver = Driver(system, stepper, Method(stepper.name, {"theta": theta}), settings["step"], float(run.t[0]),
+                    float(run.t[-1]))
     driver.grid = _mesh(run)
     try:
         driver.run()

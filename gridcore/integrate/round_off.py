@@ -11,13 +11,11 @@ also where the gain is in an algebraic equation far away.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.sparse as sp
 
-if TYPE_CHECKING:
-    from ..linear.newton import Newton
+from ..linear.newton import Newton
+from ..system.system import System
 
 # In place of eps: what was found in runs, of up to 2000 buses, is below a tenth of the estimate with eps itself.
 ROUND_OFF = 1e-14
@@ -27,13 +25,15 @@ _LEAST = 1e-12
 _LARGE = 1e-3
 
 
-def visible(newton: Newton, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
+def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarray,
+            relative: bool = False) -> np.ndarray:
     """Whether values of guards are more than round-off, (k,) bool.
 
     Parameters
     ----------
     newton : Newton
-        Its assembly holds equations that are solved: of a step, or of the algebraic variables.
+        Its workspace holds equations that are solved: of a step, or of the algebraic variables.
+    system : System
     guards : (k,) int array
     values : (k,) array
         At this solution, or near it.
@@ -46,20 +46,20 @@ def visible(newton: Newton, guards: np.ndarray, values: np.ndarray, relative: bo
     if not small.any():
         return ~small
     out = ~small
-    out[small] = size[small] > round_off(newton, guards[small], relative)
+    out[small] = size[small] > round_off(newton, system, guards[small], relative)
     return out
 
 
-def round_off(newton: Newton, guards: np.ndarray, relative: bool = False) -> np.ndarray:
+def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool = False) -> np.ndarray:
     """Size below which the values of guards are zero but for round-off, (k,): see :func:`visible`."""
-    system, assembly = newton.system, newton.assembly
-    size = float(not relative) + np.abs(assembly.X)
+    ws = newton.ws
+    size = float(not relative) + np.abs(ws.X)
     newton.factor()
     newton.forget()  # whose rates of convergence they do not belong to
-    terms = sp.csc_matrix((np.abs(assembly.matrix()), assembly.indices, assembly.indptr), (system.n, system.n)) @ size
+    terms = sp.csc_matrix((np.abs(ws.matrix()), ws.indices, ws.indptr), (system.n, system.n)) @ size
     w, own = np.zeros((len(guards), system.n)), np.zeros(len(guards))
     for k, guard in enumerate(guards):
-        columns, gradient, gamma_t = system.guard_row(int(guard))(assembly.Z)
+        columns, gradient, gamma_t = system.guard_row(int(guard))(ws.Z)
         w[k, columns] = gradient
-        own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * assembly.Z[-1])
+        own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * ws.Z[-1])
     return np.maximum(ROUND_OFF * (np.abs(newton.lu.tsolve(w)) @ terms + own), _LEAST * (not relative))

@@ -114,18 +114,16 @@ class Matrix:
 
 
 class Coefficients:
-    """What a step is made of: ``m`` differential rows, ``c = h theta`` there and -1 elsewhere, ``early``
-    ``= h (1 - theta) m``.
-    """
+    """What a step is made of: ``m`` differential rows, ``c = implicit`` there and -1 elsewhere, and ``early m``."""
 
-    def __init__(self, differential: np.ndarray, h: float, theta: float):
-        m, c = differential.astype(float), np.where(differential, h * theta, -1.0)
-        self.h, self._rows = h, np.array([m, c, -c, (h * (1 - theta)) * m])
+    def __init__(self, differential: np.ndarray, implicit: float, early: float = 0.0):
+        m, c = differential.astype(float), np.where(differential, implicit, -1.0)
+        self.implicit, self._rows = implicit, np.array([m, c, -c, early * m])
         self.m, self.c, self.minus_c, self.early = self._rows
         self.addresses = [address(row) for row in self._rows]
 
 
-class Linearised(Protocol):
+class LinearisedPoint(Protocol):
     """A point of a tape: entries of F_X and F_p, and where these are."""
 
     J: np.ndarray
@@ -133,7 +131,7 @@ class Linearised(Protocol):
     addresses: tuple[int, int]
 
 
-def end_of_step(A: Matrix, of: Coefficients, point: Linearised) -> np.ndarray:
+def end_of_step(A: Matrix, of: Coefficients, point: LinearisedPoint) -> np.ndarray:
     """Entries of ``diag(m) - diag(c) J``, in a buffer that the next call overwrites."""
     if A.runtime is None:
         return A.shifted(of.m, of.minus_c, point.J)
@@ -142,8 +140,8 @@ def end_of_step(A: Matrix, of: Coefficients, point: Linearised) -> np.ndarray:
     return A.values
 
 
-def step_transposed(B: Matrix, C: Matrix, C_start: Matrix, of: Coefficients, start: Linearised, end: Linearised,
-                    w: np.ndarray, aP: np.ndarray) -> np.ndarray:
+def step_transposed(B: Matrix, C: Matrix, C_start: Matrix, of: Coefficients, start: LinearisedPoint,
+                    end: LinearisedPoint, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
     """``(diag(m) + diag(early) J)^T w_i`` for each row of `w`, with the pattern of B; and with that of C,
     ``(diag(early) Fp + diag(c) Fp+)^T w_i`` added to `aP`. What an adjoint does at every step, in one call.
 

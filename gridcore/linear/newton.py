@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..equations.assembly import Assembly
 from ..errors import ConvergenceError
 from .linsolve import SingularMatrix
-
-if TYPE_CHECKING:
-    from ..system.system import System
 
 TOLERANCE = 1e-12
 # Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.
@@ -39,9 +36,8 @@ class Newton:
         Made so far.
     """
 
-    def __init__(self, system: System):
-        self.system, self.assembly = system, system.assembly
-        self.lu = system.new_lu(loose=True)
+    def __init__(self, ws: Assembly):
+        self.ws, self.lu = ws, ws.factors(loose=True)
         self.iterations = 0
         self._fresh = False
         # the first correction of the last solve, and the rate at which old factors converged
@@ -68,11 +64,11 @@ class Newton:
     def factor(self, alike: bool = False) -> None:
         """Factors of the matrix at the present Z; `alike`: much like the last ones."""
         try:
-            self.lu.refactor(self.assembly.matrix(), alike)
+            self.lu.refactor(self.ws.matrix(), alike)
         except SingularMatrix as error:
             self._fresh = False
-            raise ConvergenceError("the equations are singular", place=self.system.layout.label(error.column),
-                                   t=self.assembly.Z[-1]) from None
+            raise ConvergenceError("the equations are singular", place=self.ws.label(error.column),
+                                   t=self.ws.Z[-1]) from None
         self._fresh = True
 
     def _old_are_better(self) -> bool:
@@ -93,16 +89,16 @@ class Newton:
         ConvergenceError
             Naming the variable that moved most, and the time.
         """
-        assembly, before, slow = self.assembly, 0.0, 0
-        start = assembly.X.copy()
+        ws, before, slow = self.ws, 0.0, 0
+        start = ws.X.copy()
         old = self._old_are_better()
         if not old:
             self.factor(alike=True)  # if it is not, convergence will tell
-        assembly.residual()
+        ws.residual()
         enough = max(_REMAINS, self._round_off)
         for iteration in range(_ITERATIONS):
-            self.lu.solve(assembly.R)
-            norm = assembly.newton(enough)
+            self.lu.solve(ws.R)
+            norm = ws.newton(enough)
             self.iterations += 1
             if iteration == 0:
                 self._first = norm
@@ -123,42 +119,42 @@ class Newton:
             elif before:  # or if the rate stays as it is
                 enough = max(enough, min(_REMAINS * before / norm, TOLERANCE))
             before = norm
-        assembly.X[:] = start
+        ws.X[:] = start
         self.careful()
 
     def careful(self) -> None:
         """Newton with a new matrix at every iteration, and steps halved while the residual grows."""
-        assembly, best = self.assembly, np.inf
-        assembly.residual()
-        size = float(np.max(np.abs(assembly.R), initial=0.0))
+        ws, best = self.ws, np.inf
+        ws.residual()
+        size = float(np.max(np.abs(ws.R), initial=0.0))
         for _ in range(_ITERATIONS):
             self.factor()
-            step, X = self.lu.solve(assembly.R.copy()), assembly.X.copy()
+            step, X = self.lu.solve(ws.R.copy()), ws.X.copy()
             damping = 1.0
             while True:
-                assembly.X[:] = X + damping * step
-                assembly.residual()
-                now = float(np.max(np.abs(assembly.R), initial=0.0))
+                ws.X[:] = X + damping * step
+                ws.residual()
+                now = float(np.max(np.abs(ws.R), initial=0.0))
                 if now <= (1 - damping / 4) * size or damping < 1e-3 or now < _FLOOR:
                     break
                 damping /= 2
             self.iterations += 1
-            norm = float(np.max(np.abs(step) / (1 + np.abs(assembly.X)), initial=0.0))
+            norm = float(np.max(np.abs(step) / (1 + np.abs(ws.X)), initial=0.0))
             if norm <= TOLERANCE or (norm <= _FLOOR and norm > _FAST * best):
                 return
             size, best = now, min(best, norm)
             if not np.isfinite(norm):
                 break
         worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
-        raise ConvergenceError("Newton's method does not converge", place=self.system.layout.label(worst),
-                               t=self.assembly.Z[-1])
+        raise ConvergenceError("Newton's method does not converge", place=self.ws.label(worst),
+                               t=self.ws.Z[-1])
 
     def hold(self, differential: np.ndarray) -> None:
         """Set the algebraic equations, with the differential variables held where they are."""
-        assembly = self.assembly
-        assembly.mass[:] = differential
-        assembly.c[:] = np.where(differential, 0.0, -1.0)
-        assembly.base[:] = np.where(differential, assembly.X, 0.0)
+        ws = self.ws
+        ws.mass[:] = differential
+        ws.c[:] = np.where(differential, 0.0, -1.0)
+        ws.base[:] = np.where(differential, ws.X, 0.0)
 
     def resolve(self, differential: np.ndarray) -> None:
         """Solve the algebraic equations at the present time, with the differential variables held."""
@@ -168,11 +164,11 @@ class Newton:
 
     def derivative(self, differential: np.ndarray) -> np.ndarray:
         """X' at the present Z, (n,): f, and what the derivative of ``g = 0`` says, ``g_y y' = -(g_x f + g_t)``."""
-        assembly = self.assembly
-        assembly.mass[:] = differential
-        assembly.c[:] = np.where(differential, 0.0, 1.0)
-        slope = self.system.time_slope()
-        known = np.where(differential, assembly.rhs(), 0.0 if slope is None else slope)
+        ws = self.ws
+        ws.mass[:] = differential
+        ws.c[:] = np.where(differential, 0.0, 1.0)
+        slope = self.ws.time_slope()
+        known = np.where(differential, ws.rhs(), 0.0 if slope is None else slope)
         self.factor()
         self.forget()
         return np.asarray(self.lu.solve(known))

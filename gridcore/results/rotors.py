@@ -15,7 +15,7 @@ import numpy as np
 from ..contract.node import Bus
 
 if TYPE_CHECKING:
-    from ..system.system import System
+    from ..equilibrium.equilibrium import Equilibrium
     from .run import Run
 
 
@@ -62,7 +62,7 @@ class Rotors:
         return "beyond 180 degrees" if widest < 2 * np.pi else "out of synchronism"
 
 
-def rotor_devices(system: System) -> list[str]:
+def rotor_devices(system: Equilibrium) -> list[str]:
     """The sources that have a rotor."""
     return [i.id for i in system.layout.instances
             if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
@@ -95,14 +95,14 @@ def rotors(run: Run) -> Rotors:
     return Rotors(devices, delta, omega, on, reference, spread)
 
 
-def _inertia(system: System, device: str) -> float:
+def _inertia(system: Equilibrium, device: str) -> float:
     """H Sn (MWs) of a machine; one that declares neither counts by what it declares."""
     declared = system.layout.instances[system.layout.find(device)].device.declares.params
     return float(np.prod([system.Z0[system.layout.address(f"{device}.{name}")] for name in ("H", "Sn")
                           if name in declared]))
 
 
-def _islands(system: System, devices: list[str], Z: np.ndarray) -> list[tuple[list[int], float | None]]:
+def _islands(system: Equilibrium, devices: list[str], Z: np.ndarray) -> list[tuple[list[int], float | None]]:
     """Machines of each island, and the angle of its infinite bus where it has one."""
     layout, islands = system.layout, system.islands
     place = {number: k for k, number in enumerate(islands.buses)}

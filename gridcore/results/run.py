@@ -15,7 +15,7 @@ from ..tape.records import Arm, Cancel, Switch, Tape
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..system.system import System
+    from ..equilibrium.equilibrium import Equilibrium
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Run:
 
     Attributes
     ----------
-    system : System
+    system : Equilibrium
     tape : Tape
         Every operation, for replay.
     settings : dict
@@ -58,7 +58,7 @@ class Run:
         Seconds spent, by stage.
     """
 
-    def __init__(self, system: System, tape: Tape, settings: dict[str, Any], counters: dict[str, int],
+    def __init__(self, system: Equilibrium, tape: Tape, settings: dict[str, Any], counters: dict[str, int],
                  timings: dict[str, float]):
         self.system, self.tape, self.settings = system, tape, settings
         self.counters, self.timings = counters, timings

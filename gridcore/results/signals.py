@@ -23,7 +23,7 @@ from ..suggest import suggest
 from ..contract.node import Bus
 
 if TYPE_CHECKING:
-    from ..system.system import System
+    from ..equilibrium.equilibrium import Equilibrium
     from ..equations.layout import Group
     from .run import Run, Stretch
     from ..equations.trace import Trace
@@ -57,7 +57,7 @@ class Signal:
     doc: str
 
 
-def signals(system: System, names: Iterable[str] | None = None, run: Run | None = None) -> list[Signal]:
+def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | None = None) -> list[Signal]:
     """What a run of the system has to show.
 
     Parameters
@@ -122,7 +122,7 @@ def _common(classes: Sequence[type[Device]]) -> type:
     return next(base for base in classes[0].__mro__ if all(issubclass(c, base) for c in classes))
 
 
-def _label(system: System, owners: dict[tuple[str, str], list[int]]) -> list[Signal]:
+def _label(system: Equilibrium, owners: dict[tuple[str, str], list[int]]) -> list[Signal]:
     instances = system.layout.instances
 
     def rank(item: tuple[tuple[str, str], list[int]]) -> int:
@@ -174,18 +174,18 @@ def values(run: Run | Stretch, devices: Sequence[str], name: str) -> np.ndarray:
     return out
 
 
-def _grouped(system: System, devices: Sequence[str]) -> Iterator[tuple[Group, Trace, list[int], list[int]]]:
+def _grouped(system: Equilibrium, devices: Sequence[str]) -> Iterator[tuple[Group, Trace, list[int], list[int]]]:
     """Group, trace, members and columns of the devices of each group."""
     places: dict[int, list[tuple[int, int]]] = {}
     for column, device in enumerate(devices):
-        number, member = system.locate(device)
+        number, member = system.system.locate(device)
         places.setdefault(number, []).append((member, column))
     for number, found in sorted(places.items()):
         members, columns = zip(*sorted(found), strict=True)
         yield system.layout.groups[number], system.traces[number], list(members), list(columns)
 
 
-def read_by(system: System, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
+def read_by(system: Equilibrium, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
     """(members, k) positions in Z that a quantity of these members of a group follows from."""
     cls = group.shape.cls
     if name in cls.declares.variables():
@@ -210,7 +210,7 @@ def kept(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
     return out
 
 
-def needed(system: System, patterns: Iterable[str]) -> np.ndarray:
+def needed(system: Equilibrium, patterns: Iterable[str]) -> np.ndarray:
     """The variables that quantities follow from, by address or shell-style pattern; positions in X, sorted.
 
     Raises
@@ -241,7 +241,7 @@ def _of_group(run: Run | Stretch, group: Group, trace: Trace, members: list[int]
     return out
 
 
-def select(system: System, patterns: Iterable[str]) -> list[tuple[str, str]]:
+def select(system: Equilibrium, patterns: Iterable[str]) -> list[tuple[str, str]]:
     """(device, quantity) of everything that the shell-style patterns ``"GEN*.omega"`` match, in their order.
 
     Raises

@@ -26,17 +26,18 @@ from ..tape import records as trajectory
 from ..case.records import Case
 from ..tape.checkpoints import AUTO, Recorded, states
 from ..contract.device import Declarations
+from ..equilibrium.build import build
 from ..errors import GridcoreError
 from .export import describe, whole_file
 from .run import Run, Stretch
 from .signals import Signal, signals
-from ..tape.records import Clock, Settings, Tape
+from ..tape.records import Clock, Method, Settings, Tape
 
 if TYPE_CHECKING:
-    from ..system.system import System
+    from ..equilibrium.equilibrium import Equilibrium
 
 FORMAT = "gridcore run"
-VERSION = 1
+VERSION = 2
 _CASE = ".toml"
 _CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
 _RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
@@ -117,7 +118,7 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
     return columns
 
 
-def _is_variable(signal: Signal, system: System) -> bool:
+def _is_variable(signal: Signal, system: Equilibrium) -> bool:
     cls = system.layout.instances[system.layout.find(signal.devices[0])].device
     return signal.quantity in cls.declares.variables()
 
@@ -157,7 +158,7 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         "deenergise": int(system.islands.deenergise),
         "operating_point": json.dumps(_operating_point(system)),
         "declarations": json.dumps(_declarations(system)),
-        "theta": json.dumps(tape.theta),
+        "methods": json.dumps([[m.name, dict(m.options)] for m in tape.methods], default=_plain),
         "held": json.dumps(system.held.tolist()),
         **{key: json.dumps(value, default=_plain)
            for key, value in (("run", run.settings), ("counters", run.counters), ("timings", run.timings))}})
@@ -248,10 +249,11 @@ def _read_X(file: Any, group: Any, n: int, points: slice) -> np.ndarray:
     return X
 
 
-def _read_tape(file: Any, group: Any, system: System) -> Tape:
+def _read_tape(file: Any, group: Any, system: Equilibrium) -> Tape:
     t, clocks = file.variables["time"][...], group.variables["point_clock"][...].tolist()
     recorded = group.variables["recorded"][...] if "recorded" in group.variables else None
-    tape = Tape(system.n, json.loads(group.attrs["theta"]), states=states(AUTO, system.n, recorded))
+    methods = [Method(name, options) for name, options in json.loads(group.attrs["methods"])]
+    tape = Tape(system.n, methods=methods, states=states(AUTO, system.n, recorded))
     tape.reserve(len(t))
     block = max(1, _BLOCK // (8 * max(system.n, 1)))
     for first in range(0, len(t), block):
@@ -290,37 +292,31 @@ def _read_case(text: str, name: str, order: list[str]) -> Case:
     return case
 
 
-def _read_system(group: Any, path: Path) -> System:
-    from ..system.system import System
-    from ..equilibrium.operating_point import find_operating_point
-
+def _read_system(group: Any, path: Path) -> Equilibrium:
     case = _read_case(group.attrs["case"], group.attrs["case_name"], json.loads(group.attrs["order"]))
     for record in case.records:
         record.file = str(path)
-    system = System(case, deenergise=bool(group.attrs["deenergise"]))
-    then, now = json.loads(group.attrs["declarations"]), _declarations(system)
+    point = json.loads(group.attrs["operating_point"])
+    at_rest = build(case, deenergise=bool(group.attrs["deenergise"]), initialise=point is not None,
+                    enforce_q_limits=bool(point and point["enforce_q_limits"]))
+    then, now = json.loads(group.attrs["declarations"]), _declarations(at_rest)
     changed = [model for model in now if then.get(model) != now[model]]
     if changed:
         raise GridcoreError(f"{path}: was made with other definitions of {', '.join(changed)}: their "
                             "variables, parameters or modes have changed since")
-    point = json.loads(group.attrs["operating_point"])
-    if point is not None:
-        found = find_operating_point(system, point["enforce_q_limits"])
-        found.timings = point["timings"]
-    system.Z0 = group.variables["Z0"][...]
-    system.held = np.array(json.loads(group.attrs.get("held", "[]")), dtype=int)
-    if not len(system.held):
-        system.rest = system.Z0
-    return system
+    if at_rest.operating_point is not None:
+        at_rest.operating_point.timings = point["timings"]
+    held = np.array(json.loads(group.attrs.get("held", "[]")), dtype=int)
+    return at_rest.replaced(group.variables["Z0"][...], held)
 
 
-def _operating_point(system: System) -> dict[str, Any] | None:
+def _operating_point(system: Equilibrium) -> dict[str, Any] | None:
     """What finds the operating point of the system again."""
     point = system.operating_point
     return None if point is None else {"enforce_q_limits": point.enforce_q_limits, "timings": point.timings}
 
 
-def _declarations(system: System) -> dict[str, list[list[str]]]:
+def _declarations(system: Equilibrium) -> dict[str, list[list[str]]]:
     """What stands in Z for each device class: the meaning of every number in the file."""
     classes = {instance.device.__name__: instance.device.declares for instance in system.layout.instances}
     return {name: _names(declared) for name, declared in classes.items()}

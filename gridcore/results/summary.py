@@ -13,7 +13,7 @@ from .rotors import Rotors, rotor_devices, rotors
 from .signals import kept
 
 if TYPE_CHECKING:
-    from ..system.system import System
+    from ..equilibrium.equilibrium import Equilibrium
     from ..tape.grid import Spacing
     from .run import Run
 
@@ -27,7 +27,7 @@ def layout(lines: Sequence[Line]) -> str:
     return "\n".join(f"{heading:<{width}}  {text}".rstrip() for heading, text in lines)
 
 
-def describe_system(system: System) -> Iterator[Line]:
+def describe_system(system: Equilibrium) -> Iterator[Line]:
     """Case, size, power flow, initialisation, and what is broken at t0 already."""
     case = system.case
     yield "case", f"{case.name}: {case.title}" if case.title else case.name
@@ -72,8 +72,8 @@ def describe_run(run: Run) -> Iterator[Line]:
     if machines is not None and machines.spread.any():  # a machine alone has nothing to be in step with
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
-    theta = "" if run.tape.theta is None else f", theta = {run.tape.theta:g}"
-    yield "integration", (f"{settings['method']}{theta}, {run.t[0]:g} to {run.t[-1]:g} s, "
+    options = "".join(f", {name} = {value:g}" for name, value in run.tape.methods[0].options.items())
+    yield "integration", (f"{settings['method']}{options}, {run.t[0]:g} to {run.t[-1]:g} s, "
                           f"step {_spacing(settings['step'])}")
     yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
     point = run.system.operating_point

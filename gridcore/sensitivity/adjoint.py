@@ -9,6 +9,7 @@ import numpy as np
 
 from ..equilibrium.derivative import InitialSensitivity
 from ..errors import CaseError
+from ..integrate.base import made_by
 from ..integrate.retrace import retrace
 from ..registry import registries as plugins
 from ..tape.records import GRID, Arm, Cancel, Record, Resolve, Step, Switch
@@ -193,7 +194,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
 def _against_discrete(out: xr.DataArray, run: Run, objectives: Sequence[Objective], wrt: str | Iterable[str],
                       dispatch: str) -> xr.DataArray:
     """A gradient by the continuous adjoint, labelled, and how far it is from the discrete one."""
-    exact = run if run.tape.theta is not None else retrace(run)
+    exact = run if all(made_by(m).differentiable for m in run.tape.methods) else retrace(run)
     discrete = adjoint(exact, objectives, wrt, dispatch=dispatch)
     largest = np.abs(discrete.values).max(axis=1, initial=0.0, keepdims=True)
     difference = np.abs(out.values - discrete.values)

@@ -138,7 +138,7 @@ class Solution:
         self.X = np.array([replay.tape.states.row(k).copy() for k in ks])
         self.slopes = np.array([replay.slope(k) for k in ks])
         self.Z = replay.buffer(low)
-        self.differential = replay.differential(high)
+        self.differential, self.high = self.last.differential, high
 
     def at(self, t: float) -> np.ndarray:
         """Z at a time; straight on beyond the ends, where IDA looks ahead."""
@@ -169,11 +169,11 @@ class BackwardIda:
     def __init__(self, replay: Replay, rtol: float, atol: float):
         self.replay = replay
         system = replay.system
-        self._rows, self._columns, n = system.assembly.indices, system.assembly.columns, system.n
+        self._rows, self._columns, n = replay.ws.indices, replay.ws.columns, system.n
         self._y, self._yp, self._none = np.zeros(n), np.zeros(n), np.zeros(len(replay.carried))
         self._raised: BaseException | None = None
         self._begun, self._last = False, np.nan
-        self._lu = system.new_lu()
+        self._lu = system.system.new_lu()
         self._near = NearIdentity(n, rtol, atol, self._factor, self._lu.tsolve)
         self._solution: Any = None
         self._density: Any = None
@@ -185,7 +185,7 @@ class BackwardIda:
     def back(self, solution: Solution, density: Density, adjoint: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The adjoint of X at the first point from that at the last, (n,); the parameters' is added to `aP`."""
         self._solution, self._density, self._last = solution, density, np.nan
-        self.replay.load(solution.last.k)
+        self.replay.at(solution.high)
         self._mass = solution.differential
         span = float(solution.t[-1] - solution.t[0])
         y, yp = self._start(adjoint)
@@ -211,8 +211,9 @@ class BackwardIda:
         J, r = self._linearise(0.0)
         y = np.where(self._mass, adjoint, 0.0)
         known = np.where(self._mass, 0.0, -(r + self._times(J, y)))
-        replay.factor(solution.last, replay.coefficients(solution.last, 0.0))
-        w = replay.lu.tsolve(known[None].copy())[0]
+        factors = replay.factors(solution.last, replay.coefficients(solution.last, 0.0))
+        w = factors.tsolve(known[None].copy())[0]
+        replay.give_back(factors)
         y = np.where(self._mass, y, w)
         return y, np.where(self._mass, self._times(J, y) + r, 0.0)
 
@@ -223,12 +224,11 @@ class BackwardIda:
     def _linearise(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Entries of F_X, and r_X, at the time left `s`; the last are kept."""
         if s != self._last:
-            assembly = self.replay.system.assembly
-            Z = self._solution.at(float(self._solution.t[-1]) - s)
-            assembly.Z[:] = Z
+            Z, ws = self._solution.at(float(self._solution.t[-1]) - s), self.replay.ws
+            ws.Z[:] = Z
             r = np.zeros(len(self._y))
             self._density.add(Z, r, self._none)
-            self._kept, self._last = (assembly.jacobian(), r), s
+            self._kept, self._last = (ws.jacobian(), r), s
         return self._kept
 
     def _quadrature(self, s: float, weight: float, aP: np.ndarray) -> None:
@@ -264,7 +264,7 @@ class BackwardIda:
     def _factor(self, cj: float) -> None:
         """Factors of ``cj M - F_X``, of which P is the transpose, where it was linearised last."""
         values = -self._kept[0]
-        values[self.replay.system.assembly.diagonal] += cj * self._mass
+        values[self.replay.ws.diagonal] += cj * self._mass
         self._lu.refactor(values, alike=True)
 
     def _product(self, _s: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,

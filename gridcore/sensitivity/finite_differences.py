@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import CaseError, EventError
-from ..integrate.driver import simulate
-from ..system.system import build
+from ..integrate.simulate import simulate
 from .objective import Objective, evaluate
 from .request import Wanted, table
 
@@ -60,18 +59,17 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
 
 def _value(run: Run, name: str) -> float:
     device, _, parameter = name.rpartition(".")
-    layout = run.system.layout
-    instance = layout.instances[layout.find(device)] if device in layout.number else None
+    system = run.system
+    instance = system.instances[system.layout.find(device)] if device in system.layout.number else None
     if instance is None or parameter not in instance.values:
         raise CaseError(f"{name} is not a parameter that the case gives: it cannot be changed there")
     return instance.values[parameter]
 
 
 def _at(run: Run, objectives: Sequence[Objective], name: str, value: float) -> np.ndarray:
-    case = run.system.case.copy()
-    case.set(name, value)
-    options = dict(run.settings)
-    other = simulate(build(case, deenergise=run.system.islands.deenergise), **options)
+    method, settings = run.tape.methods[0], run.settings
+    other = simulate(run.system.with_values({name: value}), settings["t_end"], settings["step"], method.name,
+                     t0=settings["t0"], **method.options)
     if _sequence(other) != _sequence(run):
         raise EventError(f"with {name} = {value:.9g} there are other events than in the run: nothing to difference")
     return evaluate(other, objectives).values

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..integrate.base import StepOperator
+from ..integrate.linearised import Linearised
 from ..tape.records import Step
-from .operators import Replay, StepOperator
+from .operators import Crossing, refuse_grazing
 
 
 class Discrete:
@@ -27,18 +29,18 @@ class Discrete:
              dT1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """dX+ and dT+ of a step; `dT1` is the tangent of its end's clock where that is known already."""
         if operator.record.guard >= 0:
-            return operator.located_forward(dX, dP, dT0)
+            return Crossing(operator).forward(dX, dP, dT0)
         return operator.forward(dX, dP, dT0, dT1), dT1
 
     def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
                        ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Adjoints of dX, dT and dT+ (what its clock has left); that of dP is added to `aP`."""
         if operator.record.guard >= 0:
-            return *operator.located_transpose(aX, aP, aT1), np.zeros_like(aT1)
+            return *Crossing(operator).transpose(aX, aP, aT1), np.zeros_like(aT1)
         bX, bT0, bT1 = operator.transpose(aX, aP)
         return bX, bT0, aT1 + bT1 if operator.record.end else aT1
 
-    def shift(self, replay: Replay, k: int) -> np.ndarray | None:
+    def shift(self, points: Linearised, k: int) -> np.ndarray | None:
         """dX/dT by which the state just before or after a switch is moved along its trajectory."""
         return None
 
@@ -61,7 +63,7 @@ class Continuous(Discrete):
         dX = operator.forward(dX, dP, still, still)
         if operator.record.guard < 0:
             return dX, dT1
-        in_x, in_p, across = self.crossing(operator.replay, operator.record)
+        in_x, in_p, across = self.crossing(operator.points, operator.record)
         return dX, -(dX @ in_x + dP @ in_p) / across
 
     def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
@@ -69,20 +71,19 @@ class Continuous(Discrete):
         still = np.zeros_like(aT1)
         if operator.record.guard < 0:
             return operator.transpose(aX, aP)[0], still, aT1
-        in_x, in_p, across = self.crossing(operator.replay, operator.record)
+        in_x, in_p, across = self.crossing(operator.points, operator.record)
         s = aT1 / across
         aP -= np.outer(s, in_p)
-        again = StepOperator(operator.replay, operator.record)  # the slope has taken the place of its factors
-        return again.transpose(aX - np.outer(s, in_x), aP)[0], still, still
+        return operator.transpose(aX - np.outer(s, in_x), aP)[0], still, still
 
-    def shift(self, replay: Replay, k: int) -> np.ndarray | None:
-        return replay.slope(k)
+    def shift(self, points: Linearised, k: int) -> np.ndarray | None:
+        return points.slope(k)
 
     @staticmethod
-    def crossing(replay: Replay, record: Step) -> tuple[np.ndarray, np.ndarray, float]:
+    def crossing(points: Linearised, record: Step) -> tuple[np.ndarray, np.ndarray, float]:
         """At a step's end, of its guard: gamma_X, gamma_p, and the crossing speed ``gamma_t + gamma_X X'``."""
-        in_x, in_t, in_p = replay.guard(record.guard, record.k + 1)
-        slope = replay.slope(record.k + 1)
+        in_x, in_t, in_p = points.guard(record.guard, record.k + 1)
+        slope = points.slope(record.k + 1)
         across = in_t + in_x @ slope
-        replay.refuse_grazing(record, across, abs(in_t) + np.abs(in_x) @ np.abs(slope))
+        refuse_grazing(points, record, across, abs(in_t) + np.abs(in_x) @ np.abs(slope))
         return in_x, in_p, across

@@ -18,14 +18,18 @@ from ..contract.scope import Path, Scope
 from ..equations.layout import BASE
 from ..equations.trace import numpy_on_symbols
 from ..errors import CaseError
+from ..integrate.base import made_by
+from ..kept import KeptFor
 from ..tape.records import Step
 from .same_function import fingerprint
 
 if TYPE_CHECKING:
+    from ..equilibrium.equilibrium import Equilibrium
     from ..results.run import Run
-    from ..system.system import System
 
 Function = Callable[[Any], Any]
+_joined: KeptFor[tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]] = KeptFor("objectives")
+_mapped: KeptFor[tuple[ca.Function, ca.Function]] = KeptFor("objectives_at_points")
 
 
 class Objective:
@@ -119,7 +123,7 @@ class At(Objective):
 class _Named:
     """What an objective's function gets: ``v["GEN2", "omega"]``, as symbols that stand for entries of Z."""
 
-    def __init__(self, system: System):
+    def __init__(self, system: Equilibrium):
         self.system = system
         self.symbols: dict[int, ca.SX] = {}
 
@@ -130,7 +134,7 @@ class _Named:
         layout = self.system.layout
         if device == BASE and name in layout.globals:
             return self._symbol(layout.globals[name])
-        number, member = self.system.locate(device)
+        number, member = self.system.system.locate(device)
         group = layout.groups[number]
 
         def lookup(path: Path, symbol: str) -> ca.SX:
@@ -166,7 +170,7 @@ class Weights:
     points: np.ndarray
     clocks: list[tuple[int, np.ndarray]] = field(default_factory=list)
 
-    def parameters(self, system: System) -> list[int]:
+    def parameters(self, system: Equilibrium) -> list[int]:
         """Positions in Z of the parameters that the objectives read."""
         end = system.n + system.layout.n_p
         return sorted({int(at) for at in self.at if system.n <= at < end})
@@ -226,13 +230,12 @@ def trace(run: Run, terms: Sequence[Any]) -> Traced:
     """All functions as one, with its sparse Jacobian, at every point of the run."""
     function, at, row, column = functions(run.system, terms)
     count = len(run.t)
-    _, everywhere = run.system.remembered("objectives at points", (id(function), count),
-                                          lambda: (function, function.map(count)))
+    _, everywhere = _mapped.get(run.system.system, (id(function), count), lambda: (function, function.map(count)))
     values, gradients = everywhere(run.read(at).T)
     return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
 
 
-def functions(system: System, terms: Sequence[Any]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
+def functions(system: Equilibrium, terms: Sequence[Any]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
     """One function of entries of Z for the functions of all terms: (function, at, rows, columns).
 
     It gives their values and the entries of their gradient; `at` is where in Z its arguments stand.
@@ -241,10 +244,11 @@ def functions(system: System, terms: Sequence[Any]) -> tuple[ca.Function, np.nda
     prints = tuple(fingerprint(function) for function in wanted)
     if None in prints:
         return _traced(system, wanted)
-    return system.remembered("objectives", prints, lambda: _traced(system, wanted))
+    return _joined.get(system.system, prints, lambda: _traced(system, wanted))
 
 
-def _traced(system: System, functions: Sequence[Function]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
+def _traced(system: Equilibrium, functions: Sequence[Function]
+            ) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
     """One function of entries of Z for all, with its gradient's entries: (function, at, rows, columns)."""
     named = _Named(system)
     with numpy_on_symbols():
@@ -263,23 +267,25 @@ class _Steps:
     k: np.ndarray
     h: np.ndarray
     clocked: list[Step]
-    theta: float
+    ends: list[float]
     weight: np.ndarray
 
     @classmethod
     def of(cls, run: Run) -> _Steps:
         steps = [record for record in run.tape.records if isinstance(record, Step)]
         k, h = np.array([s.k for s in steps], dtype=int), np.array([s.h for s in steps])
-        theta = 0.5 if run.tape.theta is None else run.tape.theta
+        ends = [made_by(method).end_weight for method in run.tape.methods]
+        end = np.array(ends)[[s.method for s in steps]]
         weight = np.zeros(len(run.t))
-        np.add.at(weight, k, h * (1 - theta))
-        np.add.at(weight, k + 1, h * theta)
-        return cls(k, h, [s for s in steps if s.start or s.end], theta, weight)
+        np.add.at(weight, k, h * (1 - end))
+        np.add.at(weight, k + 1, h * end)
+        return cls(k, h, [s for s in steps if s.start or s.end], ends, weight)
 
     def quadrature(self, r: np.ndarray, clock: Callable[[int, float], None], moving: bool) -> float:
         """The integral of `r`; `clock` is told its derivatives in the times of the steps' ends."""
         for step in self.clocked:
-            mean = (1 - self.theta) * r[step.k] + self.theta * r[step.k + 1]
+            end = self.ends[step.method]
+            mean = (1 - end) * r[step.k] + end * r[step.k + 1]
             if step.end:
                 clock(step.end, mean if moving else r[step.k + 1])
             if step.start:

@@ -42,7 +42,7 @@ from ..suggest import suggest
 from .objective import Integral, Objective, Sampled, Terminal
 
 if TYPE_CHECKING:
-    from ..system.system import System
+    from ..equilibrium.equilibrium import Equilibrium
 
 Density = Callable[[Any], Any]
 KINDS = ("terminal", "integral", "sampled")
@@ -52,7 +52,7 @@ _SAMPLED = ("data", "column", "time")
 HEADINGS = ("title", "source", "remarks")
 
 
-def load_objectives(path: str | Path, system: System) -> list[Objective]:
+def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
     """The objectives of a file, for the quantities of a system.
 
     Raises
@@ -99,7 +99,7 @@ class _Quantity:
         return text.replace("{device}", self.device).replace("{quantity}", self.name)
 
 
-def _named(system: System, of: str) -> list[tuple[str, str]]:
+def _named(system: Equilibrium, of: str) -> list[tuple[str, str]]:
     """(device, name) of the quantities that a pattern matches; where there are none, of the parameters."""
     try:
         return select(system, [of])
@@ -111,7 +111,7 @@ def _named(system: System, of: str) -> list[tuple[str, str]]:
         return found
 
 
-def _quantity(system: System, device: str, name: str) -> _Quantity:
+def _quantity(system: Equilibrium, device: str, name: str) -> _Quantity:
     instance = system.layout.instances[system.layout.find(device)]
     base = Base(system.case.base_mva, instance.values.get("kv"), system.case.frequency)
     return _Quantity(device, name, instance.device.declares.unit(name), base)
@@ -126,7 +126,7 @@ class _Table:
     def error(self, message: str, field: str = "") -> CaseError:
         return CaseError(message, file=str(self.path), row=self.row, field=field)
 
-    def objectives(self, system: System) -> list[Objective]:
+    def objectives(self, system: Equilibrium) -> list[Objective]:
         """One for each quantity that the pattern matches."""
         kind = self.word("kind", KINDS)
         shape = "" if kind == "sampled" else self.word("shape", SHAPES, "value")

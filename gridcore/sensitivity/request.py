@@ -12,18 +12,21 @@ import numpy as np
 
 from ..equations.layout import BASE
 from ..errors import CaseError
+from ..integrate.base import made_by
+from ..kept import KeptFor
 from ..suggest import suggest
 from ..tape.records import Switch
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from ..equilibrium.equilibrium import Equilibrium
     from ..results.run import Run
-    from ..system.system import System
     from ..tape.records import Tape
     from .objective import Objective
 
 DISPATCH = ("power flow", "direct")
+_found: KeptFor[Wanted] = KeptFor("wanted")
 
 
 class Wanted:
@@ -46,7 +49,7 @@ class Wanted:
         the power flow or by initialisation and so has no derivative of its own.
     """
 
-    def __init__(self, system: System, patterns: tuple[str, ...], dispatch: str):
+    def __init__(self, system: Equilibrium, patterns: tuple[str, ...], dispatch: str):
         from xarray import IndexVariable, Variable
 
         if dispatch not in DISPATCH:
@@ -87,16 +90,17 @@ class Wanted:
         return {**self._labels, "at": ("parameter", self._system.Z0[self._at])}
 
     @classmethod
-    def of(cls, system: System, wrt: str | Iterable[str], dispatch: str) -> Wanted:
+    def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str) -> Wanted:
         """The same for the patterns as a user gives them; found once for each system."""
         patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        key = (patterns, dispatch, system.base_differential.tobytes())  # other values may make a state algebraic
-        found = copy.copy(system.remembered("wanted", key, lambda: cls(system, patterns, dispatch)))
+        # other values may make a state algebraic
+        key = (patterns, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
+        found = copy.copy(_found.get(system.system, key, lambda: cls(system, patterns, dispatch)))
         found._system = system  # what is remembered may be of the same system with other values
         return found
 
 
-def unit_of(system: System, device: str, name: str) -> str:
+def unit_of(system: Equilibrium, device: str, name: str) -> str:
     """Unit of what a device has under that name."""
     layout = system.layout
     return "" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(name)
@@ -134,12 +138,13 @@ def warn_of_coincidence(run: Run, wanted: Wanted) -> None:
 
 
 def replayable(tape: Tape) -> None:
-    """Refuse a tape that no theta step can replay.
+    """Refuse a tape whose steps cannot be differentiated.
 
     Raises
     ------
     CaseError
     """
-    if tape.theta is None:
-        raise CaseError("this run was not made by a theta method: there are no steps to replay exactly; "
-                        "gc.retrace(run) makes it again by theta steps, and gc.adjoint has method='continuous'")
+    for method in tape.methods:
+        if not made_by(method).differentiable:
+            raise CaseError(f"the steps of method '{method.name}' have no derivative: gc.retrace(run) makes this run "
+                            "again by theta steps, and gc.adjoint has method='continuous'")

@@ -7,77 +7,59 @@ time constant of zero).
 
 from __future__ import annotations
 
-import copy
 import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
-from ..case.files import load_case
-from ..case.records import Case
-from ..case.validation import validate, validate_again
+from ..case.validation import Instance
 from ..equations.assembly import RUNTIME, Assembly
 from ..equations.kernel import Batch, c_source, compile_libraries
 from ..equations.layout import Group, Layout
 from ..equations.sparse_map import Entries, SparseMap, entries, function_of
 from ..equations.trace import Trace
-from ..equilibrium.initialise import Initialisation
-from ..errors import CaseError, DeviceError
+from ..kept import Kept
 from ..linear.linsolve import LU, Factors
 from ..network.graph import graph
-from ..suggest import suggest
 from .islands import Islands
 from .switching import Switching
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..equilibrium.operating_point import OperatingPoint
-
-# Results of preparing a sweep that are kept: a study asks for the same derivatives again and again.
-_KEPT = 16
-
 
 class System:
-    """A case, assembled. Made by :func:`build`.
+    """The structure of a case, assembled: what stays the same whatever values its parameters have. Immutable.
+
+    Parameters
+    ----------
+    instances : sequence of Instance
+        The validated records; their values belong to an :class:`~gridcore.equilibrium.Equilibrium`.
+    deenergise : bool
+        Take islands without a voltage source out of service, in place of an error.
 
     Attributes
     ----------
-    case : Case
     layout : Layout
         Names and indices.
-    assembly : Assembly
-        F and its Jacobian in X, in preallocated buffers.
+    traces : list of Trace
+        The equations of each group of the layout.
+    islands : Islands
     switching : Switching
         Guards, timers and their changes.
-    Z0 : (size,) array
-        The buffer ``[X; p; modes; t]`` at t0: at the operating point, once that is found.
-    operating_point : OperatingPoint or None
-        What power flow and initialisation found.
-    rest : (size,) array
-        Z at the operating point: Z0, but for states that do not start there.
-    held : (states,) int array
-        Positions in Z of those states: see :func:`gridcore.equilibrium.starting_at.starting_at`.
     """
 
-    def __init__(self, case: Case, deenergise: bool = False):
-        self.case = case = case.copy()  # what the caller does to it later does not concern this system
-        valid = validate(case)
-        self.layout = layout = Layout(valid.records)
+    def __init__(self, instances: Sequence[Instance], deenergise: bool = False):
+        self.layout = layout = Layout([replace(instance, values={}) for instance in instances])
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
         self.switching = Switching(layout, self.traces, self.islands)
-        self.Z0 = self._defaults(valid.base_mva, valid.frequency)
-        self.base_differential, self.limited = self._structure()
-        self.islands.settle(self.Z0, at_rest=True)
         self._assemble()
-        self.operating_point: OperatingPoint | None = None
-        self.rest, self.held = self.Z0, np.zeros(0, dtype=int)
-        self._kept: dict[tuple[str, Any], Any] = {}
+        self._maps: Kept[SparseMap] = Kept()
 
     @property
     def n(self) -> int:
@@ -90,127 +72,25 @@ class System:
         return self.layout.variable_names()
 
     @functools.cached_property
-    def graph(self) -> nx.MultiGraph:
+    def network(self) -> nx.MultiGraph:
         """Buses, branches, and what hangs on the buses."""
         return graph(self.layout.instances)
 
     @functools.cached_property
-    def initialisation(self) -> Initialisation:
-        """The equations of the initial state."""
-        return Initialisation(self)
-
-    def differential(self, Z: np.ndarray) -> np.ndarray:
-        """(n,) bool: the rows that are differential under the modes in Z."""
-        mask = self.base_differential.copy()
-        if len(self.limited):
-            mask[self.limited[:, 0]] &= Z[self.limited[:, 1]] == 0
-        return mask
-
-    def with_values(self, values: Mapping[str, float | str]) -> System:
-        """The same system with other values of parameters that the case gives: ``{"GEN2.H": 6.5}``.
-
-        It is what :func:`build` makes of the changed case, to the last bit, but nothing is traced or compiled, and
-        where only times of events change the operating point is not found again. Both systems use the same
-        kernels and buffers: simulate one at a time. Runs of either stay as they are.
-
-        Parameters
-        ----------
-        values : mapping of str to float or str
-            By address; a text may carry a unit, ``"250 ms"``.
-
-        Raises
-        ------
-        CaseError
-            If there is no such parameter (the nearest names are offered), or it may not have that value.
-        PowerFlowError, InitialisationError
-        """
-        from ..equilibrium.operating_point import find_operating_point
-
-        other, case = copy.copy(self), self.case.copy()
-        given = [self._given(address) for address in values]
-        for (number, name), value in zip(given, values.values(), strict=True):
-            case.records[number].fields[name] = value
-        other.case, other.layout = case, copy.copy(self.layout)
-        other.layout.instances = validate_again(case, self.layout.instances, {number for number, _ in given})
-        for name in ("graph", "initialisation", "zero_time_constants"):
-            other.__dict__.pop(name, None)
-        if "initialisation" in self.__dict__:
-            other.initialisation = copy.copy(self.initialisation)
-            other.initialisation.system = other
-        at = [self.layout.address(address) for address in values]
-        if self._times.issuperset(at):
-            other.Z0 = self.Z0.copy()
-            other.Z0[at] = [other.layout.instances[number].values[name] for number, name in given]
-            return other
-        other.Z0 = other._defaults(float(case.base_mva), float(case.frequency))
-        other.base_differential, other.limited = other._structure()
-        other.islands.settle(other.Z0, at_rest=True)
-        if self.operating_point is not None:
-            find_operating_point(other, self.operating_point.enforce_q_limits)
-        return other
-
-    def _given(self, address: str) -> tuple[int, str]:
-        """Number of the device and name of its parameter, which the case must give."""
-        device, _, name = address.rpartition(".")
-        number = self.layout.find(device)
-        instance = self.layout.instances[number]
-        if name not in instance.values:
-            raise CaseError(f"{device} ({instance.model}) has no parameter '{name}' that a case gives"
-                            f"{suggest(name, instance.values)}")
-        return number, name
-
-    @property
-    def _times(self) -> set[int]:
-        """Positions in Z of times and delays of events that no equation reads: no part of the operating point."""
-        read = {int(i) for group, trace in zip(self.layout.groups, self.traces, strict=True)
-                for path, name in trace.symbols for i in self.layout.gather(group, path, name)}
-        return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
-
-    def at_moving_limit(self, Z: np.ndarray) -> np.ndarray:
-        """(k, 2) positions of the states that are at a limit that moves, and of their modes."""
-        moving = self.limited[self.limited[:, 2] == 1, :2]
-        return moving[Z[moving[:, 1]] != 0]
-
-    def load(self, Z: np.ndarray) -> None:
-        """Put a buffer into the assembly, and recompute what depends on parameters and modes."""
-        self.assembly.Z[:] = Z
-        self.assembly.refresh()
-
-    @functools.cached_property
     def _lu(self) -> Factors:
-        lu = LU(self.n, self.assembly.indptr, self.assembly.indices)
-        lu.runtime = self.assembly.runtime
+        lu = LU(self.n, self.pattern.indptr, self.pattern.indices)
+        lu.runtime = self._runtime
         return lu
 
     def new_lu(self, loose: bool = False) -> Factors:
         """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Factors.another`."""
         return self._lu.another(loose)
 
-    def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
-        """F_X at Z, (n, n)."""
-        self.load(Z)
-        a = self.assembly
-        return sp.csc_matrix((a.jacobian(), a.indices, a.indptr), shape=(self.n, self.n))
-
-    def rhs(self, Z: np.ndarray) -> np.ndarray:
-        """F at Z, (n,)."""
-        self.load(Z)
-        return self.assembly.rhs().copy()
-
     def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z; compiled."""
         column_of = self.columns(columns)
-        return self.remembered("parameters", np.asarray(columns), lambda: self._compiled(SparseMap(
+        return self._maps.get(("parameters", np.asarray(columns).tobytes()), lambda: self._compiled(SparseMap(
             (self.n, len(columns)), [self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])))
-
-    def remembered(self, what: str, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, kept for the next sweep that asks for the same."""
-        key = (what, key.tobytes() if isinstance(key, np.ndarray) else key)
-        found = self._kept.pop(key) if key in self._kept else make()
-        while len(self._kept) >= _KEPT:  # what was asked for longest ago
-            self._kept.pop(next(iter(self._kept)))
-        self._kept[key] = found
-        return found
 
     @staticmethod
     def _compiled(made: SparseMap) -> SparseMap:
@@ -228,7 +108,7 @@ class System:
 
     def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """Gradients of the guard functions in the entries of Z at these positions."""
-        return self.remembered("guards", np.asarray(columns), lambda: self._guard_map(columns))
+        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: self._guard_map(columns))
 
     def _guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         column_of = self.columns(columns)
@@ -276,11 +156,11 @@ class System:
         jacobian = self.parameter_jacobian([self.layout.t])
         return jacobian if len(jacobian.indices) else None
 
-    def time_slope(self) -> np.ndarray | None:
-        """Partial derivative of F in time at the assembly's Z, (n,); None where no equation reads the time."""
+    def time_slope(self, Z: np.ndarray) -> np.ndarray | None:
+        """Partial derivative of F in time at Z, (n,); None where no equation reads the time."""
         if self._time_jacobian is None:
             return None
-        return self._time_jacobian.evaluate(self.assembly.Z).toarray().ravel()
+        return self._time_jacobian.evaluate(Z).toarray().ravel()
 
     def columns(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """(size,) array: the column of each entry of Z if the matrix has these columns, else -1."""
@@ -314,80 +194,48 @@ class System:
         """Group of a device, and its place in the group."""
         return self._place[self.layout.find(device)]
 
-    def _defaults(self, base_mva: float, frequency: float) -> np.ndarray:
-        Z = np.zeros(self.layout.size)
-        for group in self.layout.groups:
-            declared, cls = group.shape.cls.declares, group.shape.cls
-            for name, variable in declared.variables().items():
-                Z[self.layout.index(group.members, cls, name)] = variable.init
-            for name in declared.params:
-                Z[self.layout.index(group.members, cls, name)] = [
-                    self.layout.instances[i].values[name] for i in group.members]
-            for name, item in (*declared.setpoints.items(), *declared.inputs.items()):
-                start = getattr(item, "init", None) or getattr(item, "default", None) or 0.0
-                Z[self.layout.index(group.members, cls, name)] = start
-            for name, mode in declared.modes.items():
-                Z[self.layout.index(group.members, cls, name)] = mode.initial
-        for i in (i for i, instance in enumerate(self.layout.instances) if not instance.in_service):
-            for j in (i, *self.layout.dependants(i)):
-                Z[self.layout.address(f"{self.layout.instances[j].id}.status")] = 0.0
-        for driver, replaced in self.layout.replaced():  # a ramp begins at the parameter that it replaces
-            Z[driver] = Z[replaced]
-        Z[self.layout.globals["omega_b"]] = 2 * math.pi * frequency
-        Z[self.layout.globals["base_mva"]] = base_mva
-        return Z
-
-    def _structure(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows that are differential by themselves; and (variable, mode, whether it moves) of every limited state."""
-        mask = np.zeros(self.n, dtype=bool)
-        limited = []
-        for group, trace in zip(self.layout.groups, self.traces, strict=True):
-            cls = group.shape.cls
-            for name, state in cls.declares.states.items():
-                at = self.layout.index(group.members, cls, name)
-                mask[at] = True
-                if state.T is not None:
-                    mask[at] = self._time_constants(group, trace, state.T)[0] > 0
-                if state.limits is not None:
-                    moves = mask[at] & any(bound in cls.declares.quantities for bound in state.limits)
-                    mode = self.layout.index(group.members, cls, f"{name}_limit")
-                    limited.append(np.stack([at, mode, moves], axis=1))
-        return mask, np.concatenate(limited) if limited else np.zeros((0, 3), dtype=int)
-
-    def _time_constants(self, group: Group, trace: Trace, T: str) -> tuple[np.ndarray, np.ndarray]:
-        """Values of a time constant, (count,), and the positions in Z of the parameters that make it up."""
-        function, gather = function_of("T", self.layout, group, trace, trace.quantity(T))
-        if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(trace.quantity(T))):
-            raise DeviceError(f"{group.shape.cls.__name__}: T={T!r} depends on more than parameters")
-        return Batch(function, gather, np.zeros((len(group), 1))).values(self.Z0)[:, 0], gather
-
-    @functools.cached_property
-    def zero_time_constants(self) -> list[int]:
-        """Positions in Z of the time constants that are zero: which rows are algebraic cannot be derived in them."""
-        found = [self._time_constants(group, trace, state.T)
-                 for group, trace in zip(self.layout.groups, self.traces, strict=True)
-                 for state in group.shape.cls.declares.states.values() if state.T is not None]
-        return [int(i) for values, at in found for i in at[values == 0].ravel()]
-
     def _assemble(self) -> None:
-        """Kernels, pattern and buffers; compiled side by side where there is a compiler."""
+        """Kernels and pattern; compiled side by side where there is a compiler."""
         layout = self.layout
         column_of = np.full(layout.size, -1)
         column_of[: self.n] = np.arange(self.n)
         kept = [k for k, trace in enumerate(self.traces) if trace.rows]
         parts = {k: self.row_entries(k, "jacobian", column_of) for k in kept}
-        pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
-        jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
+        self.pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
+        jac = dict(zip([k for k in kept if parts[k] is not None], self.pattern.batches, strict=True))
         rhs = {k: self._rhs_batch(k) for k in kept}
-        linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
+        self.linear = linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
             k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
-        self.linear = linear
-        self.assembly = Assembly(
-            self.n, np.zeros(layout.size),
-            [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
-            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear],
-            pattern.indptr, pattern.indices)
+        self._batches = ([rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
+                         [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear])
         self._compile(rhs, jac)
+
+    def workspace(self) -> Assembly:
+        """New buffers for one run, sweep or thread."""
+        made = Assembly(self.n, np.zeros(self.layout.size), *self._batches, self.pattern.indptr, self.pattern.indices)
+        if self._runtime is not None:
+            made.bind(self._runtime)
+        made.label, made.factors, made._slope = self.layout.label, self.new_lu, self.time_slope
+        return made
+
+    def rhs(self, Z: np.ndarray) -> np.ndarray:
+        """F at Z, (n,)."""
+        ws = self.workspace()
+        ws.load(Z)
+        return ws.rhs().copy()
+
+    def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
+        """F_X at Z, (n, n)."""
+        ws = self.workspace()
+        ws.load(Z)
+        return sp.csc_matrix((ws.jacobian(), ws.indices, ws.indptr), shape=(self.n, self.n))
+
+    @functools.cached_property
+    def event_times(self) -> set[int]:
+        """Positions in Z of times and delays of events that no equation reads: no part of the operating point."""
+        read = {int(i) for group, trace in zip(self.layout.groups, self.traces, strict=True)
+                for path, name in trace.symbols for i in self.layout.gather(group, path, name)}
+        return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
 
     def _rhs_batch(self, k: int) -> Batch:
         group, trace = self.layout.groups[k], self.traces[k]
@@ -404,42 +252,11 @@ class System:
         sources = {id(s): c_source([b.function for b in s]) for s in sets}
         unique = list(dict.fromkeys(sources.values()))
         libraries = compile_libraries([RUNTIME.read_text(), *unique])
+        self._runtime = None if libraries is None else libraries[0]
         if libraries is None:
             return
         library = dict(zip(unique, libraries[1:], strict=True))
         for s in sets:
             for batch in s:
                 batch.bind(library[sources[id(s)]])
-        self.assembly.bind(libraries[0])
         self.switching.batches.bind(libraries[0])
-
-
-def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
-          initialise: bool = True) -> System:
-    """Assemble a case: graph, equations, power flow, and devices brought to an equilibrium.
-
-    Parameters
-    ----------
-    case : Case or str
-        A case, or the name or path of one.
-    deenergise : bool
-        Take islands without a voltage source out of service; otherwise they are an error.
-    enforce_q_limits : bool
-        Let the power flow turn PV buses into PQ buses at their reactive limits.
-    initialise : bool
-        Find the operating point; without it the system is only assembled.
-
-    Raises
-    ------
-    CaseError, NetworkError, PowerFlowError, InitialisationError
-    """
-    from ..equilibrium.operating_point import find_operating_point
-
-    if not isinstance(case, Case):
-        case = load_case(case)
-    if not case.records:
-        raise CaseError(f"case '{case.name}' has no devices")
-    system = System(case, deenergise)
-    if initialise:
-        find_operating_point(system, enforce_q_limits)
-    return system

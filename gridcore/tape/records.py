@@ -7,7 +7,7 @@ the grid, the time of a timer, a located crossing, or a trigger plus a delay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -39,10 +39,10 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One theta step (or one step of a variable-step method) from point `k` to point ``k + 1``.
+    """One step from point `k` to point ``k + 1``.
 
     `start` and `end` are the clocks of its two ends; `guard` is the guard that was located at its
-    end, or -1.
+    end, or -1; `method` is the number of the method that made it.
     """
 
     k: int
@@ -50,6 +50,7 @@ class Step:
     start: int
     end: int
     guard: int = -1
+    method: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,14 @@ class Settings(Sequence[np.ndarray]):
         return self._first.nbytes + sum(at.nbytes + new.nbytes for at, new in self._changes)
 
 
+@dataclass(frozen=True)
+class Method:
+    """The integrator that made a step: its registered name, and the options it was given."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass
 class Tape:
     """Points and records of one run.
@@ -160,14 +169,16 @@ class Tape:
     settings : Settings
         Parameters and modes (the part of Z behind X, without the time): at t0, and after each switch.
     records : list of Record
+    methods : list of Method
+        Steps refer to them by number.
     """
 
     n: int
-    theta: float | None = None
     clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
     point_clock: list[int] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     records: list[Record] = field(default_factory=list)
+    methods: list[Method] = field(default_factory=list)
     states: InMemory | Recomputed = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:

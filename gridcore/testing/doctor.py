@@ -21,8 +21,9 @@ from ..contract.node import Bus
 from ..contract.scope import GLOBALS, Path, Scope, Shape, kind_of
 from ..equations.kernel import Batch, c_source, compile_libraries, vector_function
 from ..equations.trace import Symbol, Trace
+from ..equilibrium.build import build
+from ..equilibrium.equilibrium import Equilibrium
 from ..errors import DeviceError, GridcoreError
-from ..system.system import System, build
 from .complex_step import derivative_of, perturbed
 from .testbed import case_of, known, plausible, shape_of
 
@@ -449,7 +450,7 @@ def _equilibrium(patient: _Patient, report: Report, rng: np.random.Generator) ->
     report.problems.append(f"{trouble} (of {_DRAWS} random sets of parameters, none did better)")
 
 
-def _permutation(patient: _Patient, system: System, draws: list[Any], report: Report) -> None:
+def _permutation(patient: _Patient, system: Equilibrium, draws: list[Any], report: Report) -> None:
     """The same instances in another order: the same numbers under the same names."""
     other = build(case_of(patient.shape, draws, (2, 0, 1)))
     place = {name: k for k, name in enumerate(other.variables)}

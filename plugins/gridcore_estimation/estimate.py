@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
-from gridcore.system.system import System
 from gridcore.tape.grid import Spacing
 
 from .fit import Fit
@@ -22,7 +22,7 @@ from .problem import Problem, Recording, TrialFailed
 from .uncertainty import covariance
 
 
-def estimate(system: System | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,
+def estimate(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,
              start: Mapping[str, float] | None = None, bounds: Mapping[str, tuple[float, float]] | None = None,
              method: str | None = None, loss: str = "linear", f_scale: float = 1.0, step: Spacing = 0.01,
              t_end: float | None = None, scale: Mapping[str, float] | None = None, absolute: bool = False,
@@ -35,7 +35,7 @@ def estimate(system: System | Sequence[Recording], data: Any = None, wrt: str | 
 
     Parameters
     ----------
-    system : System or sequence of Recording
+    system : Equilibrium or sequence of Recording
         The system in which the event is simulated; or several recordings, each with its own.
     data : Measurements, path, xarray.Dataset or xarray.DataArray
         What was measured; not given with recordings, which have it.
@@ -116,7 +116,7 @@ def estimate(system: System | Sequence[Recording], data: Any = None, wrt: str | 
     return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))
 
 
-def identifiability(system: System | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,
+def identifiability(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,
                     start: Mapping[str, float] | None = None, step: Spacing = 0.01, t_end: float | None = None,
                     scale: Mapping[str, float] | None = None, **options: Any) -> Identifiability:
     """What measurements can tell of parameters, before anything is fitted.
@@ -136,9 +136,9 @@ def identifiability(system: System | Sequence[Recording], data: Any = None, wrt:
     return _at(problem, *_start(problem, start, scale))
 
 
-def _recordings(system: System | Sequence[Recording], data: Any, step: Spacing, t_end: float | None,
+def _recordings(system: Equilibrium | Sequence[Recording], data: Any, step: Spacing, t_end: float | None,
                 options: Mapping[str, Any]) -> list[Recording]:
-    if isinstance(system, System):
+    if isinstance(system, Equilibrium):
         if data is None:
             raise CaseError("there are no data to estimate from")
         return [Recording(system, _measurements(data), step, t_end=t_end, options=options)]

@@ -18,8 +18,8 @@ from .uncertainty import Whiteness, ljung_box
 if TYPE_CHECKING:
     import xarray as xr
 
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 WHITE = 0.01  # a smaller p-value is told
 # Residuals that are a smaller part of the values are those of the arithmetic: nothing was measured.
@@ -124,7 +124,7 @@ class Fit:
         return self.problem.trial(self.values).runs
 
     @property
-    def system(self) -> System:
+    def system(self) -> Equilibrium:
         """The system with the values found; of several recordings, that of the first."""
         return self.runs[0].system
 

@@ -17,7 +17,7 @@ import numpy as np
 from gridcore.case.units import Base, convert
 from gridcore.equilibrium.starting_at import starting_at
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.driver import simulate
+from gridcore.integrate.simulate import simulate
 from gridcore.results.signals import select
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import At, Objective, Sampling, Sum
@@ -29,8 +29,8 @@ from .measurements import Measurements
 from .sampling import Channels, Samples, between, by_adjoint, forward
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 _KEPT = 3  # trials whose runs are kept: the present one, the last, and one between
 
@@ -45,7 +45,7 @@ class Recording:
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     data : Measurements
     step : float or sequence of (float, float)
         Grid of the simulation (s), as for :func:`gridcore.simulate`.
@@ -57,7 +57,7 @@ class Recording:
         Of the theta method.
     """
 
-    system: System
+    system: Equilibrium
     data: Measurements
     step: Spacing = 0.01
     name: str = ""
@@ -194,16 +194,15 @@ class Problem:
         """Of the parameters."""
         return [parameter.name for parameter in self.parameters]
 
-    def system(self, k: int, x: np.ndarray) -> System:
+    def system(self, k: int, x: np.ndarray) -> Equilibrium:
         """The system of recording `k` with parameters `x`."""
         base = self.recordings[k].system
         chosen = {self.parameters[j].address: float(x[j]) for j in self._mine[k]}
         states = {f"{device}.{name}" for device, name in base.variables}
         initial = {name: value for name, value in chosen.items() if name in states}
-        held = {base.layout.label(int(at)): float(base.Z0[at]) for at in base.held}
         given = {name: value for name, value in chosen.items() if name not in initial}
         system = base.with_values(given) if given else base
-        return starting_at(system, {**held, **initial}) if held or initial else system
+        return starting_at(system, initial) if initial else system
 
     def with_held(self, k: int, values: Mapping[str, float]) -> Recording:
         """Recording `k` with some of the parameters, by name, at these values for good."""
@@ -309,7 +308,7 @@ def _attach(recording: Recording) -> Samples:
     return Samples(recording, t_end, channels, time, column, value, np.sqrt(data.weight))
 
 
-def _factor(data: Measurements, system: System, channel: tuple[str, str], name: str) -> float:
+def _factor(data: Measurements, system: Equilibrium, channel: tuple[str, str], name: str) -> float:
     """From the unit of the data to that of the quantity."""
     unit = data.units.get(name, "")
     if not unit:

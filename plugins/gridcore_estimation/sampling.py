@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.kept import KeptFor
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import At, Sampling, Terminal, functions
 from gridcore.sensitivity.request import Wanted
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from gridcore.results.run import Run
 
     from .problem import Recording
+
+
+_channels: KeptFor[Any] = KeptFor("channels")
 
 
 @dataclass
@@ -62,8 +66,8 @@ class Channels:
 
     def __init__(self, run: Run, channels: list[tuple[str, str]], sampling: Sampling):
         system = run.system
-        function, self.at, self.row, column = system.remembered(
-            "channels", tuple(channels), lambda: functions(system, [Terminal(itemgetter(c)) for c in channels]))
+        function, self.at, self.row, column = _channels.get(
+            system.system, tuple(channels), lambda: functions(system, [Terminal(itemgetter(c)) for c in channels]))
         self.points = np.union1d(sampling.k, sampling.k + 1)
         arguments = run.read(self.at)[self.points]
         values, gradients = function.map(len(self.points))(arguments.T)

@@ -10,13 +10,14 @@ import numpy as np
 
 from gridcore.case.records import Case
 from gridcore.commands.progress import Progress
+from gridcore.equilibrium.build import build
+from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import driver
 from gridcore.results.rotors import rotors
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import Terminal
 from gridcore.sensitivity.request import Wanted
-from gridcore.system.system import System, build
 from gridcore.tape.grid import Spacing
 from gridcore.tape.records import Switch
 from gridcore_tsa.sensitivities import begin
@@ -83,7 +84,7 @@ class Critical:
                 f"{len(self.attempts)} simulations>")
 
 
-def critical_value(system: System | Case | str, parameter: str = "fault.clear", *, between: tuple[float, float],
+def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.clear", *, between: tuple[float, float],
                    t_end: float, step: Spacing = 0.01, wrt: str | Iterable[str] = (), tolerance: float = 1e-6,
                    attempts: int = 60, simulate: Mapping[str, Any] | None = None) -> Critical:
     """The value of a parameter at which machines fall out of step: of a clearing time, the critical one.
@@ -95,7 +96,7 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
 
     Parameters
     ----------
-    system : System, Case or str
+    system : Equilibrium, Case or str
     parameter : str
         Address of a parameter that the case gives.
     between : (float, float)
@@ -122,7 +123,7 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
     GridcoreError
         If that many simulations are not enough.
     """
-    system = system if isinstance(system, System) else build(system)
+    system = system if isinstance(system, Equilibrium) else build(system)
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, tolerance)
     if Wanted.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
@@ -155,7 +156,7 @@ def critical_value(system: System | Case | str, parameter: str = "fault.clear", 
 class _Search:
     """Simulations at different values of the parameter."""
 
-    def __init__(self, system: System, parameter: str, options: dict[str, Any], tolerance: float):
+    def __init__(self, system: Equilibrium, parameter: str, options: dict[str, Any], tolerance: float):
         self.system, self.parameter, self.options, self.tolerance = system, parameter, options, tolerance
         self.towards = 0.0  # the sign of a step from a stable value to an unstable one, once that is known
         self.attempts: list[Attempt] = []
@@ -227,7 +228,7 @@ def _measure(run: Run, passed: Passage) -> Terminal:
     Z = run.read(np.arange(layout.size))[passed.k]
     states = np.flatnonzero(system.differential(Z))
     parameters = np.arange(layout.n, layout.n + layout.n_p)
-    direct = system.parameter_jacobian(parameters).evaluate(Z).T @ passed.left
+    direct = system.system.parameter_jacobian(parameters).evaluate(Z).T @ passed.left
     factors = {**dict(zip(states.tolist(), passed.eigenvalue * passed.left[states], strict=True)),
                **{int(at): slope for at, slope in zip(parameters, direct, strict=True) if slope != 0}}
     named = [(tuple(layout.label(at).rsplit(".", 1)), factor) for at, factor in factors.items()]

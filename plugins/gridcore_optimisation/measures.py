@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.integrate.driver import simulate
+from gridcore.integrate.simulate import simulate
 from gridcore.sensitivity.adjoint import adjoint
 from gridcore.sensitivity.objective import Objective
 from gridcore.tape.grid import Spacing
 
 if TYPE_CHECKING:
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
 
 @runtime_checkable
@@ -26,12 +26,12 @@ class Measure(Protocol):
     An attribute ``names``, a list of str, labels the values where there is one.
     """
 
-    def value_and_gradient(self, system: System, parameters: Sequence[str]) -> tuple[Any, Any]:
+    def value_and_gradient(self, system: Equilibrium, parameters: Sequence[str]) -> tuple[Any, Any]:
         """Values and derivatives in the parameters of a system at its operating point.
 
         Parameters
         ----------
-        system : System
+        system : Equilibrium
         parameters : sequence of str
             Addresses ``device.param``; their values are those of the system.
 
@@ -72,7 +72,7 @@ class Simulation:
         """Of the objectives."""
         return [o.name or f"objective {k}" for k, o in enumerate(self.objectives, 1)]
 
-    def value_and_gradient(self, system: System, parameters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def value_and_gradient(self, system: Equilibrium, parameters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """One simulation, one reverse sweep."""
         run = simulate(system, self.t_end, self.step, **self.simulate)
         table = adjoint(run, self.objectives, parameters, **self.adjoint)

@@ -15,7 +15,7 @@ from gridcore.sensitivity.request import Wanted
 from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
 Pair = tuple[float, float]
 _USUAL = 0.1  # a usual change, as a part of the value
@@ -42,7 +42,7 @@ class Parameters:
     scale: np.ndarray
 
     @classmethod
-    def of(cls, system: System, wrt: str | Iterable[str], bounds: Mapping[str, Any] | Pair | None,
+    def of(cls, system: Equilibrium, wrt: str | Iterable[str], bounds: Mapping[str, Any] | Pair | None,
            scale: Mapping[str, float] | float | None) -> Parameters:
         """The parameters that patterns name.
 
@@ -84,13 +84,13 @@ class Parameters:
         return (x - self.start) / self.scale
 
 
-def _given(system: System, name: str) -> bool:
+def _given(system: Equilibrium, name: str) -> bool:
     device, _, parameter = name.rpartition(".")
     number = system.layout.number.get(device)
     return number is not None and parameter in system.layout.instances[number].values
 
 
-def _declared(system: System, name: str) -> Pair:
+def _declared(system: Equilibrium, name: str) -> Pair:
     """The range of values that the device allows; what must be greater than a number may come close to it."""
     device, _, parameter = name.rpartition(".")
     instance = system.layout.instances[system.layout.find(device)]

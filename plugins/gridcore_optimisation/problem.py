@@ -20,7 +20,7 @@ from .measures import Constraint, Measure, Simulation
 from .parameters import Parameters
 
 if TYPE_CHECKING:
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
 _ROUND_OFF = 1e-13
 _STEEP = 10.0  # where a trial failed, the objective is taken to rise so that its minimum is at this part of the step
@@ -79,7 +79,7 @@ class Problem:
         All that was tried, in order.
     """
 
-    def __init__(self, system: System, parameters: Parameters, objective: Any, constraints: Sequence[Constraint],
+    def __init__(self, system: Equilibrium, parameters: Parameters, objective: Any, constraints: Sequence[Constraint],
                  simulation: Callable[[Sequence[Objective]], Simulation],
                  tell: Callable[[Trial], None] | None = None):
         self.system, self.parameters, self.tell = system, parameters, tell
@@ -208,7 +208,7 @@ class Problem:
             self.tell(trial)
         return trial
 
-    def _measure(self, measure: Measure, system: System) -> tuple[np.ndarray, np.ndarray]:
+    def _measure(self, measure: Measure, system: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
         values, gradient = measure.value_and_gradient(system, self.parameters.names)
         values = np.atleast_1d(np.asarray(values, dtype=float))
         gradient = np.asarray(gradient, dtype=float)

@@ -11,7 +11,7 @@ from scipy.optimize import lsq_linear
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
     from .problem import Problem, Trial
     from .solvers import Ended
@@ -44,7 +44,7 @@ class Optimum:
         By iteration: parameters, objective, optimality, violation, and the number of the trial.
     trials : list of Trial
         All that was simulated, the failed ones among them.
-    system : System
+    system : Equilibrium
         With these parameters, ready to be simulated; its ``case`` can be saved.
     """
 
@@ -59,7 +59,7 @@ class Optimum:
     method: str
     history: xr.Dataset
     trials: list[Trial]
-    system: System
+    system: Equilibrium
 
     @property
     def iterations(self) -> int:

@@ -21,8 +21,8 @@ import numpy as np
 from gridcore.linear.linsolve import SingularMatrix
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 _ROUNDS = 12
 _POINTS = 160
@@ -103,11 +103,12 @@ def _growth(t: np.ndarray, tangents: np.ndarray, k: int, every: int) -> float:
     return float(np.log(after / before) / (t[k] - t[k - every])) if before > 0 and t[k] > t[k - every] else 1.0
 
 
-def _eigenpair(system: System, Z: np.ndarray, eigenvalue: float, right: np.ndarray,
+def _eigenpair(system: Equilibrium, Z: np.ndarray, eigenvalue: float, right: np.ndarray,
                left: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
     """A real eigenvalue of the pencil ``F_X - lambda M`` near a guess, and its vectors, by Rayleigh's iteration."""
     J, mass = system.jacobian(Z), system.differential(Z).astype(float)
-    lu, diagonal = system.new_lu(), system.assembly.diagonal
+    lu = system.system.new_lu()
+    diagonal = np.flatnonzero(J.indices == np.repeat(np.arange(system.n), np.diff(J.indptr)))
     for _ in range(_ROUNDS):
         if not np.isfinite(eigenvalue):
             return None

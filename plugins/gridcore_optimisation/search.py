@@ -8,9 +8,10 @@ from typing import Any
 
 from gridcore.case.records import Case
 from gridcore.commands.progress import Progress
+from gridcore.equilibrium.build import build
+from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
-from gridcore.system.system import System, build
 from gridcore.tape.grid import Spacing
 
 from .measures import Constraint, Measure, Simulation
@@ -20,7 +21,7 @@ from .result import Optimum, optimum
 from .solvers import SOLVERS, Ended
 
 
-def optimise(system: System | Case | str, objective: Any, wrt: str | Iterable[str], *, t_end: float | None = None,
+def optimise(system: Equilibrium | Case | str, objective: Any, wrt: str | Iterable[str], *, t_end: float | None = None,
              step: Spacing = 0.01, constraints: Constraint | Sequence[Constraint] = (),
              bounds: Mapping[str, Any] | Pair | None = None, scale: Mapping[str, float] | float | None = None,
              method: str | Callable[[Problem, Mapping[str, Any]], Ended] | None = None,
@@ -34,7 +35,7 @@ def optimise(system: System | Case | str, objective: Any, wrt: str | Iterable[st
 
     Parameters
     ----------
-    system : System, Case or str
+    system : Equilibrium, Case or str
         From whose parameters it starts.
     objective : Objective, sequence of Objective, or Measure
         What becomes least; of several objectives the sum.
@@ -72,7 +73,7 @@ def optimise(system: System | Case | str, objective: Any, wrt: str | Iterable[st
     MissingDependency
         For ``"ipopt"`` without cyipopt.
     """
-    system = system if isinstance(system, System) else build(system)
+    system = system if isinstance(system, Equilibrium) else build(system)
     constraints = [constraints] if isinstance(constraints, Constraint) else list(constraints)
     for constraint in constraints:
         if not isinstance(constraint, Constraint):

@@ -12,8 +12,8 @@ from gridcore.results.rotors import Rotors, rotor_devices, rotors
 from gridcore.results.signals import kept, signals
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 # States are shown one panel each where there is no network; more than this would be unreadable.
 _STATES_SHOWN = 6
@@ -58,7 +58,7 @@ def _rotor_panels(run: Run, machines: Rotors | None) -> list[Panel]:
             Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, np.degrees(machines.relative), speed)]
 
 
-def _has_infinite_bus(system: System, machines: Rotors) -> bool:
+def _has_infinite_bus(system: Equilibrium, machines: Rotors) -> bool:
     return any(i.device.source and i.id not in machines.devices for i in system.layout.instances)
 
 

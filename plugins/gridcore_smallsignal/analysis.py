@@ -15,8 +15,8 @@ from .modes import Modes, collect
 from .zeros import zero_modes
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 METHODS = ("auto", "dense", "sparse")
 
@@ -24,13 +24,13 @@ METHODS = ("auto", "dense", "sparse")
 DENSE_UP_TO = 1000
 
 
-def small_signal(study: System | Run, *, point: int = -1, method: str = "auto", count: int = 50,
+def small_signal(study: Equilibrium | Run, *, point: int = -1, method: str = "auto", count: int = 50,
                  tolerance: float = TOLERANCE) -> Modes:
     """Eigenvalues and eigenvectors of a system at its operating point, or at a point of a run at rest.
 
     Parameters
     ----------
-    study : System or Run
+    study : Equilibrium or Run
     point : int
         Of a run; the last by default.
     method : {"auto", "dense", "sparse"}

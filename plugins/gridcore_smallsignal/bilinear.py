@@ -12,11 +12,14 @@ import casadi as ca
 import numpy as np
 
 from gridcore.equations.kernel import Batch, c_source, compile_libraries, vector_function
+from gridcore.kept import KeptFor
 
 if TYPE_CHECKING:
     from gridcore.equations.layout import Group
     from gridcore.equations.trace import Trace
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
+
+_prepared: KeptFor[BilinearGradient] = KeptFor("bilinear")
 
 
 class BilinearGradient:
@@ -24,10 +27,10 @@ class BilinearGradient:
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     """
 
-    def __init__(self, system: System):
+    def __init__(self, system: Equilibrium):
         self.n, self.size = system.n, system.layout.size
         made = [self._batch(system, group, trace) for group, trace in
                 zip(system.layout.groups, system.traces, strict=True) if trace.rows]
@@ -37,9 +40,9 @@ class BilinearGradient:
             batch.bind(library)
 
     @classmethod
-    def of(cls, system: System) -> BilinearGradient:
+    def of(cls, system: Equilibrium) -> BilinearGradient:
         """The same, kept with the system."""
-        return system.remembered("bilinear", (), lambda: cls(system))
+        return _prepared.get(system.system, (), lambda: cls(system))
 
     def evaluate(self, Z: np.ndarray, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The gradient at Z, (size,) complex.
@@ -56,8 +59,8 @@ class BilinearGradient:
             batch.add(buffer, out)
         return out[: self.size] + 1j * out[self.size: -1]
 
-    def _batch(self, system: System, group: Group, trace: Trace) -> Batch | None:
-        rows, targets = ca.vertcat(*(e for _, e in trace.rows)), system.rows(group, trace)
+    def _batch(self, system: Equilibrium, group: Group, trace: Trace) -> Batch | None:
+        rows, targets = ca.vertcat(*(e for _, e in trace.rows)), system.system.rows(group, trace)
         places = {key: system.layout.gather(group, *key) for key in trace.symbols}
         moving = [key for key, place in places.items() if (place < self.n).any()]
         if not moving:

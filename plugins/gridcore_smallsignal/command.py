@@ -14,7 +14,7 @@ from gridcore.registry import registries as plugins
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
     from .modes import Modes
 
@@ -150,9 +150,9 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
         click.echo(str(path))
 
 
-def _build(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool) -> System:
+def _build(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool) -> Equilibrium:
     from gridcore.commands.progress import Progress
-    from gridcore.system.system import build
+    from gridcore.equilibrium.build import build
 
     loaded = load(case, changes)
     with Progress("building"), placed(loaded):
@@ -231,7 +231,7 @@ def _dataset(locus: Any, path: Path) -> None:
     write_dataset(locus.to_xarray(), path)
 
 
-def _written(system: System, out: Path | None, plot: bool, ending: str,
+def _written(system: Equilibrium, out: Path | None, plot: bool, ending: str,
              writers: dict[str, Callable[[Path], Any] | None]) -> list[Path]:
     """Write what is asked for; the files that were written."""
     from gridcore.results.export import whole_file

@@ -11,7 +11,7 @@ from gridcore.errors import CaseError, GridcoreError
 from gridcore.results.run import Run
 
 if TYPE_CHECKING:
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
 # A rate (per second, in the state's unit) or a residual that still counts as zero.
 TOLERANCE = 1e-6
@@ -37,7 +37,7 @@ class LimitWarning(UserWarning):
     """A limit is broken where the system is linearised: a run would not stay there."""
 
 
-def point_of(study: System | Run, point: int) -> tuple[System, np.ndarray]:
+def point_of(study: Equilibrium | Run, point: int) -> tuple[Equilibrium, np.ndarray]:
     """The system, and the buffer Z to linearise at: what initialisation found, or a point of a run.
 
     Raises
@@ -57,7 +57,7 @@ def point_of(study: System | Run, point: int) -> tuple[System, np.ndarray]:
     return run.system, Z
 
 
-def check_rest(system: System, Z: np.ndarray, tolerance: float = TOLERANCE) -> None:
+def check_rest(system: Equilibrium, Z: np.ndarray, tolerance: float = TOLERANCE) -> None:
     """Refuse a point at which something moves; warn of limits that are broken there.
 
     Raises
@@ -82,7 +82,7 @@ def check_rest(system: System, Z: np.ndarray, tolerance: float = TOLERANCE) -> N
                       stacklevel=4)
 
 
-def _guards_across(system: System, Z: np.ndarray) -> list[str]:
+def _guards_across(system: Equilibrium, Z: np.ndarray) -> list[str]:
     """Guards that would act at once, in words."""
     switching = system.switching
     if not switching.guards:
@@ -93,7 +93,7 @@ def _guards_across(system: System, Z: np.ndarray) -> list[str]:
     return [f"{switching.guards[k].device}: {switching.guards[k].what}" for k in np.flatnonzero(across)]
 
 
-def out_of_service(system: System, Z: np.ndarray) -> np.ndarray:
+def out_of_service(system: Equilibrium, Z: np.ndarray) -> np.ndarray:
     """(n,) bool: states of devices out of service, which keep their values and are no part of any mode."""
     mask = np.zeros(system.n, dtype=bool)
     for group in system.layout.groups:

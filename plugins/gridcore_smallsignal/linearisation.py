@@ -24,8 +24,8 @@ from gridcore.linear.linsolve import LU, SingularMatrix
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 
 class Jacobian:
@@ -44,16 +44,16 @@ class Jacobian:
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     Z : (size,) array
     sparse : bool
         Whether matrices are CSC or dense arrays.
     """
 
-    def __init__(self, system: System, Z: np.ndarray, sparse: bool = False):
+    def __init__(self, system: Equilibrium, Z: np.ndarray, sparse: bool = False):
         self.system, self.sparse = system, sparse
         self.Z = Z.copy()
-        self.mass = system.differential(Z).astype(float)
+        self.mass, self.ws = system.differential(Z).astype(float), system.workspace()
 
     @property
     def p(self) -> np.ndarray:
@@ -75,16 +75,16 @@ class Jacobian:
         raise TypeError("jacobian takes (x), (J, x), (J, x, p, t) or (J, dx, x, p, gamma, t)")
 
     def _evaluate(self, J: Any, x: np.ndarray, p: np.ndarray | None, t: float | None, gamma: float | None) -> Any:
-        system, assembly, Z = self.system, self.system.assembly, self.Z.copy()
+        system, ws, Z = self.system, self.ws, self.Z.copy()
         n = system.n
         Z[:n] = _vector("x", x, n)
         if p is not None:
             Z[n: n + system.layout.n_p] = _vector("p", p, system.layout.n_p)
         if t is not None:
             Z[-1] = t
-        system.load(Z)
-        assembly.mass[:], assembly.c[:] = (0.0, -1.0) if gamma is None else (gamma * self.mass, 1.0)
-        values = assembly.matrix()
+        ws.load(Z)
+        ws.mass[:], ws.c[:] = (0.0, -1.0) if gamma is None else (gamma * self.mass, 1.0)
+        values = ws.matrix()
         if self.sparse:
             return self._fill_sparse(J, values)
         if J is None:
@@ -93,15 +93,15 @@ class Jacobian:
             if np.shape(J) != (n, n):
                 raise GridcoreError(f"J is {np.shape(J)}, the Jacobian is {(n, n)}")
             J[...] = 0.0
-        J[assembly.indices, assembly.columns] = values
+        J[ws.indices, ws.columns] = values
         return J
 
     def _fill_sparse(self, J: Any, values: np.ndarray) -> Any:
-        assembly, n = self.system.assembly, self.system.n
+        ws, n = self.ws, self.system.n
         if J is None:
-            return sp.csc_matrix((values.copy(), assembly.indices.copy(), assembly.indptr.copy()), shape=(n, n))
+            return sp.csc_matrix((values.copy(), ws.indices.copy(), ws.indptr.copy()), shape=(n, n))
         same = sp.issparse(J) and J.format == "csc" and J.shape == (n, n) and np.array_equal(
-            J.indptr, assembly.indptr) and np.array_equal(J.indices, assembly.indices)
+            J.indptr, ws.indptr) and np.array_equal(J.indices, ws.indices)
         if not same:
             raise GridcoreError("J has not the pattern of the Jacobian: make it by jacobian(x)")
         J.data[:] = values
@@ -120,7 +120,7 @@ class Linearisation:
 
     Attributes
     ----------
-    system : System
+    system : Equilibrium
     Z : (size,) array
         The point.
     x, y : int arrays
@@ -130,7 +130,7 @@ class Linearisation:
     jacobian : Jacobian
     """
 
-    def __init__(self, system: System, Z: np.ndarray, sparse: bool = False):
+    def __init__(self, system: Equilibrium, Z: np.ndarray, sparse: bool = False):
         self.system, self.Z = system, Z
         differential, frozen = system.differential(Z), out_of_service(system, Z)
         self.x = np.flatnonzero(differential & ~frozen)
@@ -234,13 +234,13 @@ class Linearisation:
                 f"{len(self.y)} algebraic variables>")
 
 
-def linearise(study: System | Run, *, point: int = -1, sparse: bool = False,
+def linearise(study: Equilibrium | Run, *, point: int = -1, sparse: bool = False,
               tolerance: float = TOLERANCE) -> Linearisation:
     """Linearise a system at its operating point, or at a point of a run that has come to rest.
 
     Parameters
     ----------
-    study : System or Run
+    study : Equilibrium or Run
         A system is linearised at its operating point (``rest``, whatever initial values a run is given).
     point : int
         Of a run; the last by default. Parameters and modes (limits, trips) are those of that point.

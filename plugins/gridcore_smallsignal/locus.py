@@ -20,7 +20,7 @@ from .tracking import follow
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +87,13 @@ class Locus:
         return f"<Locus of '{self.case}': {self.eigenvalues.shape[-1]} modes over {where}>"
 
 
-def root_locus(system: System, parameter: str, values: Sequence[float], modes: Iterable[int] | None = None, *,
+def root_locus(system: Equilibrium, parameter: str, values: Sequence[float], modes: Iterable[int] | None = None, *,
                method: str = "dense") -> Locus:
     """Eigenvalues over a parameter.
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     parameter : str
         Address of a parameter that the case gives.
     values : sequence of float
@@ -119,13 +119,13 @@ def root_locus(system: System, parameter: str, values: Sequence[float], modes: I
     return made
 
 
-def damping_map(system: System, values: Mapping[str, Sequence[float]], modes: Iterable[int] | None = None, *,
+def damping_map(system: Equilibrium, values: Mapping[str, Sequence[float]], modes: Iterable[int] | None = None, *,
                 method: str = "dense") -> Locus:
     """Eigenvalues over two parameters; ``.least()`` is the map of the smallest damping ratio.
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     values : mapping of str to sequence of float
         Two parameters and their values.
     modes, method
@@ -144,7 +144,7 @@ def _grid(values: Mapping[str, Sequence[float]], count: int) -> dict[str, np.nda
     return grid
 
 
-def _follow_grid(system: System, grid: dict[str, np.ndarray], modes: Iterable[int] | None, method: str) -> Locus:
+def _follow_grid(system: Equilibrium, grid: dict[str, np.ndarray], modes: Iterable[int] | None, method: str) -> Locus:
     names, values = list(grid), list(grid.values())
     at = partial(_modes_at, system, names, method)
     shape = tuple(map(len, values))
@@ -178,7 +178,7 @@ def _follow_grid(system: System, grid: dict[str, np.ndarray], modes: Iterable[in
     return Locus(system.case.name, names, values, eigenvalues, agreement, dominant, failures)
 
 
-def _modes_at(system: System, names: list[str], method: str, point: np.ndarray) -> Modes:
+def _modes_at(system: Equilibrium, names: list[str], method: str, point: np.ndarray) -> Modes:
     return small_signal(system.with_values(dict(zip(names, point.tolist(), strict=True))), method=method)
 
 

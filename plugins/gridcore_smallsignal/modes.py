@@ -162,7 +162,7 @@ class Modes:
             raise CaseError(f"no device has '{name}'{suggest(name, known)}")
         values = []
         for device in chosen:
-            function, gather = system.quantity(device, name)
+            function, gather = system.system.quantity(device, name)
             slope = np.array(_gradient(function)(Z[gather])).ravel()
             moving = gather < system.n
             values.append(slope[moving] @ direction[gather[moving]])

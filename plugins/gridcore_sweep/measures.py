@@ -14,8 +14,8 @@ from gridcore.results.signals import select
 from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
-    from gridcore.system.system import System
 
 TAKES = {"min": np.argmin, "max": np.argmax, "start": None, "end": None, "range": None}
 
@@ -56,7 +56,7 @@ class Measure:
                             + (suggest(take, TAKES) if take not in TAKES and pattern.strip() else ""))
         return cls(name or " ".join(text.split()), take, pattern.strip())
 
-    def unit(self, system: System) -> str:
+    def unit(self, system: Equilibrium) -> str:
         """The unit of what it matches, where all have the same.
 
         Raises

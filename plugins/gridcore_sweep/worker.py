@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridcore.case.records import Case
+from gridcore.equilibrium.build import build
+from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.driver import simulate
+from gridcore.integrate.simulate import simulate
 from gridcore.results.signals import needed
-from gridcore.system.system import System, build
 from gridcore.tape.checkpoints import InMemory, Recorded
 from gridcore.tape.grid import Spacing
 
@@ -91,10 +92,10 @@ class Result:
     trajectory: bytes | None = None
 
 
-_built: dict[Hashable, System] = {}
+_built: dict[Hashable, Equilibrium] = {}
 
 
-def system_of(setup: Setup, values: Mapping[str, Value]) -> System:
+def system_of(setup: Setup, values: Mapping[str, Value]) -> Equilibrium:
     """The system with these values: the one that is built already, where they are all parameters."""
     words = tuple(sorted((a, v) for a, v in values.items() if not _is_parameter(setup.case, a)))
     key = (setup.case_digest, setup.deenergise, setup.enforce_q_limits, words)

@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gridcore.integrate.guards import Watch
-from gridcore.integrate.theta.step import Theta
 from gridcore.linear.newton import Newton
 
 from .work import Work
 
 if TYPE_CHECKING:
-    from gridcore.system.system import System
+    from gridcore.equations.assembly import Assembly
 
 # The iteration of a step also ends when less than this part of the tolerance is left to correct, or when corrections
 # below this no longer shrink.
@@ -27,7 +25,7 @@ class Corrector(Newton):
     Attributes
     ----------
     beside : callable or None
-        Called before each correction, with the present X in the assembly; returns the size of the correction that
+        Called before each correction, with the present X in the workspace; returns the size of the correction that
         it made to whatever is iterated beside the state, relative to `tolerance`.
     made : int
         Iterations of the last solve.
@@ -35,10 +33,10 @@ class Corrector(Newton):
         Iterations after which factors are renewed: those that gain less than a digit each are too old.
     """
 
-    def __init__(self, system: System, tolerance: float):
-        super().__init__(system)
-        self.lu = system.new_lu()  # it serves sensitivities, too
-        self.tolerance, self.work = tolerance, Work(system, self.lu)
+    def __init__(self, ws: Assembly, tolerance: float):
+        super().__init__(ws)
+        self.lu = ws.factors()  # it serves sensitivities, too
+        self.tolerance, self.work = tolerance, Work(ws, self.lu)
         self.patience = math.ceil(-math.log10(tolerance))
         self.beside: Callable[[], float] | None = None
         self.made = 0
@@ -53,16 +51,16 @@ class Corrector(Newton):
         self.work.factor()
 
     def solve(self) -> None:
-        assembly, work, before = self.assembly, self.work, 0.0
-        start = assembly.X.copy()
+        ws, work, before = self.ws, self.work, 0.0
+        start = ws.X.copy()
         if not self._fresh:
             self.factor()
-        assembly.residual()
+        ws.residual()
         work.residual()
         for self.made in range(1, _ITERATIONS + 1):
             beside = self.beside() if self.beside is not None else 0.0
-            self.lu.solve(assembly.R)
-            norm = assembly.newton(0.0)
+            self.lu.solve(ws.R)
+            norm = ws.newton(0.0)
             work.counters["newton_iterations"] += 1
             # what remains after this correction, if the next one is shorter by as much as this one was
             still = (norm <= self.tolerance or norm * norm <= _REMAINS * self.tolerance * (before - norm)
@@ -75,7 +73,7 @@ class Corrector(Newton):
             if self.made % self.patience == 0:
                 self.factor()
             before = norm
-        assembly.X[:] = start
+        ws.X[:] = start
         self.careful()
 
     def careful(self) -> None:
@@ -84,18 +82,3 @@ class Corrector(Newton):
         made = self.iterations - before
         self.work.counters["newton_iterations"] += made
         self.work.residual(made)
-
-
-class Again(Theta):
-    """A stepper between whose steps others use the assembly."""
-
-    def _set(self, h: float) -> None:
-        self.system.assembly.mass[:] = self._differential
-        super()._set(h)
-
-
-class Unwatched(Watch):
-    """Where steps end is known: no guard is looked at."""
-
-    def __len__(self) -> int:
-        return 0

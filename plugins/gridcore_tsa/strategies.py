@@ -22,16 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.errors import CaseError
+from gridcore.integrate.base import Operator
+from gridcore.integrate.linearised import Point
+from gridcore.integrate.theta.operator import ThetaOperator
 from gridcore.integrate.theta.predictor import weights
+from gridcore.integrate.theta.step import Theta
 from gridcore.linear.fixed_pattern import Coefficients
-from gridcore.sensitivity.operators import Point, Replay, ResolveOperator, StepOperator
+from gridcore.linear.linsolve import Factors
+from gridcore.sensitivity.operators import Replay, ResolveOperator
 from gridcore.tape.records import Step
 
-from .corrector import Again, Corrector, Unwatched
+from .corrector import Corrector
 from .gmres import gmres
 
 if TYPE_CHECKING:
-    from gridcore.system.system import System
+    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.tape.records import Tape
 
 # Before anything happens most sensitivities are zero but for the round-off of equations whose terms are of order one:
@@ -44,7 +50,7 @@ class Strategy(Replay):
 
     Parameters
     ----------
-    system : System
+    system : Equilibrium
     tape : Tape
         Of a theta run.
     carried : sequence of int
@@ -54,16 +60,18 @@ class Strategy(Replay):
         correction, or the preconditioned residual, of the sensitivities, relative to the largest of the parameter.
     """
 
-    def __init__(self, system: System, tape: Tape, carried: Sequence[int] | np.ndarray, tolerance: float):
+    def __init__(self, system: Equilibrium, tape: Tape, carried: Sequence[int] | np.ndarray, tolerance: float):
         super().__init__(system, tape, carried)
-        assert self.theta is not None
-        self.tolerance, self.newton = tolerance, Corrector(system, tolerance)
-        self.work = self.newton.work
-        self.lu = self.newton.lu  # one set of factors, for the steps and for their sensitivities
+        stepper = self.method(0)
+        if not isinstance(stepper, Theta):
+            raise CaseError(f"strategies are of the theta method, and this is a run of '{tape.methods[0].name}'")
         longest = max((r.h for r in tape.records if isinstance(r, Step)), default=0.0)
-        self.stepper = Again(system, longest, self.theta)
-        self.stepper.newton = self.newton
-        self.unwatched = Unwatched(system.switching)
+        self.theta, self.stepper = stepper.theta, Theta(longest, stepper.theta)
+        self.steps = system.workspace()  # in which steps are made
+        self._there = -1
+        self.stepper.restart(self.steps, float(tape.t[0]))
+        self.tolerance, self.newton = tolerance, Corrector(self.steps, tolerance)
+        self.work, self.stepper.newton = self.newton.work, self.newton
         self._read = np.flatnonzero(np.diff(self.C.indptr))
         self._history: list[tuple[float, np.ndarray]] = []
 
@@ -72,10 +80,15 @@ class Strategy(Replay):
             self.work.jacobian()
         return super().point(k)
 
-    def factor(self, point: Point, coefficients: Coefficients) -> None:
-        super().factor(point, coefficients)
+    def factors(self, point: Point, of: Coefficients) -> Factors:
+        """One set of factors, for the steps and for their sensitivities."""
         self.newton.forget()
+        self.refactor(self.newton.lu, point, of)
         self.work.factor()
+        return self.newton.lu
+
+    def give_back(self, factors: Factors) -> None:
+        """There is one set."""
 
     def step(self, record: Step) -> Any:
         """A step, which is made when its tangent is asked for."""
@@ -90,21 +103,31 @@ class Strategy(Replay):
 
     def resolve(self, k: int) -> ResolveOperator:
         """The algebraic equations solved again, and the operator of that."""
-        self.load(k + 1)
-        differential, X = self.differential(k + 1), self.system.assembly.X
-        X[~differential] = self.tape.states.row(k)[~differential]
-        self.newton.resolve(differential)
-        self.stepper.restart()
+        self._put(k + 1)
+        rows, X = self.steps.differential, self.steps.X
+        X[~rows] = self.tape.states.row(k)[~rows]
+        self.newton.resolve(rows)
+        self.stepper.restart(self.steps, float(self.tape.t[k]))
         self._history.clear()
         self.work.counters["direct_solves"] += 1
         return super().resolve(k)
 
+    def _put(self, k: int) -> None:
+        """Put a point of the tape into the workspace of the steps."""
+        settings, ws = self._settings[k], self.steps
+        if settings != self._there:
+            ws.Z[self.n:-1] = self.tape.settings[settings]
+            ws.refresh()
+            ws.differential[:] = self.differential(settings)
+            self._there = settings
+        ws.X[:], ws.Z[-1] = self.tape.states.row(k), self.tape.t[k]
+
     def make(self, record: Step) -> None:
         """Make a step again, from the state on the tape."""
         if record.h > 0:
-            self.load(record.k)
+            self._put(record.k)
             t = float(self.tape.t[record.k])
-            self.stepper.step(t, t + record.h, self.unwatched)
+            self.stepper.advance(t, t + record.h)
 
     def together(self, record: Step, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         """Make a step and find the tangent at its end."""
@@ -127,7 +150,7 @@ class Strategy(Replay):
             out += weight * slope
         return out
 
-    def right(self, operator: StepOperator, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
+    def right(self, operator: ThetaOperator, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
         """Right-hand sides of the sensitivity equations."""
         count = len(tangents[0])
         self.work.counters["right_hand_sides"] += count
@@ -141,12 +164,12 @@ class Strategy(Replay):
 
     def precondition(self, rows: np.ndarray) -> np.ndarray:
         """Solve with the factors that there are."""
-        solved: np.ndarray = self.lu.solve(np.ascontiguousarray(rows))
+        solved: np.ndarray = self.newton.lu.solve(np.ascontiguousarray(rows))
         return solved
 
-    def direct(self, operator: StepOperator, right: np.ndarray) -> np.ndarray:
+    def direct(self, operator: ThetaOperator, right: np.ndarray) -> np.ndarray:
         """Solve with factors of the converged step's matrix; they serve the next step."""
-        self.factor(operator.p1, self.coefficients(operator.p1, operator.record.h))
+        self.factors(operator.p1, operator.of)
         self.newton.adopt()
         self.work.counters["direct_solves"] += 1
         return self.precondition(right)
@@ -174,11 +197,11 @@ class StaggeredCorrector(Strategy):
         operator = _Linearised(self, record, self.point(record.k + 1))
         right = self.right(operator, tangents)
         if self.newton.made < self.newton.patience:
-            matrix = self.matrix(operator.p1, self.coefficients(operator.p1, record.h))
-            before = self.lu.solves
+            matrix = self.matrix(operator.p1, operator.of)
+            before = self.newton.lu.solves
             found, made, converged = self.iterate(matrix, right, self.guess(record, tangents[0]))
             self.work.counters["iterations"] += made
-            self.work.counters["inner_solves"] += self.lu.solves - before
+            self.work.counters["inner_solves"] += self.newton.lu.solves - before
             if converged:
                 self.work.counters["iterative_solves"] += 1
                 return found
@@ -216,8 +239,6 @@ class SimultaneousCorrector(Strategy):
     def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
         found, last = self.guess(record, tangents[0]), np.inf
         start = self.point(record.k)
-        if tangents[2].any() or tangents[3].any():  # read it before the assembly is set to the step
-            _ = start.F, start.Ft
 
         def beside() -> float:
             nonlocal found, last
@@ -248,38 +269,38 @@ class _Together:
     """A step whose tangent is found together with its state; what a jump rule uses of an operator."""
 
     def __init__(self, strategy: Strategy, record: Step):
-        self.replay, self.record = strategy, record
+        self.points, self.record = strategy, record
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
-        return self.replay.together(self.record, dX, dP, dT0, dT1)
+        return self.points.together(self.record, dX, dP, dT0, dT1)
 
 
-class _Linearised(StepOperator):
+class _Linearised(ThetaOperator):
     """The equations of a step to a given end, not factored."""
 
-    def __init__(self, replay: Strategy, record: Step, end: Any):
-        assert replay.theta is not None
-        self.replay, self.record, self.theta = replay, record, replay.theta
-        self.p0, self.p1 = replay.point(record.k), end
-        self.of = replay.coefficients(end, record.h)
+    def __init__(self, strategy: Strategy, record: Step, end: Any):
+        Operator.__init__(self, strategy)
+        self.record, self.theta = record, strategy.theta
+        self.p0, self.p1 = strategy.point(record.k), end
+        self.of = strategy.coefficients(end, record.h * self.theta, record.h * (1 - self.theta))
 
 
 class _Reached:
-    """The system at the X that an iteration has reached; the assembly is set to the equations of the step."""
+    """The system at the X that an iteration has reached, in the workspace of the steps."""
 
     def __init__(self, strategy: Strategy, k: int, differential: np.ndarray):
-        self.k, self.differential, self._system = k, differential, strategy.system
-        self.matrix = strategy.system.assembly.matrix().copy()
-        self.Fp = strategy.parameter_map.values(strategy.system.assembly.Z)
+        self.k, self.differential, self._ws = k, differential, strategy.steps
+        self.matrix = strategy.steps.matrix().copy()
+        self.Fp = strategy.parameter_map.values(strategy.steps.Z)
         strategy.work.jacobian()
 
     @cached_property
     def F(self) -> np.ndarray:
         """F, (n,)."""
-        return self._system.assembly.rhs().copy()
+        return self._ws.rhs().copy()
 
     @cached_property
     def Ft(self) -> np.ndarray:
         """Partial derivative of F in time, (n,)."""
-        slope = self._system.time_slope()
-        return np.zeros(self._system.n) if slope is None else slope
+        slope = self._ws.time_slope()
+        return np.zeros(self._ws.n) if slope is None else slope

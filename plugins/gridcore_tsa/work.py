@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gridcore.equations.assembly import Assembly
     from gridcore.equations.kernel import Batch
     from gridcore.linear.linsolve import Factors
-    from gridcore.system.system import System
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",
             "iterative_solves", "iterations", "inner_solves")
@@ -30,13 +30,13 @@ class Work:
         Additions, multiplications and elementary functions, each counted as one.
     """
 
-    def __init__(self, system: System, lu: Factors):
-        a, self._lu = system.assembly, lu
-        linear, constant = 2 * len(a._linear_values), 4 * system.n
+    def __init__(self, ws: Assembly, lu: Factors):
+        self._lu = lu
+        linear, constant = 2 * len(ws._linear_values), 4 * ws.n
         self.counters: Counter[str] = Counter()
         self.operations = 0.0
-        self._residual = _evaluations(a._rhs) + linear + constant
-        self._matrix = _evaluations(a._jac) + 2 * len(a.indices)
+        self._residual = _evaluations(ws._rhs) + linear + constant
+        self._matrix = _evaluations(ws._jac) + 2 * len(ws.indices)
         self._solve = self._solved = 0
 
     def residual(self, count: int = 1) -> None:

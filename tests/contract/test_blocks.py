@@ -87,9 +87,9 @@ def response(system, output, s):
     """Derivative of a quantity of A in A.u at a complex frequency, from the system's Jacobians."""
     J = system.jacobian(system.Z0).toarray()
     at = [system.layout.address("A.u")]
-    column = system.parameter_jacobian(at).evaluate(system.Z0).toarray()[:, 0]
+    column = system.system.parameter_jacobian(at).evaluate(system.Z0).toarray()[:, 0]
     x = np.linalg.solve(s * np.diag(system.differential(system.Z0).astype(float)) - J, column)
-    function, gather = system.quantity("A", output)
+    function, gather = system.system.quantity("A", output)
     Z = system.Z0.astype(float)
     rows = np.array([(np.asarray(function(Z[gather] + d)) - np.asarray(function(Z[gather] - d))).ravel()[0] / 2e-3
                      for d in 1e-3 * np.eye(len(gather))])

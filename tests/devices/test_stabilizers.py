@@ -56,7 +56,7 @@ def frequency_response(data, signal, s):
     """Derivative of Vs in a signal of the assembled system at a complex frequency, from its own Jacobians."""
     system = stabilized(data)
     J = system.jacobian(system.Z0).toarray()
-    column = system.parameter_jacobian([system.layout.address(signal)]).evaluate(system.Z0).toarray()[:, 0]
+    column = system.system.parameter_jacobian([system.layout.address(signal)]).evaluate(system.Z0).toarray()[:, 0]
     M = np.diag(system.differential(system.Z0).astype(float))
     x = np.linalg.solve(s * M - J, column)
     return x[system.layout.address("PSS.Vs")]

@@ -38,7 +38,7 @@ def test_limits_that_the_operating_point_breaks_are_moved_a_thousandth_beyond_it
     changed = differing(case, widened)
     assert set(changed) == set(there)
     for address, (device, name, side) in there.items():
-        function, gather = system.quantity(device, name)
+        function, gather = system.system.quantity(device, name)
         value = float(function(system.Z0[gather]))
         assert changed[address][1] == pytest.approx(value * (1 + 1e-3 * side) + 1e-6 * side, rel=1e-12)
     assert differing(case, kundur(**BROKEN)) == {}  # what was given stays as it was
@@ -68,7 +68,7 @@ def test_a_bound_that_moves_with_the_voltage_is_put_behind_its_value_by_the_para
     assert system.operating_point.violations == []
     found = {}
     for name in ("VR", "VR_max", "VRMAX"):
-        function, gather = system.quantity(id, name)
+        function, gather = system.system.quantity(id, name)
         found[name] = float(function(system.Z0[gather]))
     assert found["VR_max"] == pytest.approx(found["VR"] * 1.001 + 1e-6, rel=1e-6)
     assert found["VRMAX"] != pytest.approx(found["VR_max"], rel=1e-3)

@@ -43,7 +43,7 @@ def test_many_and_few_right_hand_sides_agree_on_a_system_of_many_blocks(runtime)
     system.assembly.Z[: system.n] = run.X[-1]
     system.assembly.mass[:] = system.base_differential
     system.assembly.c[:] = np.where(system.base_differential, 0.01, -1)
-    lu = system.new_lu()
+    lu = system.system.new_lu()
     lu.factor(system.assembly.matrix())
     b = np.random.default_rng(0).normal(size=(2 * _MANY + 3, system.n))
     for name in ("solve", "tsolve"):

@@ -9,7 +9,7 @@ import pytest
 from shared_data import shared
 
 import gridcore as gc
-from gridcore.equilibrium.operating_point import Dispatch
+from gridcore.equilibrium.dispatch import Dispatch
 from gridcore.errors import CaseError
 from gridcore_readers import raw
 

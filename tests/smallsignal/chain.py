@@ -12,8 +12,8 @@ import numpy as np
 
 import gridcore as gc
 from gridcore.case.validation import validate
+from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.equilibrium.operating_point import find_operating_point
-from gridcore.system.system import System
 
 # Central differences of order 6: halving the step leaves a 64th of the error.
 WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
@@ -23,7 +23,7 @@ WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
 SHARES = {name: name[0] + other for name, other in (("pZ", "P"), ("pI", "P"), ("qZ", "P"), ("qI", "P"))}
 
 
-def direction(system: System, address: str) -> dict[str, float] | None:
+def direction(system: Equilibrium, address: str) -> dict[str, float] | None:
     """What changes with a parameter: itself, or of a load's shares one for another; None for the other."""
     device, _, name = address.rpartition(".")
     model = system.layout.instances[system.layout.find(device)].model if device in system.layout.number else ""
@@ -32,7 +32,7 @@ def direction(system: System, address: str) -> dict[str, float] | None:
     return {address: 1.0, f"{device}.{SHARES[name]}": -1.0} if name in SHARES else None
 
 
-def with_values(system: System, values: dict[int, float]) -> System:
+def with_values(system: Equilibrium, values: dict[int, float]) -> Equilibrium:
     """The system with other values of entries of Z among the parameters."""
     other = system.with_values({})
     valid = validate(other.case)
@@ -45,7 +45,7 @@ def with_values(system: System, values: dict[int, float]) -> System:
     return other
 
 
-def eigenvalues(system: System, near: np.ndarray) -> np.ndarray:
+def eigenvalues(system: Equilibrium, near: np.ndarray) -> np.ndarray:
     """Its eigenvalues, in the order of those of before."""
     found = gc.analyses.small_signal(system, method="dense").eigenvalues
     chosen = np.abs(found[:, None] - near).argmin(axis=0)
@@ -53,7 +53,7 @@ def eigenvalues(system: System, near: np.ndarray) -> np.ndarray:
     return found[chosen]
 
 
-def differences(system: System, along: dict[str, float], near: np.ndarray, relative: float) -> np.ndarray:
+def differences(system: Equilibrium, along: dict[str, float], near: np.ndarray, relative: float) -> np.ndarray:
     """Derivatives of eigenvalues in a direction."""
     at = {system.layout.address(address): part for address, part in along.items()}
     h = relative * max(abs(float(system.Z0[next(iter(at))])), 0.1)
@@ -65,12 +65,12 @@ def differences(system: System, along: dict[str, float], near: np.ndarray, relat
     return out
 
 
-def best_differences(system: System, along: dict[str, float], near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def best_differences(system: Equilibrium, along: dict[str, float], near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The derivative, extrapolated from two steps, for each eigenvalue; and how far the shorter is from that."""
     long, short = (differences(system, along, near, relative) for relative in (1e-3, 5e-4))
     return short + (short - long) / 63, np.abs(short - long) / 63
 
 
-def finite(system: System, address: str) -> bool:
+def finite(system: Equilibrium, address: str) -> bool:
     """Whether the parameter has a value to change."""
     return math.isfinite(system.Z0[system.layout.address(address)])

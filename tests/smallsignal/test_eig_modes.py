@@ -111,7 +111,7 @@ def test_shape_in_a_quantity_is_its_derivative_along_the_mode():
     assert set(found) < set(modes.shape(0, "Vm"))
     change = {}
     for bus in found:
-        function, gather = system.quantity(bus, "Vm")
+        function, gather = system.system.quantity(bus, "Vm")
         parts = []
         for part in (direction.real, direction.imag):
             Z = [system.Z0.copy() for _ in range(2)]

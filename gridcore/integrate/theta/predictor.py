@@ -14,7 +14,7 @@ _SLOPES = 3
 _NONE = (0.0,) * _SLOPES
 
 
-class Path:
+class Predictor:
     """The start of the present step, and divided differences of those before.
 
     Attributes

@@ -4,177 +4,94 @@
     R_y = g(t + h, X+) = 0
 
 theta = 1/2 is the trapezoidal rule, theta = 1 backward Euler. Algebraic equations are collocated at
-the end of the step, not averaged.
+the end of the step, not averaged. The derivative of the step is in :mod:`.operator`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...errors import CaseError, ConvergenceError
+from ...equations.assembly import Assembly
+from ...errors import CaseError
 from ...linear.newton import Newton
-from ..driver import Outcome
-from ..guards import Watch
-from ..locate import locate
-from ..round_off import visible
-from .predictor import Path
-
-if TYPE_CHECKING:
-    from ...system.system import System
+from ...tape.records import Step
+from ..base import Advance, Stepper
+from ..linearised import Linearised
+from .operator import ThetaOperator
+from .predictor import Predictor
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
-# Attempts to find an event before the end of a step where Newton's method does not converge.
-_HALVINGS = 20
 
 
-class Theta:
+class Theta(Stepper):
     """Stepper of the theta method.
 
     Parameters
     ----------
-    system : System
     step : float
         The grid's step (s); a step is shorter where an event ends or begins it.
     theta : float
         Between 0.5 and 1.
+
+    Raises
+    ------
+    CaseError
+        If `theta` is not.
     """
 
-    def __init__(self, system: System, step: float, theta: float = 0.5):
+    name = "theta"
+    order = 2
+
+    def __init__(self, step: float, theta: float = 0.5):
         if not 0.5 <= theta <= 1:
             raise CaseError(f"theta = {theta!r} must be from 0.5 (trapezoidal) to 1 (backward Euler)")
-        self.system, self.h_grid, self.theta = system, step, theta
-        self.newton = Newton(system)
-        n = system.n
-        self.path = Path(system.assembly)
-        self._h_factored = 0.0
-        self._differential = np.zeros(n, dtype=bool)
-        self._gamma: np.ndarray | None = None
-        self._stale = True
+        self.step, self.theta, self.end_weight = step, theta, theta
+        self._ws: Assembly | None = None
 
-    @property
-    def counters(self) -> Counter[str]:
-        """Work done."""
-        return self.newton.counters()
-
-    def restart(self) -> None:
-        """Modes or parameters have changed: no history, no factors."""
-        self._stale = True
-
-    def step(self, t: float, target: float, watch: Watch) -> Outcome:
-        """One step to `target`, or to the first guard that fires before it."""
-        assembly, h = self.system.assembly, target - t
-        if self._stale:
-            self._begin(watch)
-        self.path.begin(h, self.theta < 1)
-        h = self._solve_or_shorten(t, h, watch)
-        gamma, fired = self._gamma, np.zeros(0, dtype=int)
-        if len(watch):
-            gamma = self.system.switching.values(assembly.Z)
-            fired = watch.fired(gamma)
-            if len(fired):  # what rests at zero but for round-off has not crossed it
-                assert self._gamma is not None
-                size = np.maximum(np.abs(gamma), np.abs(self._gamma))[fired]
-                fired = fired[visible(self.newton, fired, size, relative=True)]
-            if len(fired):
-                h, fired, gamma = self._first(t, h, fired, gamma, watch)
-        self._remember(h)
-        self._gamma = gamma
-        reached = target if h == target - t else t + h
-        assembly.Z[-1] = reached
-        return Outcome(reached, fired, gamma if gamma is not None else np.zeros(0))
-
-    def _solve_or_shorten(self, t: float, h: float, watch: Watch) -> float:
-        """Solve a step of length `h`, or a part of it in which a guard fires; returns its length.
-
-        Where there is no solution at the end of a step, an event may come before.
-        """
-        try:
-            self.solve(t, h)
-            return h
-        except ConvergenceError:
-            X, low, high = self.path.X0.copy(), 0.0, h
-            for _ in range(_HALVINGS if len(watch) else 0):
-                part = 0.5 * (low + high)
-                self.system.assembly.X[:] = X
-                try:
-                    self.solve(t, part)
-                except ConvergenceError:
-                    high = part
-                    continue
-                if len(watch.fired(self.system.switching.values(self.system.assembly.Z))):
-                    return part
-                low, X = part, self.system.assembly.X.copy()
-            raise
-
-    def _begin(self, watch: Watch) -> None:
-        self._differential = self.system.differential(self.system.assembly.Z)
-        self.system.assembly.mass[:] = self._differential
-        self.path.forget()
-        self._h_factored = 0.0
-        self._gamma = self.system.switching.values(self.system.assembly.Z) if len(watch) else None
+    def restart(self, ws: Assembly, t: float) -> None:
+        """Modes or parameters may have changed: no history, no factors."""
+        if ws is not self._ws:
+            self._ws, self.newton, self.predictor = ws, Newton(ws), Predictor(ws)
+        ws.mass[:] = ws.differential
+        self.predictor.forget()
         self.newton.renew()
-        self._stale = False
+        self._begun = self._reached = t
+        self._h_factored = 0.0
 
-    def _remember(self, h: float) -> None:
-        """Keep the slope of the step; a tiny one says nothing, and ends what is remembered."""
-        if h <= 1e-3 * self.h_grid:
-            self.path.forget()
-        else:
-            self.path.end(h)
+    def advance(self, t: float, target: float) -> Advance:
+        """One step to `target`."""
+        if t > self._begun and t == self._reached:
+            self._remember(t - self._begun)
+        self._begun = t
+        self.predictor.begin(target - t, self.theta < 1)
+        self.state_at(target)
+        return Advance(target)
 
-    def prepare(self, t: float, h: float) -> np.ndarray:
-        """Set the equations of a step of length `h`; returns ``phi = -dR/dh`` and R at the present X, (2, n)."""
-        assembly = self.system.assembly
-        assembly.Z[-1] = t + h
-        self._set(h)
-        assembly.residual()
-        out = np.empty((2, assembly.n))
-        self.path.phi(self.theta, out[0])
-        slope = self.system.time_slope()
-        if slope is not None:  # the equations at the end of the step move with it
-            out[0] += assembly.c * slope
-        out[1] = assembly.R
-        return out
-
-    def _set(self, h: float) -> None:
-        self.path.equations(h, self.theta)
-
-    def solve(self, t: float, h: float) -> None:
-        """Solve a step of length `h` from the X that stands in the assembly."""
-        self.system.assembly.Z[-1] = t + h
-        self._set(h)
+    def state_at(self, t: float) -> None:
+        """The step from where it began to `t`."""
+        assert self._ws is not None
+        h = t - self._begun
+        self._ws.Z[-1] = t
+        self.predictor.equations(h, self.theta)
         if abs(h - self._h_factored) > _SAME_H * h:
             self.newton.forget()
             self._h_factored = h
         self.newton.solve()
+        self._reached = t
 
-    def _first(self, t: float, h: float, fired: np.ndarray, gamma: np.ndarray,
-               watch: Watch) -> tuple[float, np.ndarray, np.ndarray]:
-        """End the step at the first of the guards that fired within it.
+    def _remember(self, h: float) -> None:
+        """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
+        if h <= 1e-3 * self.step:
+            self.predictor.forget()
+        else:
+            self.predictor.end(h)
 
-        The one that is first on straight lines is located; then those that are across there already.
-        """
-        assembly, values = self.system.assembly, self.system.switching.values
-        assert self._gamma is not None
-        before, first, X = self._gamma, -1, assembly.X.copy()
-        while len(fired):
-            guard = int(fired[np.argmin(before[fired] / (before[fired] - gamma[fired]))])
-            found = locate(self, t, h, guard, float(before[guard]), float(gamma[guard]))
-            if found < h or first < 0:
-                h, first, X = found, guard, assembly.X.copy()
-                assembly.Z[-1] = t + h
-                now = values(assembly.Z)
-                fired, gamma = fired[(fired != guard) & (now[fired] * gamma[fired] > 0)], now
-                if len(fired):
-                    fired = fired[visible(self.newton, fired, now[fired])]
-            else:  # what round-off took for earlier
-                fired = fired[fired != guard]
-                assembly.X[:] = X
-        assembly.X[:] = X
-        assembly.Z[-1] = t + h
-        self._h_factored = 0.0
-        return h, np.array([first]), values(assembly.Z)
+    def operator(self, record: Step, points: Linearised) -> ThetaOperator:
+        """The step of a record, linearised."""
+        return ThetaOperator(record, points, self.theta)
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done."""
+        return self.newton.counters() if self._ws is not None else Counter()

@@ -1,4 +1,4 @@
-"""Case to operating point: the power flow of the system's own devices, then initialisation.
+"""The power flow of a system's own devices.
 
 The admittance matrix is not built from tables: it is the derivative of the currents of every device
 that is linear, has no variables of its own and schedules no power, whoever wrote it.
@@ -6,9 +6,7 @@ that is linear, has no variables of its own and schedules no power, whoever wrot
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -17,51 +15,11 @@ import scipy.sparse as sp
 from ..contract.device import Device
 from ..contract.node import Bus
 from ..equations.kernel import Batch
+from ..equations.layout import Group
 from ..equations.sparse_map import Entries, SparseMap, entries, function_of
-from ..errors import CaseError, DeviceError, InitialisationError
+from ..errors import CaseError, DeviceError
+from ..system.system import System
 from . import powerflow
-from .initialise import TOLERANCE, start
-
-if TYPE_CHECKING:
-    from ..equations.layout import Group
-    from ..system.system import System
-
-# Modes that depend on each other in a chain of this length settle; no real device has a longer one.
-_SETTLINGS = 20
-
-
-@dataclass
-class OperatingPoint:
-    """What power flow and initialisation found.
-
-    Attributes
-    ----------
-    power_flow : powerflow.PowerFlow or None
-        None for a system without buses.
-    buses : list of str
-        Ids of the buses, in the order of the power flow.
-    iterations : int
-        Newton iterations of the initialisation.
-    residual : float
-        Largest |F| at t0.
-    violations : list of str
-        Guards that are across at t0, in words: limits that the operating point breaks.
-    timings : dict
-        Seconds by stage.
-    dispatch : Dispatch or None
-        The power flow problem, for its derivative.
-    enforce_q_limits : bool
-        Whether the power flow kept reactive limits.
-    """
-
-    power_flow: powerflow.PowerFlow | None
-    buses: list[str]
-    iterations: int = 0
-    residual: float = 0.0
-    violations: list[str] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
-    dispatch: Dispatch | None = None
-    enforce_q_limits: bool = False
 
 
 @dataclass
@@ -75,10 +33,17 @@ class _Sources:
 
 
 class Dispatch:
-    """The power flow problem of a system, and the way its solution goes back into Z."""
+    """The power flow problem of a system, and the way its solution goes back into Z.
 
-    def __init__(self, system: System):
-        self.system, layout = system, system.layout
+    Parameters
+    ----------
+    system : System
+    Z : (size,) array
+        Parameters and modes; :meth:`solve` writes what it finds here.
+    """
+
+    def __init__(self, system: System, Z: np.ndarray):
+        self.system, self.Z, layout = system, Z, system.layout
         self.numbers = np.array(system.islands.buses, dtype=int)
         self.place = {int(i): k for k, i in enumerate(self.numbers)}
         self.ids = [layout.instances[i].id for i in self.numbers]
@@ -94,7 +59,7 @@ class Dispatch:
         cls = group.shape.cls
         if not cls.regulates:
             return None
-        on = self.system.Z0[layout.index(group.members, cls, "status")] == 1
+        on = self.Z[layout.index(group.members, cls, "status")] == 1
         members = group.members[on]
         names = ("P0", "Q0", "V0", "Qmin", "Qmax", "Sn")
         return _Sources(group, self._buses_of(group)[on],
@@ -111,7 +76,7 @@ class Dispatch:
             bus, axis = np.divmod(part.rows, 2)
             part.rows = np.where(part.rows >= 0, bus + axis * n, -1)
             parts.append(part)
-        matrix = SparseMap((2 * n, 2 * n), parts).evaluate(self.system.Z0)
+        matrix = SparseMap((2 * n, 2 * n), parts).evaluate(self.Z)
         rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
         if abs(rr - ii).sum() + abs(ri + ir).sum() > 1e-9 * abs(matrix).sum():
             raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
@@ -156,13 +121,13 @@ class Dispatch:
                 function, gather = function_of("scheduled", self.system.layout, group, trace,
                                                list(map(ca.SX, trace.scheduled)))
                 batch = Batch(function, gather, np.zeros((len(group), 2)))
-                values = batch.values(self.system.Z0)
+                values = batch.values(self.Z)
                 np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
         return S[:-1]
 
     def solve(self, enforce_q_limits: bool) -> powerflow.PowerFlow:
-        """Power flow; writes voltages and the power of every source into the system's Z0."""
-        Z, n = self.system.Z0, len(self.numbers)
+        """Power flow; writes voltages and the power of every source into Z."""
+        Z, n = self.Z, len(self.numbers)
         kinds, volts = np.full(n, powerflow.PQ), np.ones(n)
         Q = np.zeros((2, n))
         for source in self.sources:
@@ -188,7 +153,7 @@ class Dispatch:
 
     def _regulate(self, source: _Sources, k: int, kinds: np.ndarray, volts: np.ndarray, Q: np.ndarray) -> None:
         """Let one source take its part at its bus."""
-        Z, bus, control = self.system.Z0, source.bus[k], source.control[k]
+        Z, bus, control = self.Z, source.bus[k], source.control[k]
         if control == "PQ":
             return
         kind = powerflow.SLACK if control == "slack" else powerflow.PV
@@ -207,7 +172,7 @@ class Dispatch:
 
         (positions in Z, buses, positions of their ratings, ratings of all that share, "real" or "imag").
         """
-        Z, out = self.system.Z0, []
+        Z, out = self.Z, []
         for name, part, free in (("P0", "real", ("slack",)), ("Q0", "imag", ("slack", "PV"))):
             rating = np.zeros(len(self.numbers))
             chosen = [(s, np.isin(s.control, free)) for s in self.sources]
@@ -220,72 +185,3 @@ class Dispatch:
 def _not_passive(cls: type[Device]) -> DeviceError:
     return DeviceError(f"{cls.__name__} injects current that is not linear in the voltage: it must say what it injects "
                        "in the power flow, by scheduled(s)")
-
-
-def find_operating_point(system: System, enforce_q_limits: bool = False) -> OperatingPoint:
-    """Power flow and initialisation of a system; its ``Z0`` is at the operating point afterwards.
-
-    Raises
-    ------
-    PowerFlowError, InitialisationError
-    """
-    began = time.perf_counter()
-    dispatch = Dispatch(system) if system.islands.buses else None
-    flow = dispatch.solve(enforce_q_limits) if dispatch else None
-    solved = time.perf_counter()
-    initialisation = system.initialisation
-    start(system, system.Z0)
-    iterations = _solve(system)
-    system.Z0[-1] = 0.0
-    F = system.rhs(system.Z0)
-    _check_balance(system, F)
-    at_rest = ~initialisation.moving() & ~initialisation.out_of_service()
-    point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
-                           float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system),
-                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
-                           enforce_q_limits)
-    system.operating_point = point
-    system.rest, system.held = system.Z0, np.zeros(0, dtype=int)
-    return point
-
-
-def _solve(system: System) -> int:
-    """Newton, again with the modes that belong to what it found; returns the iterations."""
-    iterations, switching = system.initialisation.solve(system.Z0), system.switching
-    settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
-    for _ in range(_SETTLINGS):
-        across = settles & beyond(system) if settles.any() else settles
-        if not across.any():
-            return iterations
-        switching.apply(system.Z0, [switching.guards[k] for k in np.flatnonzero(across)])
-        iterations += system.initialisation.solve(system.Z0)
-    names = ", ".join(str(switching.guards[k]) for k in np.flatnonzero(across))
-    raise InitialisationError(f"initialisation finds no branch of the equations to rest on: {names}")
-
-
-def beyond(system: System) -> np.ndarray:
-    """(guards,) bool: what would fire at Z0."""
-    switching = system.switching
-    gamma, active = switching.values(system.Z0), switching.active(system.Z0)
-    return np.asarray(active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > TOLERANCE)
-                      & (switching.directions != 0))
-
-
-def _check_balance(system: System, F: np.ndarray) -> None:
-    """The devices, once initialised, must draw what the power flow said they would."""
-    for number in system.islands.buses:
-        rows = system.layout.index(np.array([number]), Bus, "Vr")[0] + np.arange(2)
-        if np.max(np.abs(F[rows])) > 100 * TOLERANCE:
-            raise InitialisationError(
-                f"the devices at {system.layout.instances[number].id} do not draw what they schedule: the currents "
-                f"sum to {np.hypot(*F[rows]):.3g} pu at the voltage of the power flow")
-
-
-def _violations(system: System) -> list[str]:
-    """Guards already across at t0, in words."""
-    guards = system.switching.guards
-    if not guards:
-        return []
-    gamma = system.switching.values(system.Z0)
-    return [f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
-            for k in np.flatnonzero(beyond(system))]

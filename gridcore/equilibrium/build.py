@@ -1,0 +1,46 @@
+"""From a case to a system at its equilibrium."""
+
+from __future__ import annotations
+
+from ..case.files import load_case
+from ..case.records import Case
+from ..case.validation import validate
+from ..errors import CaseError
+from ..system.system import System
+from .equilibrium import Equilibrium, at_values, find_equilibrium
+from .values import parameters
+
+
+def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
+          initialise: bool = True) -> Equilibrium:
+    """Assemble a case: graph, equations, power flow, and devices brought to an equilibrium.
+
+    Parameters
+    ----------
+    case : Case or str
+        A case, or the name or path of one.
+    deenergise : bool
+        Take islands without a voltage source out of service; otherwise they are an error.
+    enforce_q_limits : bool
+        Let the power flow turn PV buses into PQ buses at their reactive limits.
+    initialise : bool
+        Find the operating point; without it the system is only assembled.
+
+    Returns
+    -------
+    Equilibrium
+        The system, at rest.
+
+    Raises
+    ------
+    CaseError, NetworkError, PowerFlowError, InitialisationError
+    """
+    case = case.copy() if isinstance(case, Case) else load_case(case)  # later changes to it do not concern the system
+    if not case.records:
+        raise CaseError(f"case '{case.name}' has no devices")
+    valid = validate(case)
+    system = System(valid.records, deenergise)
+    Z = parameters(system, valid.records, valid.base_mva, valid.frequency)
+    if not initialise:
+        return at_values(system, case, valid.records, Z)
+    return find_equilibrium(system, case, valid.records, Z, enforce_q_limits)

@@ -1,0 +1,294 @@
+"""A system at its equilibrium: the values of its parameters, and the state in which it rests."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..case.records import Case
+from ..case.validation import Instance, validate_again
+from ..contract.node import Bus
+from ..equations.assembly import Assembly
+from ..errors import CaseError, InitialisationError
+from ..linear.newton import Newton
+from ..suggest import suggest
+from ..system.switching import Switching
+from ..system.system import System
+from . import powerflow
+from .dispatch import Dispatch
+from .initialise import TOLERANCE, Initialisation, initialisation, start
+from .values import differential_rows, parameters, zero_time_constants
+
+# Modes that depend on each other in a chain of this length settle; no real device has a longer one.
+_SETTLINGS = 20
+
+
+@dataclass
+class OperatingPoint:
+    """What power flow and initialisation found.
+
+    Attributes
+    ----------
+    power_flow : powerflow.PowerFlow or None
+        None for a system without buses.
+    buses : list of str
+        Ids of the buses, in the order of the power flow.
+    iterations : int
+        Newton iterations of the initialisation.
+    residual : float
+        Largest |F| at t0.
+    violations : list of str
+        Guards that are across at t0, in words: limits that the operating point breaks.
+    timings : dict
+        Seconds by stage.
+    dispatch : Dispatch or None
+        The power flow problem, for its derivative.
+    enforce_q_limits : bool
+        Whether the power flow kept reactive limits.
+    """
+
+    power_flow: powerflow.PowerFlow | None
+    buses: list[str]
+    iterations: int = 0
+    residual: float = 0.0
+    violations: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+    dispatch: Dispatch | None = None
+    enforce_q_limits: bool = False
+
+
+class Equilibrium:
+    """A :class:`~gridcore.system.System` with values of its parameters, at rest: what :func:`gridcore.build` gives.
+
+    Immutable: :meth:`with_values` and :func:`~gridcore.equilibrium.starting_at` give another of the same system.
+
+    Attributes
+    ----------
+    system : System
+        The structure; its ``layout``, ``traces``, ``islands``, ``switching`` and number ``n`` of unknowns are at hand
+        here, too.
+    case : Case
+    instances : sequence of Instance
+        The validated records, in the order of the layout.
+    Z0 : (size,) array
+        The buffer ``[X; p; modes; t]`` at t0.
+    base_differential : (n,) bool array
+        Rows that are differential where no limit holds.
+    limited : (k, 3) int array
+        Variable, mode, and whether the bound moves, of every limited state.
+    operating_point : OperatingPoint or None
+        What power flow and initialisation found; None where they were not asked for.
+    rest : (size,) array
+        Z at the operating point: Z0, but for states that do not start there.
+    held : (states,) int array
+        Positions in Z of those states: see :func:`~gridcore.equilibrium.starting_at`.
+    """
+
+    def __init__(self, system: System, case: Case, instances: Sequence[Instance], Z0: np.ndarray,
+                 rows: tuple[np.ndarray, np.ndarray], operating_point: OperatingPoint | None = None,
+                 rest: np.ndarray | None = None, held: np.ndarray | None = None):
+        self.system, self.case, self.instances = system, case, tuple(instances)
+        self.base_differential, self.limited = rows
+        self.operating_point = operating_point
+        self.Z0, self.rest = Z0, Z0 if rest is None else rest
+        self.held = np.zeros(0, dtype=int) if held is None else held
+        self.n, self.layout, self.traces = system.n, system.layout, system.traces
+        self.islands, self.switching = system.islands, system.switching
+        for array in (self.Z0, self.rest, self.held, self.base_differential, self.limited):
+            array.setflags(write=False)
+
+    @property
+    def variables(self) -> list[tuple[str, str]]:
+        """(device, variable) of each unknown."""
+        return self.system.variables
+
+    @functools.cached_property
+    def initialisation(self) -> Initialisation:
+        """The equations of the initial state."""
+        return initialisation(self.system, self.rest)
+
+    @functools.cached_property
+    def zero_time_constants(self) -> list[int]:
+        """Positions in Z of the time constants that are zero: which rows are algebraic cannot be derived in them."""
+        return zero_time_constants(self.system, self.rest)
+
+    def differential(self, Z: np.ndarray) -> np.ndarray:
+        """(n,) bool: the rows that are differential under the modes in Z."""
+        mask = self.base_differential.copy()
+        if len(self.limited):
+            mask[self.limited[:, 0]] &= Z[self.limited[:, 1]] == 0
+        return mask
+
+    def at_moving_limit(self, Z: np.ndarray) -> np.ndarray:
+        """(k, 2) positions of the states that are at a limit that moves, and of their modes."""
+        moving = self.limited[self.limited[:, 2] == 1, :2]
+        return moving[Z[moving[:, 1]] != 0]
+
+    def workspace(self) -> Assembly:
+        """New buffers at Z0, for one run, sweep or thread."""
+        ws = self.system.workspace()
+        ws.load(self.Z0)
+        return ws
+
+    def rhs(self, Z: np.ndarray) -> np.ndarray:
+        """F at Z, (n,)."""
+        return self.system.rhs(Z)
+
+    def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
+        """F_X at Z, (n, n)."""
+        return self.system.jacobian(Z)
+
+    def with_values(self, values: Mapping[str, float | str]) -> Equilibrium:
+        """The same system with other values of parameters that the case gives: ``{"GEN2.H": 6.5}``.
+
+        It is what :func:`gridcore.build` makes of the changed case, to the last bit, but nothing is traced or compiled,
+        and where only times of events change the operating point is not found again. Initial values that were given
+        stay given. Both may be simulated at once.
+
+        Parameters
+        ----------
+        values : mapping of str to float or str
+            By address; a text may carry a unit, ``"250 ms"``.
+
+        Raises
+        ------
+        CaseError
+            If there is no such parameter (the nearest names are offered), or it may not have that value.
+        PowerFlowError, InitialisationError
+        """
+        case, system = self.case.copy(), self.system
+        given = [self._given(address) for address in values]
+        for (number, name), value in zip(given, values.values(), strict=True):
+            case.records[number].fields[name] = value
+        instances = validate_again(case, self.instances, {number for number, _ in given})
+        at = [self.layout.address(address) for address in values]
+        if system.event_times.issuperset(at):
+            new = [instances[number].values[name] for number, name in given]
+            Z0, rest = self.Z0.copy(), self.rest.copy()
+            Z0[at], rest[at] = new, new
+            return Equilibrium(system, case, instances, Z0, (self.base_differential, self.limited),
+                               self.operating_point, rest if len(self.held) else None, self.held)
+        Z = parameters(system, instances, float(case.base_mva), float(case.frequency))
+        if self.operating_point is None:
+            return at_values(system, case, instances, Z)
+        found = find_equilibrium(system, case, instances, Z, self.operating_point.enforce_q_limits)
+        return found.holding(self.held, self.Z0[self.held]) if len(self.held) else found
+
+    def _given(self, address: str) -> tuple[int, str]:
+        """Number of the device and name of its parameter, which the case must give."""
+        device, _, name = address.rpartition(".")
+        number = self.layout.find(device)
+        instance = self.instances[number]
+        if name not in instance.values:
+            raise CaseError(f"{device} ({instance.model}) has no parameter '{name}' that a case gives"
+                            f"{suggest(name, instance.values)}")
+        return number, name
+
+    def holding(self, at: np.ndarray, values: np.ndarray) -> Equilibrium:
+        """The same with differential variables at given initial values, the algebraic ones solved again.
+
+        Parameters
+        ----------
+        at : (k,) int array
+            Positions in Z.
+        values : (k,) array
+
+        Raises
+        ------
+        ConvergenceError
+        """
+        ws = self.workspace()
+        ws.Z[at] = values
+        ws.refresh()
+        Newton(ws).resolve(self.differential(ws.Z))
+        return self.replaced(ws.Z.copy(), np.union1d(self.held, at).astype(int))
+
+    def replaced(self, Z0: np.ndarray, held: np.ndarray) -> Equilibrium:
+        """The same with this initial buffer, in which the states `held` have values of their own."""
+        return Equilibrium(self.system, self.case, self.instances, Z0, (self.base_differential, self.limited),
+                           self.operating_point, self.rest if len(held) else None, held)
+
+    def __repr__(self) -> str:
+        return f"<System of '{self.case.name}': {self.n} variables, {len(self.instances)} devices>"
+
+
+def at_values(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray) -> Equilibrium:
+    """A system with the values in Z, its operating point not looked for."""
+    rows = differential_rows(system, Z)
+    system.islands.settle(Z, at_rest=True)
+    return Equilibrium(system, case, instances, Z, rows)
+
+
+def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray,
+                     enforce_q_limits: bool = False) -> Equilibrium:
+    """Power flow and initialisation of a system with the values in Z, which is filled in.
+
+    Raises
+    ------
+    PowerFlowError, InitialisationError
+    """
+    rows = differential_rows(system, Z)
+    system.islands.settle(Z, at_rest=True)
+    began = time.perf_counter()
+    dispatch = Dispatch(system, Z) if system.islands.buses else None
+    flow = dispatch.solve(enforce_q_limits) if dispatch else None
+    solved = time.perf_counter()
+    equations, ws = initialisation(system, Z), system.workspace()
+    start(system, Z)
+    iterations = _solve(system, equations, Z, ws)
+    Z[-1] = 0.0
+    ws.load(Z)
+    F = ws.rhs().copy()
+    _check_balance(system, F)
+    at_rest = ~equations.moving() & ~equations.out_of_service()
+    point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
+                           float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system.switching, Z),
+                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
+                           enforce_q_limits)
+    return Equilibrium(system, case, instances, Z, rows, point)
+
+
+def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Assembly) -> int:
+    """Newton, again with the modes that belong to what it found; returns the iterations."""
+    iterations, switching = equations.solve(Z, ws), system.switching
+    settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
+    for _ in range(_SETTLINGS):
+        across = settles & beyond(switching, Z) if settles.any() else settles
+        if not across.any():
+            return iterations
+        switching.apply(Z, [switching.guards[k] for k in np.flatnonzero(across)])
+        iterations += equations.solve(Z, ws)
+    names = ", ".join(str(switching.guards[k]) for k in np.flatnonzero(across))
+    raise InitialisationError(f"initialisation finds no branch of the equations to rest on: {names}")
+
+
+def beyond(switching: Switching, Z: np.ndarray) -> np.ndarray:
+    """(guards,) bool: what would fire at Z."""
+    gamma, active = switching.values(Z), switching.active(Z)
+    return np.asarray(active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > TOLERANCE)
+                      & (switching.directions != 0))
+
+
+def _check_balance(system: System, F: np.ndarray) -> None:
+    """The devices, once initialised, must draw what the power flow said they would."""
+    for number in system.islands.buses:
+        rows = system.layout.index(np.array([number]), Bus, "Vr")[0] + np.arange(2)
+        if np.max(np.abs(F[rows])) > 100 * TOLERANCE:
+            raise InitialisationError(
+                f"the devices at {system.layout.instances[number].id} do not draw what they schedule: the currents "
+                f"sum to {np.hypot(*F[rows]):.3g} pu at the voltage of the power flow")
+
+
+def _violations(switching: Switching, Z: np.ndarray) -> list[str]:
+    """Guards already across at t0, in words."""
+    guards = switching.guards
+    if not guards:
+        return []
+    gamma = switching.values(Z)
+    return [f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
+            for k in np.flatnonzero(beyond(switching, Z))]

@@ -1,0 +1,170 @@
+"""What an integrator is: one step at a time. Grid, events and their location are the driver's, for all of them.
+
+Whoever writes an integrator derives from :class:`Stepper`, and from :class:`StepOperator` where its runs are to be
+differentiated. ``docs/plugins.md`` has a complete one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..equations.assembly import Assembly
+from ..linear.fixed_pattern import Coefficients
+from ..linear.linsolve import Factors
+from ..registry import registries as plugins
+from ..tape.records import Method, Step
+
+if TYPE_CHECKING:
+    from .linearised import Linearised, Point
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What an advance has done.
+
+    Attributes
+    ----------
+    t : float
+        The time reached (s): the target, or less where the method ends its steps itself.
+    """
+
+    t: float
+
+
+class Stepper(ABC):
+    """A one-step method, or what can be driven like one.
+
+    The constructor takes the smallest step of the grid (s), and by keyword the options of the method: whatever stands
+    in its signature is an option of :func:`gridcore.simulate` and of the command line.
+
+    Attributes
+    ----------
+    name : str
+        What ``gc.simulate(..., method=name)`` asks for.
+    order : int
+        Of convergence.
+    exact_ends : bool
+        Whether the end of a step solves the equations of the system to round-off; where it is an interpolant it solves
+        them to a tolerance, and :meth:`state_at` is asked for it again before an event is believed.
+    one_step : bool
+        Whether nothing that happened before a restart matters after it, to the last bit, and a restart costs little:
+        such runs can be recomputed from checkpoints.
+    end_weight : float
+        Of the end of a step, in integrals along the run; its start has the rest.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int]
+    exact_ends: ClassVar[bool] = True
+    one_step: ClassVar[bool] = True
+    end_weight: float = 0.5
+
+    @abstractmethod
+    def restart(self, ws: Assembly, t: float) -> None:
+        """Begin at time `t` from what stands in a workspace: at t0, and where the state, the parameters or the modes
+        have been changed. ``ws.differential`` says which rows are differential from here on.
+        """
+
+    @abstractmethod
+    def advance(self, t: float, target: float) -> Advance:
+        """Go from `t`, whose state stands in the workspace, to `target` or less far.
+
+        Leaves the state in ``ws.X``, the time in ``ws.Z[-1]``, and in ``ws.mass`` and ``ws.c`` a matrix
+        ``diag(mass) - diag(c) F_X`` that belongs to its equations. The guards may say that the step has to end
+        earlier: then :meth:`state_at` is asked.
+
+        Raises
+        ------
+        ConvergenceError
+            If there is no solution: the driver may try again, from the same start to a nearer target.
+        """
+
+    @abstractmethod
+    def state_at(self, t: float) -> None:
+        """The state at `t`, between the start of the last advance and its end, as :meth:`advance` would leave it with
+        `t` for a target. A guess stands in ``ws.X``. The next advance begins at the time asked for last.
+        """
+
+    def operator(self, record: Step, points: Linearised) -> StepOperator | None:
+        """The step of a record, linearised; None where the method's runs cannot be differentiated."""
+        return None
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether its runs can be differentiated."""
+        return type(self).operator is not Stepper.operator
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done so far: ``newton_iterations``, ``factorisations``, ``solves``, and what else is worth counting."""
+        return Counter()
+
+
+class Operator:
+    """A linearised operation with factors of its own.
+
+    Parameters
+    ----------
+    points : Linearised
+    """
+
+    def __init__(self, points: Linearised):
+        self.points = points
+        self._taken: list[Factors] = []
+
+    def factors(self, point: Point, of: Coefficients) -> Factors:
+        """Factors of ``diag(m) - diag(c) J`` at a point, to be used by this operation as long as it lives.
+
+        Raises
+        ------
+        ConvergenceError
+            If the matrix is singular.
+        """
+        found = self.points.factors(point, of)
+        self._taken.append(found)
+        return found
+
+    def __del__(self) -> None:
+        for factors in self._taken:
+            self.points.give_back(factors)
+
+
+class StepOperator(Operator, ABC):
+    """A step, linearised: its tangent and its transpose.
+
+    Rows: ``dX`` (K, n) of the state, ``dP`` (K, n_c) of the carried parameters, ``dT`` (K,) of the times of the two
+    ends.
+
+    Parameters
+    ----------
+    record : Step
+    points : Linearised
+    """
+
+    def __init__(self, record: Step, points: Linearised):
+        super().__init__(points)
+        self.record = record
+
+    @abstractmethod
+    def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
+        """The tangent at the end of the step, (K, n)."""
+
+    @abstractmethod
+    def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Adjoints of dX, dT0 and dT1 from that of the end; that of dP is added to `aP`."""
+
+    def slope(self) -> np.ndarray:
+        """How the end of the step moves with its time, (n,)."""
+        n, one = self.points.n, np.ones(1)
+        return self.forward(np.zeros((1, n)), np.zeros((1, self.points.width)), 0 * one, one)[0]
+
+
+def made_by(method: Method) -> Stepper:
+    """A stepper as the one that a method of a tape stands for."""
+    stepper: Stepper = plugins.integrators[method.name](np.nan, **method.options)
+    return stepper

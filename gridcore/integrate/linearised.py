@@ -1,0 +1,221 @@
+"""The points of a tape, linearised, for the operators of its records.
+
+The matrices are those at the converged points, factored there: a stale factor may precondition a solve, never stand in
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..equations.assembly import Assembly
+from ..equations.kernel import address
+from ..equations.sparse_map import SparseMap
+from ..equilibrium.equilibrium import Equilibrium
+from ..errors import ConvergenceError
+from ..linear.fixed_pattern import Coefficients, Matrix, end_of_step
+from ..linear.linsolve import Factors, SingularMatrix
+from ..tape.records import Tape
+
+# Times are sums: on one grid, steps have a few lengths that differ in the last digit. What counts as the same length
+# for pivots is less strict.
+_LENGTHS = 12
+_SAME_H = 1e-3
+
+
+class Point:
+    """The system linearised at one state.
+
+    Attributes
+    ----------
+    t : float
+    settings : int
+        Number of the parameters and modes.
+    differential : (n,) bool array
+        The rows that are differential there.
+    J, Fp : arrays
+        Entries of F_X and F_p, in the patterns of the matrices A and C.
+    addresses : (int, int)
+        Where they are.
+    """
+
+    def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
+        self.points, self._X, self.t, self.settings = points, X.copy(), t, settings
+        self.differential = points.differential(settings)
+        ws, of_p = self._load(), points.parameter_map
+        values, nnz = ws.linearise(of_p.batches, len(of_p.indices)), len(ws.indices)
+        self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
+        begins = address(values)
+        self.addresses = begins, begins + values.itemsize * (nnz + 1)
+
+    def _load(self) -> Assembly:
+        return self.points.load(self._X, self.t, self.settings)
+
+    @cached_property
+    def F(self) -> np.ndarray:
+        """F, (n,)."""
+        return self._load().rhs().copy()
+
+    @cached_property
+    def Ft(self) -> np.ndarray:
+        """Partial derivative of F in time, (n,)."""
+        slope = self._load().time_slope()
+        return np.zeros(self.points.n) if slope is None else slope
+
+
+class Linearised:
+    """The points of a tape, with the matrices of operations between them.
+
+    Parameters
+    ----------
+    system : Equilibrium
+    tape : Tape
+    carried : sequence of int
+        Positions in Z of the parameters whose derivatives are carried along.
+
+    Attributes
+    ----------
+    n, width : int
+        Numbers of variables and of carried parameters.
+    ws : Workspace
+        Of these points alone.
+    A, B, C : Matrix
+        Patterns of F_X, of its rows that can be differential, and of F_p.
+    allow_grazing : bool
+        Warn of a grazing event, whose derivatives are huge or infinite, in place of an error.
+    """
+
+    allow_grazing = False
+
+    def __init__(self, system: Equilibrium, tape: Tape, carried: Sequence[int] | np.ndarray):
+        self.system, self.tape, self.n = system, tape, system.n
+        self.carried = np.asarray(carried, dtype=int)
+        self.width = len(self.carried)
+        self.column_of = system.system.columns(self.carried)
+        self.ws = system.workspace()
+        self.parameter_map = system.system.parameter_jacobian(self.carried)
+        self._patterns()
+        self._settings: list[int] = tape.point_settings().tolist()
+        self._masks: dict[int, np.ndarray] = {}
+        self._distinct: dict[bytes, np.ndarray] = {}
+        self._loaded = -1
+        self._cache: dict[int, Point] = {}
+        self._coefficients: dict[tuple[float, float, int], Coefficients] = {}
+        self._spare: list[Factors] = []
+        self._factored: dict[int, tuple[int, float]] = {}
+
+    def _patterns(self) -> None:
+        ws, of_C, n = self.ws, self.parameter_map, self.n
+        kept, starts = self._differential_rows(ws.indptr, ws.indices)
+        diagonal = np.searchsorted(kept, ws.diagonal[self.system.base_differential]).astype(np.int32)
+        self.A = Matrix((n, n), ws.indptr, ws.indices, ws.runtime, None, ws.diagonal)
+        self.B = Matrix((n, n), starts, ws.indices[kept], ws.runtime, kept, diagonal)
+        kept, starts = self._differential_rows(of_C.indptr, of_C.indices)
+        self.C = Matrix(of_C.shape, of_C.indptr, of_C.indices, ws.runtime)
+        self.C_start = Matrix(of_C.shape, starts, of_C.indices[kept], ws.runtime, kept)
+
+    def _differential_rows(self, indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Entries of a pattern in rows that can be differential, and where the columns of these begin."""
+        kept = np.flatnonzero(self.system.base_differential[indices]).astype(np.int32)
+        return kept, np.searchsorted(kept, indptr).astype(np.int32)
+
+    def point(self, k: int) -> Point:
+        """Point `k` of the tape, linearised; the last few are kept."""
+        if k not in self._cache:
+            while len(self._cache) > 2:
+                self._cache.pop(next(iter(self._cache)))
+            self._cache[k] = Point(self, self.tape.states.row(k), float(self.tape.t[k]), self._settings[k])
+        return self._cache[k]
+
+    def inner(self, X: np.ndarray, t: float, k: int) -> Point:
+        """A state within the step from point `k`, (n,), linearised."""
+        return Point(self, X, t, self._settings[k])
+
+    def buffer(self, k: int) -> np.ndarray:
+        """Z at point `k`: variables, parameters, modes and time."""
+        tape, Z, n = self.tape, np.empty(self.system.layout.size), self.n
+        Z[:n], Z[n:-1], Z[-1] = tape.states.row(k), tape.settings[self._settings[k]], tape.t[k]
+        return Z
+
+    def differential(self, settings: int) -> np.ndarray:
+        """(n,) bool: the rows that are differential under some settings."""
+        if settings not in self._masks:
+            Z = np.zeros(self.system.layout.size)
+            Z[self.n: -1] = self.tape.settings[settings]
+            mask = self.system.differential(Z)
+            self._masks[settings] = self._distinct.setdefault(mask.tobytes(), mask)  # so that coefficients are shared
+        return self._masks[settings]
+
+    def load(self, X: np.ndarray, t: float, settings: int) -> Assembly:
+        """Put a state into the workspace; parameters, modes and what depends on them only where they are others."""
+        ws, n = self.ws, self.n
+        if self._loaded != settings:
+            ws.Z[n:-1] = self.tape.settings[settings]
+            ws.refresh()
+            self._loaded = settings
+        ws.X[:], ws.Z[-1] = X, t
+        return ws
+
+    def at(self, k: int) -> Assembly:
+        """Put point `k` into the workspace."""
+        return self.load(self.tape.states.row(k), float(self.tape.t[k]), self._settings[k])
+
+    def coefficients(self, point: Point, implicit: float, early: float = 0.0) -> Coefficients:
+        """``m`` of a point's rows, ``c = implicit`` where they are differential and -1 elsewhere, and ``early m``; the
+        last few are kept.
+        """
+        key = (implicit, early, id(point.differential))
+        if key not in self._coefficients:
+            while len(self._coefficients) >= _LENGTHS:
+                self._coefficients.pop(next(iter(self._coefficients)))
+            self._coefficients[key] = Coefficients(point.differential, implicit, early)
+        return self._coefficients[key]
+
+    def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
+        """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
+        return end_of_step(self.A, of, point)
+
+    def factors(self, point: Point, of: Coefficients) -> Factors:
+        """Factors of A at a point, for one owner: who has done with them gives them back."""
+        factors = self._spare.pop() if self._spare else self.system.system.new_lu()
+        self.refactor(factors, point, of)
+        return factors
+
+    def refactor(self, factors: Factors, point: Point, of: Coefficients) -> None:
+        """Make these the factors of A at a point."""
+        settings, implicit = self._factored.get(id(factors), (-1, 0.0))
+        alike = settings == point.settings and abs(implicit - of.implicit) <= _SAME_H * of.implicit
+        self._factored[id(factors)] = (point.settings, of.implicit)
+        try:
+            factors.refactor(self.matrix(point, of), alike)
+        except SingularMatrix as error:
+            raise ConvergenceError("the linearised equations are singular", t=point.t,
+                                   place=self.system.layout.label(error.column)) from None
+
+    def give_back(self, factors: Factors) -> None:
+        """Nobody uses these factors any more."""
+        self._spare.append(factors)
+
+    def slope(self, k: int) -> np.ndarray:
+        """The slope dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""
+        point = self.point(k)
+        factors = self.factors(point, self.coefficients(point, 0.0))
+        slope = factors.solve(np.where(point.differential, point.F, -point.Ft))
+        self.give_back(factors)
+        return slope
+
+    def guard(self, guard: int, k: int) -> tuple[np.ndarray, float, np.ndarray]:
+        """Gradient of a guard at point `k`: in X (n,), in time, in the carried parameters."""
+        guards, n = self._guards, self.n
+        mine = guards.indices == guard
+        row = np.zeros(guards.shape[1])
+        row[guards.columns[mine]] = guards.values(self.buffer(k))[mine]
+        return row[:n], float(row[n]), row[n + 1:]
+
+    @cached_property
+    def _guards(self) -> SparseMap:
+        system = self.system.system
+        return system.guard_map(np.concatenate([np.arange(system.n), [system.layout.t], self.carried]))

@@ -1,0 +1,98 @@
+"""A simulation: a system, a method, a grid; and the run that comes of them."""
+
+from __future__ import annotations
+
+import inspect
+import time as clock_time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..equilibrium.equilibrium import Equilibrium
+from ..errors import CaseError, GridcoreError
+from ..registry import registries as plugins
+from ..results.run import Run
+from ..results.signals import needed
+from ..tape.checkpoints import Recomputed, states
+from ..tape.grid import Spacing, finest, grid
+from ..tape.records import Method
+from .driver import Driver
+
+
+def _all(make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a method, with those that were left to their defaults."""
+    bound = inspect.signature(make).bind(0.0, **options)
+    bound.apply_defaults()
+    return dict(list(bound.arguments.items())[1:])
+
+
+def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: str = "theta", *, t0: float = 0.0,
+             checkpoint: str | Path | float = "auto", memory: float | None = None,
+             record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
+             **options: Any) -> Run:
+    """Simulate a system from its operating point.
+
+    Parameters
+    ----------
+    system : Equilibrium
+        What :func:`gridcore.build` gives.
+    t_end : float
+        End of the run (s).
+    step : float or sequence of (float, float)
+        Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
+        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
+    method : str
+        ``"theta"``, ``"ida"``, or what a plugin registered.
+    t0 : float
+        Start of the run (s).
+    checkpoint : {"auto", "memory", "disk"}, Path or number
+        Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
+        beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
+        of a theta method, in no more than this many bytes of memory: what is not kept is computed again,
+        the same to the last bit, when it is read.
+    memory : float, optional
+        Bytes of states that ``"auto"`` keeps in memory; by default a quarter of what the machine has.
+    record : str or iterable of str, optional
+        Keep these quantities only, by address or shell-style pattern: ``["GEN*.omega", "BUS7.Vm"]``. A
+        run that keeps a part of its states cannot be differentiated.
+    progress : callable, optional
+        Called with the time reached, at every point of the grid.
+    **options
+        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; ``rtol``, ``atol`` for ``"ida"``.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ConvergenceError, EventError
+        With the place and the time; what was computed before is in the error's ``run``.
+    """
+    if not (np.isfinite(t_end) and t_end > t0):
+        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
+    grid(step, t0, t_end)  # refused before anything is made
+    began = clock_time.perf_counter()
+    made = plugins.integrators[method]
+    stepper = made(finest(step), **options)
+    kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
+    if isinstance(kept, Recomputed) and not stepper.one_step:
+        raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
+                        "use 'disk'")
+    driver = Driver(system, stepper, Method(method, _all(made, options)), step, t0, t_end, kept)
+    settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
+
+    def finish() -> Run:
+        driver.tape.trim()
+        counters = driver.counters + driver.newton.counters() + stepper.counters
+        return Run(system, driver.tape, settings, dict(counters),
+                   {"simulate": clock_time.perf_counter() - began})
+
+    try:
+        driver.run(progress)
+    except GridcoreError as error:
+        error.run = finish()  # type: ignore[attr-defined]
+        raise
+    return finish()
