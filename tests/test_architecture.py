@@ -21,7 +21,7 @@ CORE = ROOT / "gridcore"
 
 # From the left to the right: a package imports only from those before it, for typing too.
 PACKAGES = """
-    errors suggest registry contract case network equations linear system equilibrium tape results integrate
+    errors suggest kept registry contract case network equations linear system equilibrium tape results integrate
     sensitivity testing commands builtin __main__
 """.split()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -260,7 +261,8 @@ class Driver:
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
             crossing = Crossing(self.ws, self._end_at, lambda g=guard: float(self.gamma[g]),
-                                self._noise(guard), str(self.system.switching.guards[guard]))
+                                self._noise(guard), partial(self._speed, guard),
+                                str(self.system.switching.guards[guard]))
             self.t = locate(crossing, begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
@@ -299,9 +301,14 @@ class Driver:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
             if self.watch.bounces(guard, self.gamma, self._visible):
-                columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
-                rates = self.newton.derivative(self.ws.differential)
-                self.watch.turned(guard, float(gradient @ rates[columns]) + gamma_t)
+                self.watch.turned(guard, self._speed(guard, self.t, self.ws.X))
+
+    def _speed(self, guard: int, t: float, X: np.ndarray) -> float:
+        """How fast a guard moves at a state (1/s), if nothing switches."""
+        self.ws.X[:], self.Z[-1] = X, t
+        columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
+        rates = self.newton.derivative(self.ws.differential)
+        return float(gradient @ rates[columns]) + gamma_t
 
     def _collect(self, fired: np.ndarray) -> tuple[tuple[str, int], ...]:
         """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""

@@ -36,6 +36,8 @@ class Crossing:
         The guard there.
     noise : callable
         Seconds by which its zero is uncertain, for its speed (1/s).
+    departure : callable
+        Its speed (1/s) at the time and state in which the step begins.
     name : str
     """
 
@@ -43,6 +45,7 @@ class Crossing:
     end_at: Callable[[float], None]
     value: Callable[[], float]
     noise: Callable[[float], float]
+    departure: Callable[[float, np.ndarray], float]
     name: str
 
 
@@ -76,10 +79,11 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
     """
     side, full = np.sign(after), end - begun
     low, high = _Point(begun, before, X0), _Point(end, after, crossing.ws.X.copy())
-    if before * side >= 0:  # it begins at zero, or across by round-off: look for where it is on the near side
-        low = _near_side(crossing, low, high, side)
-        if low.gamma * side >= 0:
-            return _end(crossing, high)
+    if before * side >= 0:  # it begins at zero, or across by round-off
+        near = None if crossing.departure(begun, X0) * side > 0 else _near_side(crossing, low, high, side)
+        if near is None:
+            return _end(crossing, low)
+        low = near
     last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
     slow = 0
     for _ in range(_ITERATIONS):
@@ -115,8 +119,8 @@ def _end(crossing: Crossing, point: _Point) -> float:
     return point.t
 
 
-def _near_side(crossing: Crossing, low: _Point, high: _Point, side: float) -> _Point:
-    """A point between the two at which the guard has not crossed; where there is none, the one next to the start."""
+def _near_side(crossing: Crossing, low: _Point, high: _Point, side: float) -> _Point | None:
+    """A point between the two at which the guard has not crossed, if there is one."""
     t = high.t
     for _ in range(60):
         t = 0.5 * (low.t + t)
@@ -127,7 +131,7 @@ def _near_side(crossing: Crossing, low: _Point, high: _Point, side: float) -> _P
             return point
         if point.gamma == high.gamma:  # it does not move
             break
-    return low
+    return None
 
 
 def _interpolated(last: list[_Point]) -> float:

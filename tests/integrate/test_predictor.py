@@ -5,7 +5,7 @@ import pytest
 from devices_for_tests import SMALL, registered
 
 import gridcore as gc
-from gridcore.integrate.theta.predictor import Path
+from gridcore.integrate.theta.predictor import Predictor
 
 
 @pytest.fixture(params=["compiled", "numpy"])
