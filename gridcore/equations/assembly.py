@@ -2,29 +2,17 @@
 
 Everything lives in buffers allocated once. Devices whose equations are linear in X (lines,
 transformers, shunts) are not evaluated again at each iteration: between events their Jacobian is a
-constant matrix. The hot functions are C (``runtime.c``) where a compiler is there, numpy where not.
+constant matrix. The hot functions are those of :mod:`.native`.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .kernel import Batch, Batches, address
-
-RUNTIME = Path(__file__).with_name("runtime.c")
-
-
-class _CPlan(ctypes.Structure):
-    _fields_ = [*((name, ctypes.c_long) for name in ("n", "nnz", "n_rhs", "n_jac", "n_linear")),
-                *((name, ctypes.c_void_p) for name in (
-                    "rhs", "jac", "linear_rows", "linear_ptr", "linear_cols", "linear_values", "linear_constant",
-                    "row_of", "diagonal", "linear_matrix", "Z", "F", "R", "A", "mass", "c", "base", "scale"))]
+from .kernel import Batch, Batches
+from .native import FALLBACK, Runtime
 
 
 class Assembly:
@@ -80,8 +68,7 @@ class Assembly:
         self._linear_values = np.zeros(len(self._linear_entries))
         self._linear_constant = np.zeros(len(self._linear_rows))
         self.refreshed = 0
-        self._native: Any = None
-        self.runtime: Any = None
+        self.bind(FALLBACK)
 
     def _touched(self, nnz: int) -> np.ndarray:
         mask = np.zeros(nnz + 1, dtype=bool)
@@ -105,43 +92,22 @@ class Assembly:
 
     def rhs(self) -> np.ndarray:
         """F(Z), (n,) view of the buffer."""
-        if self._native:
-            self._native.gc_rhs(self.plan)
-        else:
-            self.F[:] = 0.0
-            self._rhs.add(self.Z, self.F)
-            product = sp.csr_matrix((self._linear_values, self._linear_cols, self._linear_ptr),
-                                    shape=(len(self._linear_rows), self.n)) @ self.X
-            self.F[self._linear_rows] += product + self._linear_constant
+        self.runtime.rhs(self.plan)
         return self.F[: self.n]
 
     def residual(self) -> None:
         """``R = base + c F(Z) - mass X``: minus the residual."""
-        if self._native:
-            self._native.gc_residual(self.plan)
-        else:
-            self.R[:] = self.base + self.c * self.rhs() - self.mass * self.X
+        self.runtime.residual(self.plan)
 
     def matrix(self) -> np.ndarray:
         """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern."""
-        if self._native:
-            self._native.gc_matrix(self.plan)
-        else:
-            self._scale[: self.n] = -self.c
-            self.A[:-1] = self._scale[self.indices] * self._linear_matrix[:-1]
-            self.A[self.diagonal] += self.mass
-            for batch in self._jac:
-                batch.add(self.Z, self.A, self._scale)
+        self.runtime.matrix(self.plan)
         return self.A[:-1]
 
     def jacobian(self) -> np.ndarray:
         """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
         out = np.empty(len(self.indices) + 1)
-        if self._native:
-            self._native.gc_jacobian(self.plan, address(out))
-        else:
-            out[:] = self._linear_matrix
-            self._jac.add(self.Z, out)
+        self.runtime.jacobian(self.plan, self.runtime.place(out))
         return out[:-1]
 
     def linearise(self, batches: Batches, entries: int) -> np.ndarray:
@@ -149,49 +115,23 @@ class Assembly:
 
         (nnz + 1 + entries + 1,): each part has an entry more, for what is dropped.
         """
-        size = len(self.indices) + 1
-        out = np.empty(size + entries + 1)
-        if self._native and batches.compiled:
-            self._native.gc_linearise(self.plan, len(batches), batches.address, entries, address(out))
-        else:
-            out[:size], out[size:] = self._linear_matrix, 0.0
-            self._jac.add(self.Z, out[:size])
-            batches.add(self.Z, out[size:])
+        out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
+        runtime.linearise(self.plan, len(batches), batches.table, entries, runtime.place(out))
         return out
 
     def newton(self, tol: float) -> float:
         """``X += R``; returns max |R_i| / (1 + |X_i|), and leaves the next residual unless below `tol`."""
-        if self._native:
-            return self._native.gc_newton(self.plan, tol)
-        self.X += self.R
-        norm = float(np.max(np.abs(self.R) / (1.0 + np.abs(self.X)), initial=0.0))
-        if not norm <= tol:
-            self.residual()
-        return norm
+        return self.runtime.newton(self.plan, tol)
 
-    def bind(self, runtime: ctypes.CDLL) -> None:
-        """Use the compiled loops; every batch must have been bound before."""
-        runtime.gc_newton.restype = ctypes.c_double
-        runtime.gc_newton.argtypes = [ctypes.c_void_p, ctypes.c_double]
-        runtime.gc_jacobian.restype, runtime.gc_jacobian.argtypes = None, [ctypes.c_void_p] * 2
-        runtime.gc_linearise.restype, runtime.gc_linearise.argtypes = None, [
-            ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p]
-        for name in ("gc_rhs", "gc_residual", "gc_matrix"):
-            function = getattr(runtime, name)
-            function.restype, function.argtypes = None, [ctypes.c_void_p]
+    def bind(self, runtime: Runtime) -> None:
+        """Use these loops; every batch must have been bound before."""
+        self.runtime = runtime
         for batches in (self._rhs, self._jac):
             batches.bind(runtime)
-
-        def at(array: np.ndarray) -> int:
-            return array.ctypes.data
-
-        self._struct = _CPlan(
-            self.n, len(self.indices), len(self._rhs), len(self._jac), len(self._linear_rows),
-            self._rhs.address, self._jac.address,
-            at(self._linear_rows), at(self._linear_ptr), at(self._linear_cols), at(self._linear_values),
-            at(self._linear_constant), at(self.indices), at(self.diagonal), at(self._linear_matrix),
-            at(self.Z), at(self.F), at(self.R), at(self.A), at(self.mass), at(self.c), at(self.base),
-            at(self._scale))
-        self.plan = ctypes.c_void_p(ctypes.addressof(self._struct))
-        self._native = self.runtime = runtime
-
+        self.plan = runtime.plan(
+            n=self.n, nnz=len(self.indices), n_rhs=len(self._rhs), n_jac=len(self._jac),
+            n_linear=len(self._linear_rows), rhs=self._rhs.table, jac=self._jac.table,
+            linear_rows=self._linear_rows, linear_ptr=self._linear_ptr, linear_cols=self._linear_cols,
+            linear_values=self._linear_values, linear_constant=self._linear_constant, row_of=self.indices,
+            diagonal=self.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, F=self.F, R=self.R, A=self.A,
+            mass=self.mass, c=self.c, base=self.base, scale=self._scale)

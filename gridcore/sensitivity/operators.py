@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..equations.kernel import address
 from ..equations.sparse_map import SparseMap
 from ..errors import ConvergenceError, EventError
-from ..linear.fixed_pattern import Coefficients, Matrix, end_of_step, step_transposed
+from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
 from ..linear.linsolve import SingularMatrix
 from ..system.switching import Trigger
 from ..tape.records import Step, Switch
@@ -50,8 +49,8 @@ class Point:
     k : int
     J, Fp : arrays
         Entries of F_X and F_p, in the patterns of the replay.
-    addresses : (int, int)
-        Where they are.
+    places : tuple
+        These, as the functions of the runtime take them.
     """
 
     def __init__(self, replay: Replay, k: int):
@@ -59,8 +58,7 @@ class Point:
         assembly, of_p = replay.load(k), replay.parameter_map
         values, nnz = assembly.linearise(of_p.batches, len(of_p.indices)), len(assembly.indices)
         self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
-        begins = address(values)
-        self.addresses = begins, begins + values.itemsize * (nnz + 1)
+        self.places = assembly.runtime.place(self.J), assembly.runtime.place(self.Fp)
 
     @property
     def differential(self) -> np.ndarray:
@@ -106,8 +104,9 @@ class Replay:
         self.column_of = system.columns(self.carried)
         self.lu = system.new_lu()
         self.parameter_map = system.parameter_jacobian(self.carried)
-        self.A, self.B = system.remembered("step", system.base_differential, self._of_step)
-        self.C, self.C_start = system.remembered("step in parameters", self.carried, self._of_parameters)
+        patterns = (*system.remembered("step", system.base_differential, self._of_step),
+                    *system.remembered("step in parameters", self.carried, self._of_parameters))
+        self.A, self.B, self.C, self.C_start = (pattern.matrix() for pattern in patterns)
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
         self._distinct: dict[bytes, np.ndarray] = {}
@@ -116,20 +115,20 @@ class Replay:
         self._coefficients: dict[tuple[float, int], Coefficients] = {}
         self._factored = (-1, 0.0)
 
-    def _of_step(self) -> tuple[Matrix, Matrix]:
+    def _of_step(self) -> tuple[Pattern, Pattern]:
         """The patterns of A and B: of F_X, a step's start needs only the rows that can be differential."""
         assembly, shape = self.system.assembly, (self.system.n, self.system.n)
         kept, starts = self._differential_rows(assembly.indptr, assembly.indices)
         diagonal = np.searchsorted(kept, assembly.diagonal[self.system.base_differential]).astype(np.int32)
-        return (Matrix(shape, assembly.indptr, assembly.indices, assembly.runtime, None, assembly.diagonal),
-                Matrix(shape, starts, assembly.indices[kept], assembly.runtime, kept, diagonal))
+        return (Pattern(shape, assembly.indptr, assembly.indices, assembly.runtime, None, assembly.diagonal),
+                Pattern(shape, starts, assembly.indices[kept], assembly.runtime, kept, diagonal))
 
-    def _of_parameters(self) -> tuple[Matrix, Matrix]:
+    def _of_parameters(self) -> tuple[Pattern, Pattern]:
         """The pattern of C, and that of its part at a step's start."""
         of_C, runtime = self.parameter_map, self.system.assembly.runtime
         kept, starts = self._differential_rows(of_C.indptr, of_C.indices)
-        return (Matrix(of_C.shape, of_C.indptr, of_C.indices, runtime),
-                Matrix(of_C.shape, starts, of_C.indices[kept], runtime, kept))
+        return (Pattern(of_C.shape, of_C.indptr, of_C.indices, runtime),
+                Pattern(of_C.shape, starts, of_C.indices[kept], runtime, kept))
 
     def _differential_rows(self, indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Entries of a pattern in rows that can be differential, and where the columns of these begin."""
@@ -175,7 +174,8 @@ class Replay:
         if key not in self._coefficients:
             while len(self._coefficients) >= _LENGTHS:
                 self._coefficients.pop(next(iter(self._coefficients)))
-            self._coefficients[key] = Coefficients(point.differential, h, self.theta or 0.0)
+            self._coefficients[key] = Coefficients(point.differential, h, self.theta or 0.0,
+                                                   self.system.assembly.runtime)
         return self._coefficients[key]
 
     def matrix(self, point: Point, coefficients: Coefficients) -> np.ndarray:

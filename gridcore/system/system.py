@@ -20,9 +20,10 @@ import scipy.sparse as sp
 from ..case.files import load_case
 from ..case.records import Case
 from ..case.validation import validate, validate_again
-from ..equations.assembly import RUNTIME, Assembly
-from ..equations.kernel import Batch, c_source, compile_libraries
+from ..equations.assembly import Assembly
+from ..equations.kernel import Batch, c_source
 from ..equations.layout import Group, Layout
+from ..equations.native import load
 from ..equations.sparse_map import Entries, SparseMap, entries, function_of
 from ..equations.trace import Trace
 from ..equilibrium.initialise import Initialisation
@@ -178,9 +179,7 @@ class System:
 
     @functools.cached_property
     def _lu(self) -> Factors:
-        lu = LU(self.n, self.assembly.indptr, self.assembly.indices)
-        lu.runtime = self.assembly.runtime
-        return lu
+        return LU(self.n, self.assembly.indptr, self.assembly.indices)
 
     def new_lu(self, loose: bool = False) -> Factors:
         """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Factors.another`."""
@@ -214,11 +213,10 @@ class System:
 
     @staticmethod
     def _compiled(made: SparseMap) -> SparseMap:
-        libraries = compile_libraries([RUNTIME.read_text(), *(c_source([batch.function]) for batch in made.batches)])
-        if libraries is not None:
-            for batch, library in zip(made.batches, libraries[1:], strict=True):
-                batch.bind(library)
-            made.batches.bind(libraries[0])
+        runtime, libraries = load([c_source([batch.function]) for batch in made.batches])
+        for batch, library in zip(made.batches, libraries, strict=True):
+            batch.bind(library)
+        made.batches.bind(runtime)
         return made
 
     @functools.cached_property
@@ -403,15 +401,13 @@ class System:
                 sets.append(batches)
         sources = {id(s): c_source([b.function for b in s]) for s in sets}
         unique = list(dict.fromkeys(sources.values()))
-        libraries = compile_libraries([RUNTIME.read_text(), *unique])
-        if libraries is None:
-            return
-        library = dict(zip(unique, libraries[1:], strict=True))
+        runtime, libraries = load(unique)
+        library = dict(zip(unique, libraries, strict=True))
         for s in sets:
             for batch in s:
                 batch.bind(library[sources[id(s)]])
-        self.assembly.bind(libraries[0])
-        self.switching.batches.bind(libraries[0])
+        self.assembly.bind(runtime)
+        self.switching.batches.bind(runtime)
 
 
 def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
