@@ -219,6 +219,7 @@ def test_different_sources_and_different_compilers_have_different_libraries(cach
 @pytest.fixture
 def environment(monkeypatch):
     """Environment variables that the search for a compiler sees, for one test."""
+    monkeypatch.delenv(compiler.NO_COMPILER, raising=False)
     compiler.compiler_path.cache_clear()
     yield monkeypatch
     monkeypatch.undo()
