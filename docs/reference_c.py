@@ -106,7 +106,7 @@ def costs() -> str:
     system.load(system.Z0)
     assembly, differential = system.assembly, system.differential(system.Z0)
     assembly.mass[:], assembly.c[:] = differential, np.where(differential, 0.0005, -1.0)
-    lu = system.system.new_lu()
+    lu = system.system.factors()
     lu.factor(assembly.matrix().copy())
     factor, solve = lu.operations()
     return markdown(["unknowns", "entries of the matrix", "one factorisation", "one solve", "ratio"],

@@ -62,3 +62,7 @@ class MissingDependency(GridcoreError):
 
 class Interrupted(GridcoreError):
     """The user stopped it; says what is kept. The command line exits with 130, as programs do then."""
+
+
+class CompilerWarning(UserWarning):
+    """The C compiler fails: equations are interpreted. Says what the compiler said."""

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..case.records import Case
 from ..case.validation import Instance, validate_again
 from ..contract.node import Bus
-from ..equations.assembly import Assembly
+from ..equations.workspace import Workspace
 from ..errors import CaseError, InitialisationError
 from ..linear.newton import Newton
 from ..suggest import suggest
@@ -129,7 +129,7 @@ class Equilibrium:
         moving = self.limited[self.limited[:, 2] == 1, :2]
         return moving[Z[moving[:, 1]] != 0]
 
-    def workspace(self) -> Assembly:
+    def workspace(self) -> Workspace:
         """New buffers at Z0, for one run, sweep or thread."""
         ws = self.system.workspace()
         ws.load(self.Z0)
@@ -253,7 +253,7 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     return Equilibrium(system, case, instances, Z, rows, point)
 
 
-def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Assembly) -> int:
+def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspace) -> int:
     """Newton, again with the modes that belong to what it found; returns the iterations."""
     iterations, switching = equations.solve(Z, ws), system.switching
     settles = np.array([guard.settles for guard in switching.guards], dtype=bool)

@@ -18,11 +18,11 @@ import scipy.sparse as sp
 
 from ..contract.node import Bus
 from ..contract.scope import Scope
-from ..equations.assembly import Assembly
 from ..equations.kernel import Batch
 from ..equations.layout import Group
 from ..equations.sparse_map import SparseMap, entries, function_of
 from ..equations.trace import Trace
+from ..equations.workspace import Workspace
 from ..errors import InitialisationError
 from ..kept import Kept, KeptFor
 from ..linear.linsolve import LU, SingularMatrix
@@ -169,7 +169,7 @@ class Initialisation:
         """(n,) bool: the variables of what is out of service, which stay as they are."""
         return self._fixed[: self.system.n]
 
-    def residual(self, Z: np.ndarray, ws: Assembly) -> np.ndarray:
+    def residual(self, Z: np.ndarray, ws: Workspace) -> np.ndarray:
         """G at Z, (n + n_s,); in a workspace."""
         n = self.system.n
         G = np.zeros(self.n_rows + 1)
@@ -238,7 +238,7 @@ class Initialisation:
             put(where[:, 0], at, -slope.real)
             put(where[:, 1], at, -slope.imag)
 
-    def solve(self, Z: np.ndarray, ws: Assembly) -> int:
+    def solve(self, Z: np.ndarray, ws: Workspace) -> int:
         """Newton from the values in Z to the initial state, in place, in a workspace; returns the iterations.
 
         Raises

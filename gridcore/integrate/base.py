@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..equations.assembly import Assembly
+from ..equations.workspace import Workspace
 from ..linear.fixed_pattern import Coefficients
 from ..linear.linsolve import Factors
 from ..registry import registries as plugins
@@ -65,7 +65,7 @@ class Stepper(ABC):
     end_weight: float = 0.5
 
     @abstractmethod
-    def restart(self, ws: Assembly, t: float) -> None:
+    def restart(self, ws: Workspace, t: float) -> None:
         """Begin at time `t` from what stands in a workspace: at t0, and where the state, the parameters or the modes
         have been changed. ``ws.differential`` says which rows are differential from here on.
         """

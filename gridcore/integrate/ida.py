@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..equations.assembly import Assembly
+from ..equations.workspace import Workspace
 from ..errors import CaseError, ConvergenceError, MissingDependency
 from ..linear.linsolve import SingularMatrix
 from ..linear.newton import Newton
@@ -162,11 +162,11 @@ class Ida(Stepper):
         self.span, self._tolerances = step, (rtol, atol)
         self._bounds = {"max_step_size": max_step, "first_step_size": first_step}
         self._work: Counter[str] = Counter()
-        self._ws: Assembly | None = None
+        self._ws: Workspace | None = None
         self._raised: BaseException | None = None
         self._t_raised = self._tn = 0.0
 
-    def _bind(self, ws: Assembly) -> None:
+    def _bind(self, ws: Workspace) -> None:
         """Make the solver, for a workspace."""
         rtol, atol = self._tolerances
         self._ws, self._lu, self._newton = ws, ws.factors(), Newton(ws)
@@ -187,7 +187,7 @@ class Ida(Stepper):
             products=self._near.products, solves=self._lu.solves,
             factorisations=self._lu.factorisations + self._lu.refactorisations)
 
-    def restart(self, ws: Assembly, t: float) -> None:
+    def restart(self, ws: Workspace, t: float) -> None:
         """Modes or parameters have changed: begin anew from what stands in the workspace."""
         if ws is not self._ws:
             self._bind(ws)

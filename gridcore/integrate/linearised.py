@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..equations.assembly import Assembly
-from ..equations.kernel import address
 from ..equations.sparse_map import SparseMap
+from ..equations.workspace import Workspace
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import ConvergenceError
-from ..linear.fixed_pattern import Coefficients, Matrix, end_of_step
+from ..kept import KeptFor
+from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step
 from ..linear.linsolve import Factors, SingularMatrix
 from ..tape.records import Tape
 
@@ -24,6 +24,8 @@ from ..tape.records import Tape
 # for pivots is less strict.
 _LENGTHS = 12
 _SAME_H = 1e-3
+
+_patterns: KeptFor[tuple[Pattern, Pattern]] = KeptFor("patterns_of_a_step")
 
 
 class Point:
@@ -38,8 +40,8 @@ class Point:
         The rows that are differential there.
     J, Fp : arrays
         Entries of F_X and F_p, in the patterns of the matrices A and C.
-    addresses : (int, int)
-        Where they are.
+    places : tuple
+        These, as the functions of the runtime take them.
     """
 
     def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
@@ -48,10 +50,9 @@ class Point:
         ws, of_p = self._load(), points.parameter_map
         values, nnz = ws.linearise(of_p.batches, len(of_p.indices)), len(ws.indices)
         self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
-        begins = address(values)
-        self.addresses = begins, begins + values.itemsize * (nnz + 1)
+        self.places = ws.runtime.place(self.J), ws.runtime.place(self.Fp)
 
-    def _load(self) -> Assembly:
+    def _load(self) -> Workspace:
         return self.points.load(self._X, self.t, self.settings)
 
     @cached_property
@@ -97,7 +98,10 @@ class Linearised:
         self.column_of = system.system.columns(self.carried)
         self.ws = system.workspace()
         self.parameter_map = system.system.parameter_jacobian(self.carried)
-        self._patterns()
+        rows, structure = system.base_differential.tobytes(), system.system
+        patterns = (*_patterns.get(structure, rows, self._of_state),
+                    *_patterns.get(structure, (rows, self.carried.tobytes()), self._of_parameters))
+        self.A, self.B, self.C, self.C_start = (pattern.matrix() for pattern in patterns)
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
         self._distinct: dict[bytes, np.ndarray] = {}
@@ -107,15 +111,20 @@ class Linearised:
         self._spare: list[Factors] = []
         self._factored: dict[int, tuple[int, float]] = {}
 
-    def _patterns(self) -> None:
-        ws, of_C, n = self.ws, self.parameter_map, self.n
+    def _of_state(self) -> tuple[Pattern, Pattern]:
+        """The patterns of A and B: of F_X, a step's start needs only the rows that can be differential."""
+        ws, n = self.ws, self.n
         kept, starts = self._differential_rows(ws.indptr, ws.indices)
         diagonal = np.searchsorted(kept, ws.diagonal[self.system.base_differential]).astype(np.int32)
-        self.A = Matrix((n, n), ws.indptr, ws.indices, ws.runtime, None, ws.diagonal)
-        self.B = Matrix((n, n), starts, ws.indices[kept], ws.runtime, kept, diagonal)
+        return (Pattern((n, n), ws.indptr, ws.indices, ws.runtime, None, ws.diagonal),
+                Pattern((n, n), starts, ws.indices[kept], ws.runtime, kept, diagonal))
+
+    def _of_parameters(self) -> tuple[Pattern, Pattern]:
+        """The pattern of C, and that of its part at a step's start."""
+        of_C, runtime = self.parameter_map, self.ws.runtime
         kept, starts = self._differential_rows(of_C.indptr, of_C.indices)
-        self.C = Matrix(of_C.shape, of_C.indptr, of_C.indices, ws.runtime)
-        self.C_start = Matrix(of_C.shape, starts, of_C.indices[kept], ws.runtime, kept)
+        return (Pattern(of_C.shape, of_C.indptr, of_C.indices, runtime),
+                Pattern(of_C.shape, starts, of_C.indices[kept], runtime, kept))
 
     def _differential_rows(self, indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Entries of a pattern in rows that can be differential, and where the columns of these begin."""
@@ -149,7 +158,7 @@ class Linearised:
             self._masks[settings] = self._distinct.setdefault(mask.tobytes(), mask)  # so that coefficients are shared
         return self._masks[settings]
 
-    def load(self, X: np.ndarray, t: float, settings: int) -> Assembly:
+    def load(self, X: np.ndarray, t: float, settings: int) -> Workspace:
         """Put a state into the workspace; parameters, modes and what depends on them only where they are others."""
         ws, n = self.ws, self.n
         if self._loaded != settings:
@@ -159,7 +168,7 @@ class Linearised:
         ws.X[:], ws.Z[-1] = X, t
         return ws
 
-    def at(self, k: int) -> Assembly:
+    def at(self, k: int) -> Workspace:
         """Put point `k` into the workspace."""
         return self.load(self.tape.states.row(k), float(self.tape.t[k]), self._settings[k])
 
@@ -171,7 +180,7 @@ class Linearised:
         if key not in self._coefficients:
             while len(self._coefficients) >= _LENGTHS:
                 self._coefficients.pop(next(iter(self._coefficients)))
-            self._coefficients[key] = Coefficients(point.differential, implicit, early)
+            self._coefficients[key] = Coefficients(point.differential, implicit, early, self.ws.runtime)
         return self._coefficients[key]
 
     def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
@@ -180,7 +189,7 @@ class Linearised:
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""
-        factors = self._spare.pop() if self._spare else self.system.system.new_lu()
+        factors = self._spare.pop() if self._spare else self.system.system.factors()
         self.refactor(factors, point, of)
         return factors
 

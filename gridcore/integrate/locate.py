@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..equations.assembly import Assembly
+from ..equations.workspace import Workspace
 from ..errors import ConvergenceError, EventError
 
 _ITERATIONS = 100
@@ -28,7 +28,7 @@ class Crossing:
 
     Attributes
     ----------
-    ws : Assembly
+    ws : Workspace
         Where the end of the step stands.
     end_at : callable
         Ends the step at a time; a guess of the state stands in the workspace.
@@ -41,7 +41,7 @@ class Crossing:
     name : str
     """
 
-    ws: Assembly
+    ws: Workspace
     end_at: Callable[[float], None]
     value: Callable[[], float]
     noise: Callable[[float], float]

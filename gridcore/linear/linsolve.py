@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..equations.native import runtime
 from ..errors import GridcoreError
 from .many_rhs import Triangular
 
@@ -37,9 +38,6 @@ _GROWTH = 1e-3
 # Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
 # extreme pivots keep their ratio to this factor, but not for more than so many times.
 _SAME_PIVOTS, _UNSEEN = 2.0, 8
-
-# Right-hand sides from which on factors are taken out of KLU for them.
-_MANY = 16
 
 
 class SingularMatrix(GridcoreError):
@@ -73,11 +71,7 @@ class Factors:
     ----------
     factorisations, refactorisations, solves : int
         Work done: with a search for pivots, without one, and right-hand sides (transposed or not).
-    runtime : ctypes library or None
-        With compiled loops for many right-hand sides, where they are wanted.
     """
-
-    runtime: Any = None
 
     def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike, dtype: type = float):
         self.n = int(n)
@@ -212,7 +206,7 @@ class KLU(Factors):
 
     def another(self, loose: bool = False) -> KLU:
         other = KLU(self.n, self.indptr, self.indices, self.dtype.type, self._analysis)
-        other._loose, other.runtime = loose, self.runtime
+        other._loose = loose
         return other
 
     def __del__(self) -> None:
@@ -302,7 +296,7 @@ class KLU(Factors):
         numeric = self._numeric
         entries = (numeric.lnz, numeric.unz, numeric.nzoff)
         if self._triangular is None or self._triangular.entries != entries:
-            self._triangular, self._taken = Triangular(self.runtime, self.n, entries), -1
+            self._triangular, self._taken = Triangular(runtime(), self.n, self._symbolic.nblocks, entries), -1
         made = self.factorisations + self.refactorisations
         if self._taken != made:
             self._triangular.take(_klu, numeric, self._symbolic, self._common)
@@ -312,7 +306,7 @@ class KLU(Factors):
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs = self._right_hand_sides(b)
         self.solves += nrhs
-        if nrhs >= _MANY and self.runtime is not None:
+        if nrhs > 1 and nrhs >= runtime().many:
             self._many().solve(b)
             return b
         self._solve(self._symbolic, self._numeric, self.n, nrhs, b, self._common)
@@ -321,7 +315,7 @@ class KLU(Factors):
     def tsolve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs = self._right_hand_sides(b)
         self.solves += nrhs
-        if nrhs >= _MANY and self.runtime is not None:
+        if nrhs > 1 and nrhs >= runtime().many:
             self._many().tsolve(b)
             return b
         self._tsolve(self._symbolic, self._numeric, self.n, nrhs, b, *self._plain, self._common)

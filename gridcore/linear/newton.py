@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..equations.assembly import Assembly
+from ..equations.workspace import Workspace
 from ..errors import ConvergenceError
 from .linsolve import SingularMatrix
 
@@ -36,7 +36,7 @@ class Newton:
         Made so far.
     """
 
-    def __init__(self, ws: Assembly):
+    def __init__(self, ws: Workspace):
         self.ws, self.lu = ws, ws.factors(loose=True)
         self.iterations = 0
         self._fresh = False

@@ -173,7 +173,7 @@ class BackwardIda:
         self._y, self._yp, self._none = np.zeros(n), np.zeros(n), np.zeros(len(replay.carried))
         self._raised: BaseException | None = None
         self._begun, self._last = False, np.nan
-        self._lu = system.system.new_lu()
+        self._lu = system.system.factors()
         self._near = NearIdentity(n, rtol, atol, self._factor, self._lu.tsolve)
         self._solution: Any = None
         self._density: Any = None

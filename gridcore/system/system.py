@@ -17,11 +17,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..case.validation import Instance
-from ..equations.assembly import RUNTIME, Assembly
-from ..equations.kernel import Batch, c_source, compile_libraries
+from ..equations.kernel import Batch, c_source
 from ..equations.layout import Group, Layout
+from ..equations.native import Runtime, load
 from ..equations.sparse_map import Entries, SparseMap, entries, function_of
 from ..equations.trace import Trace
+from ..equations.workspace import Equations, Workspace
 from ..kept import Kept
 from ..linear.linsolve import LU, Factors
 from ..network.graph import graph
@@ -78,12 +79,12 @@ class System:
 
     @functools.cached_property
     def _lu(self) -> Factors:
-        lu = LU(self.n, self.pattern.indptr, self.pattern.indices)
-        lu.runtime = self._runtime
+        lu = LU(self.n, self.equations.indptr, self.equations.indices)
+        lu.runtime = self.runtime
         return lu
 
-    def new_lu(self, loose: bool = False) -> Factors:
-        """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Factors.another`."""
+    def factors(self, dtype: type = float, loose: bool = False) -> Factors:
+        """Empty factors with the pattern of F_X and the diagonal; `loose` as of :meth:`.Factors.another`."""
         return self._lu.another(loose)
 
     def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
@@ -94,11 +95,10 @@ class System:
 
     @staticmethod
     def _compiled(made: SparseMap) -> SparseMap:
-        libraries = compile_libraries([RUNTIME.read_text(), *(c_source([batch.function]) for batch in made.batches)])
-        if libraries is not None:
-            for batch, library in zip(made.batches, libraries[1:], strict=True):
-                batch.bind(library)
-            made.batches.bind(libraries[0])
+        runtime, libraries = load([c_source([batch.function]) for batch in made.batches])
+        for batch, library in zip(made.batches, libraries, strict=True):
+            batch.bind(library)
+        made.batches.bind(runtime)
         return made
 
     @functools.cached_property
@@ -201,22 +201,19 @@ class System:
         column_of[: self.n] = np.arange(self.n)
         kept = [k for k, trace in enumerate(self.traces) if trace.rows]
         parts = {k: self.row_entries(k, "jacobian", column_of) for k in kept}
-        self.pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
-        jac = dict(zip([k for k in kept if parts[k] is not None], self.pattern.batches, strict=True))
+        pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
+        jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
         rhs = {k: self._rhs_batch(k) for k in kept}
-        self.linear = linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
+        linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
             k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
-        self._batches = ([rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
-                         [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear])
-        self._compile(rhs, jac)
+        self.runtime = self._compile(rhs, jac)
+        self.equations = Equations(
+            layout, [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
+            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, self.runtime)
 
-    def workspace(self) -> Assembly:
+    def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""
-        made = Assembly(self.n, np.zeros(self.layout.size), *self._batches, self.pattern.indptr, self.pattern.indices)
-        if self._runtime is not None:
-            made.bind(self._runtime)
-        made.label, made.factors, made._slope = self.layout.label, self.new_lu, self.time_slope
-        return made
+        return Workspace(self.equations, self, self.time_slope)
 
     def rhs(self, Z: np.ndarray) -> np.ndarray:
         """F at Z, (n,)."""
@@ -242,7 +239,7 @@ class System:
         function, gather = function_of("rhs", self.layout, group, trace, [ca.SX(e) for _, e in trace.rows])
         return Batch(function, gather, self.rows(group, trace))
 
-    def _compile(self, rhs: dict[int, Batch], jac: dict[int, Batch]) -> None:
+    def _compile(self, rhs: dict[int, Batch], jac: dict[int, Batch]) -> Runtime:
         guards = iter(self.switching.batches)
         sets: list[list[Batch]] = []
         for k, trace in enumerate(self.traces):
@@ -251,12 +248,10 @@ class System:
                 sets.append(batches)
         sources = {id(s): c_source([b.function for b in s]) for s in sets}
         unique = list(dict.fromkeys(sources.values()))
-        libraries = compile_libraries([RUNTIME.read_text(), *unique])
-        self._runtime = None if libraries is None else libraries[0]
-        if libraries is None:
-            return
-        library = dict(zip(unique, libraries[1:], strict=True))
+        runtime, libraries = load(unique)
+        library = dict(zip(unique, libraries, strict=True))
         for s in sets:
             for batch in s:
                 batch.bind(library[sources[id(s)]])
-        self.switching.batches.bind(libraries[0])
+        self.switching.batches.bind(runtime)
+        return runtime

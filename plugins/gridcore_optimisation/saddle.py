@@ -107,7 +107,7 @@ def _eigenpair(system: Equilibrium, Z: np.ndarray, eigenvalue: float, right: np.
                left: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
     """A real eigenvalue of the pencil ``F_X - lambda M`` near a guess, and its vectors, by Rayleigh's iteration."""
     J, mass = system.jacobian(Z), system.differential(Z).astype(float)
-    lu = system.system.new_lu()
+    lu = system.system.factors()
     diagonal = np.flatnonzero(J.indices == np.repeat(np.arange(system.n), np.diff(J.indptr)))
     for _ in range(_ROUNDS):
         if not np.isfinite(eigenvalue):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from gridcore.equations.kernel import Batch, c_source, compile_libraries, vector_function
+from gridcore.equations.kernel import Batch, c_source, vector_function
+from gridcore.equations.native import load
 from gridcore.kept import KeptFor
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class BilinearGradient:
         made = [self._batch(system, group, trace) for group, trace in
                 zip(system.layout.groups, system.traces, strict=True) if trace.rows]
         self.batches = [batch for batch in made if batch is not None]
-        libraries = compile_libraries([c_source([batch.function]) for batch in self.batches])
-        for batch, library in zip(self.batches, libraries or [], strict=False):
+        _, libraries = load([c_source([batch.function]) for batch in self.batches])
+        for batch, library in zip(self.batches, libraries, strict=True):
             batch.bind(library)
 
     @classmethod

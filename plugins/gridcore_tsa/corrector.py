@@ -11,7 +11,7 @@ from gridcore.linear.newton import Newton
 from .work import Work
 
 if TYPE_CHECKING:
-    from gridcore.equations.assembly import Assembly
+    from gridcore.equations.workspace import Workspace
 
 # The iteration of a step also ends when less than this part of the tolerance is left to correct, or when corrections
 # below this no longer shrink.
@@ -33,7 +33,7 @@ class Corrector(Newton):
         Iterations after which factors are renewed: those that gain less than a digit each are too old.
     """
 
-    def __init__(self, ws: Assembly, tolerance: float):
+    def __init__(self, ws: Workspace, tolerance: float):
         super().__init__(ws)
         self.lu = ws.factors()  # it serves sensitivities, too
         self.tolerance, self.work = tolerance, Work(ws, self.lu)

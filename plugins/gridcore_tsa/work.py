@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gridcore.equations.assembly import Assembly
     from gridcore.equations.kernel import Batch
+    from gridcore.equations.workspace import Workspace
     from gridcore.linear.linsolve import Factors
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",
@@ -30,13 +30,13 @@ class Work:
         Additions, multiplications and elementary functions, each counted as one.
     """
 
-    def __init__(self, ws: Assembly, lu: Factors):
+    def __init__(self, ws: Workspace, lu: Factors):
         self._lu = lu
         linear, constant = 2 * len(ws._linear_values), 4 * ws.n
         self.counters: Counter[str] = Counter()
         self.operations = 0.0
-        self._residual = _evaluations(ws._rhs) + linear + constant
-        self._matrix = _evaluations(ws._jac) + 2 * len(ws.indices)
+        self._residual = _evaluations(ws.equations.rhs) + linear + constant
+        self._matrix = _evaluations(ws.equations.jac) + 2 * len(ws.indices)
         self._solve = self._solved = 0
 
     def residual(self, count: int = 1) -> None:

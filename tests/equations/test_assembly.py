@@ -9,26 +9,26 @@ from devices_for_tests import Limited, registered, system
 
 import gridcore as gc
 from gridcore.contract.device import Algebraic, Device, Param
-from gridcore.equations import kernel
+from gridcore.equations.native import FALLBACK, compiler
 
-needs_compiler = pytest.mark.skipif(kernel.compiler() is None, reason="no C compiler")
+needs_compiler = pytest.mark.skipif(compiler.compiler_path() is None, reason="no C compiler")
 
 
 def interpreted(case):
     """A system that was built without a compiler."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(kernel.NO_COMPILER, "1")
-        kernel.compiler.cache_clear()
+        patch.setenv(compiler.NO_COMPILER, "1")
+        compiler.compiler_path.cache_clear()
         s = gc.build(case)
-    kernel.compiler.cache_clear()
-    assert s.assembly._native is None
+    compiler.compiler_path.cache_clear()
+    assert s.assembly.runtime is FALLBACK
     return s
 
 
 @pytest.fixture(scope="module", params=["wscc9_paper", "kundur", "wscc9_recovery_loads", "hiskens_pai"])
 def pair(request):
     compiled = gc.build(request.param)
-    if compiled.assembly._native is None:
+    if compiled.assembly.runtime is FALLBACK:
         pytest.skip("no C compiler")
     return compiled, interpreted(request.param)
 

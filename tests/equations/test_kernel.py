@@ -9,16 +9,17 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from gridcore.equations import kernel
-from gridcore.equations.kernel import Batch, c_source, compile_libraries, vector_function
+from gridcore.equations.kernel import Batch, c_source, vector_function
+from gridcore.equations.native import compiler
+from gridcore.equations.native.compiler import compile_libraries
 
-needs_compiler = pytest.mark.skipif(kernel.compiler() is None, reason="no C compiler")
+needs_compiler = pytest.mark.skipif(compiler.compiler_path() is None, reason="no C compiler")
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """An empty cache."""
-    monkeypatch.setenv(kernel.CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv(compiler.CACHE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -32,7 +33,7 @@ def compilations(monkeypatch):
         commands.append(command)
         return start(command, *args, **options)
 
-    monkeypatch.setattr(kernel.subprocess, "Popen", counted)
+    monkeypatch.setattr(compiler.subprocess, "Popen", counted)
     return commands
 
 
@@ -159,7 +160,7 @@ def test_a_library_that_is_not_whole_is_compiled_again(cache, compilations, harm
     expected = batch.values(Z).copy()
     np.testing.assert_allclose(result(batch, Z), expected, rtol=1e-14, atol=1e-14)
     assert len(compilations) == before + 1
-    assert kernel._intact(path)
+    assert compiler._intact(path)
 
 
 CONCURRENT = """
@@ -189,7 +190,7 @@ def test_concurrent_processes_share_a_cache(cache):
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_without_a_writable_cache_directory_kernels_are_compiled_all_the_same(monkeypatch, directory):
     """Nobody, not even root, may write there."""
-    monkeypatch.setenv(kernel.CACHE, directory)
+    monkeypatch.setenv(compiler.CACHE, directory)
     batch, Z = batch_of(rich_function())
     interpreted = batch.values(Z).copy()
     np.testing.assert_allclose(result(batch, Z), interpreted, rtol=1e-14, atol=1e-14)
@@ -201,14 +202,14 @@ def test_different_sources_and_different_compilers_have_different_libraries(cach
     compile_libraries([source, source + "\n/* another */"])
     assert len(list(cache.iterdir())) == 2
     wrapper = tmp_path / "cc"
-    wrapper.write_text(f'#!/bin/sh\nexec {kernel.compiler()} "$@"\n')
+    wrapper.write_text(f'#!/bin/sh\nexec {compiler.compiler_path()} "$@"\n')
     wrapper.chmod(0o755)
     monkeypatch.setenv("CC", str(wrapper))
-    kernel.compiler.cache_clear()
+    compiler.compiler_path.cache_clear()
     try:
         compile_libraries([source])
     finally:
-        kernel.compiler.cache_clear()
+        compiler.compiler_path.cache_clear()
     assert len(list(cache.iterdir())) == 3
 
 
@@ -218,27 +219,28 @@ def test_different_sources_and_different_compilers_have_different_libraries(cach
 @pytest.fixture
 def environment(monkeypatch):
     """Environment variables that the search for a compiler sees, for one test."""
-    kernel.compiler.cache_clear()
+    monkeypatch.delenv(compiler.NO_COMPILER, raising=False)
+    compiler.compiler_path.cache_clear()
     yield monkeypatch
     monkeypatch.undo()
-    kernel.compiler.cache_clear()
+    compiler.compiler_path.cache_clear()
 
 
 def test_the_compiler_can_be_forbidden(environment):
-    environment.setenv(kernel.NO_COMPILER, "1")
-    assert kernel.compiler() is None
+    environment.setenv(compiler.NO_COMPILER, "1")
+    assert compiler.compiler_path() is None
     assert compile_libraries(["int x;"]) is None
 
 
 def test_without_any_compiler_there_is_none(environment):
     environment.setenv("PATH", "/nonexistent")
     environment.setenv("CC", "cc")
-    assert kernel.compiler() is None
+    assert compiler.compiler_path() is None
     assert compile_libraries(["int x;"]) is None
 
 
 def test_a_compiler_that_fails_is_none(environment, cache):
     environment.setenv("CC", "false")
-    assert os.path.basename(kernel.compiler()) == "false"
+    assert os.path.basename(compiler.compiler_path()) == "false"
     assert compile_libraries(["int x;"]) is None
     assert list(cache.iterdir()) == []

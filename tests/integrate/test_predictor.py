@@ -5,7 +5,8 @@ import pytest
 from devices_for_tests import SMALL, registered
 
 import gridcore as gc
-from gridcore.integrate.theta.predictor import Predictor
+from gridcore.equations.native import FALLBACK
+from gridcore.integrate.theta.predictor import Path
 
 
 @pytest.fixture(params=["compiled", "numpy"])
@@ -13,8 +14,8 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Pat
     with registered(*SMALL):
         assembly = gc.build("smib").assembly
     if request.param == "numpy":
-        monkeypatch.setattr(assembly, "runtime", None)
-    elif assembly.runtime is None:
+        assembly.bind(FALLBACK)
+    elif assembly.runtime is FALLBACK:
         pytest.skip("no C compiler")
     return Path(assembly)
 

@@ -1,14 +1,12 @@
-"""Where a step begins, and where the last ones lead: the compiled loops of ``runtime.c``, or numpy without them."""
+"""Where a step begins, and where the last ones lead."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 
 import numpy as np
 
-from ...equations.assembly import Assembly
-from ...equations.kernel import address
+from ...equations.workspace import Workspace
 
 _SLOPES = 3
 _NONE = (0.0,) * _SLOPES
@@ -23,23 +21,15 @@ class Predictor:
         Variables and right-hand side at the start of the step.
     """
 
-    def __init__(self, assembly: Assembly):
-        self.assembly = assembly
-        self.X0, self.f0 = np.zeros(assembly.n), np.zeros(assembly.n)
-        self._slopes = np.zeros((_SLOPES, assembly.n))
+    def __init__(self, ws: Workspace):
+        self.ws = ws
+        self.X0, self.f0 = np.zeros(ws.n), np.zeros(ws.n)
+        self._slopes = np.zeros((_SLOPES, ws.n))
         self._rows = list(range(_SLOPES))  # of the slopes, the latest first
         self._lengths: list[float] = []
-        self._native = assembly.runtime
-        if self._native is not None:
-            pointer, number = ctypes.c_void_p, ctypes.c_double
-            for name, arguments in (("gc_begin", [*[pointer] * 6, *[number] * 3, ctypes.c_int]),
-                                    ("gc_equations", [*[pointer] * 3, *[number] * 2]),
-                                    ("gc_phi", [*[pointer] * 2, number, pointer]),
-                                    ("gc_move", [*[pointer] * 3, number]), ("gc_end", [*[pointer] * 3, number])):
-                function = getattr(self._native, name)
-                function.restype, function.argtypes = number if name == "gc_move" else None, arguments
-            self._start = (address(self.X0), address(self.f0))
-            self._places = [address(slope) for slope in self._slopes]
+        self._runtime, place = ws.runtime, ws.runtime.place
+        self._start = (place(self.X0), place(self.f0))
+        self._places = [place(slope) for slope in self._slopes]
 
     def forget(self) -> None:
         """What was before says nothing of what follows."""
@@ -50,51 +40,28 @@ class Predictor:
 
         `explicit`: whether the step needs the right-hand side at its start.
         """
-        known, assembly = weights(h, self._lengths), self.assembly
-        if self._native is not None:
-            self._native.gc_begin(assembly.plan, *self._start, *(self._places[row] for row in self._rows), *known,
-                                  *_NONE[len(known):], explicit)
-            return
-        self.X0[:] = assembly.X
-        if explicit:
-            self.f0[:] = assembly.rhs()
-        for weight, row in zip(known, self._rows, strict=False):
-            assembly.X += weight * self._slopes[row]
+        known = weights(h, self._lengths)
+        self._runtime.begin(self.ws.plan, *self._start, *(self._places[row] for row in self._rows), *known,
+                            *_NONE[len(known):], explicit)
 
     def equations(self, h: float, theta: float) -> None:
-        """Set the equations of a step of length `h`, where the assembly's mass says which are differential."""
-        assembly = self.assembly
-        if self._native is not None:
-            self._native.gc_equations(assembly.plan, *self._start, h * theta, h * (1 - theta))
-        else:
-            assembly.c[:] = np.where(assembly.mass, h * theta, -1.0)
-            assembly.base[:] = assembly.mass * (self.X0 + h * (1 - theta) * self.f0)
+        """Set the equations of a step of length `h`, where the ws's mass says which are differential."""
+        self._runtime.equations(self.ws.plan, *self._start, h * theta, h * (1 - theta))
 
     def phi(self, theta: float, out: np.ndarray) -> None:
         """How the residual that has just been evaluated falls with the length of the step, into `out`, (n,)."""
-        assembly = self.assembly
-        if self._native is not None:
-            self._native.gc_phi(assembly.plan, self._start[1], theta, address(out))
-        else:
-            out[:] = np.where(assembly.mass, (1 - theta) * self.f0 + theta * assembly.F[:-1], 0.0)
+        self._runtime.phi(self.ws.plan, self._start[1], theta, self._runtime.place(out))
 
     def move(self, u: np.ndarray, v: np.ndarray, dh: float) -> float:
         """``X += u + dh v``; returns the largest ``|u_i + dh v_i| / (1 + |X_i|)``."""
-        assembly = self.assembly
-        if self._native is not None:
-            return float(self._native.gc_move(assembly.plan, address(u), address(v), dh))
-        d = u + dh * v
-        assembly.X += d
-        return float(np.max(np.abs(d) / (1.0 + np.abs(assembly.X)), initial=0.0))
+        runtime = self._runtime
+        return runtime.move(self.ws.plan, runtime.place(u), runtime.place(v), dh)
 
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
         self._rows = [self._rows[-1], *self._rows[:-1]]
         self._lengths = [h, *self._lengths[: _SLOPES - 1]]
-        if self._native is not None:
-            self._native.gc_end(self.assembly.plan, self._start[0], self._places[self._rows[0]], h)
-        else:
-            self._slopes[self._rows[0]] = (self.assembly.X - self.X0) / h
+        self._runtime.end(self.ws.plan, self._start[0], self._places[self._rows[0]], h)
 
 
 def weights(h: float, lengths: Sequence[float]) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...equations.assembly import Assembly
+from ...equations.workspace import Workspace
 from ...errors import CaseError
 from ...linear.newton import Newton
 from ...tape.records import Step
@@ -47,9 +47,9 @@ class Theta(Stepper):
         if not 0.5 <= theta <= 1:
             raise CaseError(f"theta = {theta!r} must be from 0.5 (trapezoidal) to 1 (backward Euler)")
         self.step, self.theta, self.end_weight = step, theta, theta
-        self._ws: Assembly | None = None
+        self._ws: Workspace | None = None
 
-    def restart(self, ws: Assembly, t: float) -> None:
+    def restart(self, ws: Workspace, t: float) -> None:
         """Modes or parameters may have changed: no history, no factors."""
         if ws is not self._ws:
             self._ws, self.newton, self.predictor = ws, Newton(ws), Predictor(ws)

@@ -1,5 +1,6 @@
 /* The inner loops of a time step: evaluate every kernel, form the residual, form the matrix, update.
- * gridcore/equations/assembly.py holds the same in numpy, for where there is no C compiler. */
+ * native.py binds what is here by name; fallback.py has the same functions in numpy, for where there is no C compiler.
+ * What a loop writes to belongs to its caller, so that threads may run the same loop on buffers of their own. */
 
 #include <math.h>
 
@@ -355,4 +356,15 @@ FAST void gc_tsolve(long count, const factors *f, double *b)
         }
         write_rows(n, rows, x, f->P, f->Rs, b);
     }
+}
+
+/* What native.py has to agree with: the sizes of the structs, and the widths of the blocks that work arrays hold */
+void gc_sizes(long *sizes)
+{
+    sizes[0] = sizeof(batch);
+    sizes[1] = sizeof(plan);
+    sizes[2] = sizeof(pattern);
+    sizes[3] = sizeof(factors);
+    sizes[4] = WIDTH;
+    sizes[5] = WIDE;
 }

@@ -1,0 +1,214 @@
+"""The functions of ``runtime.c`` in numpy and scipy, by the same names and with the same arguments.
+
+What a C function takes as a pointer is the array itself here, and a struct has its fields as attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Array = np.ndarray
+
+
+class Fallback:
+    """The loops in numpy. There is one, :data:`FALLBACK`."""
+
+    width = wide = 0  # work arrays are not used
+    many = 2**62  # a solver's own solves are faster than loops of Python
+
+    def __reduce__(self) -> str:
+        return "FALLBACK"
+
+    @staticmethod
+    def place(array: Array) -> Array:
+        """The array itself."""
+        return array
+
+    @staticmethod
+    def table(batches: Sequence[Any]) -> SimpleNamespace:
+        """The batches, as ``add`` takes them."""
+        return SimpleNamespace(batches=batches)
+
+    plan = pattern = factors = SimpleNamespace
+
+    # ---- equations
+
+    @staticmethod
+    def add(count: int, table: Any, Z: Array, out: Array) -> None:
+        """Out += the outputs of all batches."""
+        for batch in table.batches:
+            batch.add(Z, out)
+
+    @classmethod
+    def rhs(cls, p: Any) -> None:
+        """F = right-hand side at Z."""
+        p.F[:] = 0.0
+        cls.add(p.n_rhs, p.rhs, p.Z, p.F)
+        linear = sp.csr_matrix((p.linear_values, p.linear_cols, p.linear_ptr), shape=(p.n_linear, p.n))
+        p.F[p.linear_rows] += linear @ p.Z[: p.n] + p.linear_constant
+
+    @classmethod
+    def residual(cls, p: Any) -> None:
+        """``R = base + c F(Z) - mass X``."""
+        cls.rhs(p)
+        p.R[:] = p.base + p.c * p.F[: p.n] - p.mass * p.Z[: p.n]
+
+    @classmethod
+    def matrix(cls, p: Any) -> None:
+        """``A = diag(mass) - diag(c) F_X``."""
+        p.scale[: p.n] = -p.c
+        p.A[:-1] = p.scale[p.row_of] * p.linear_matrix[:-1]
+        p.A[p.diagonal] += p.mass
+        for batch in p.jac.batches:
+            batch.add(p.Z, p.A, p.scale)
+
+    @classmethod
+    def jacobian(cls, p: Any, out: Array) -> None:
+        """Out = F_X."""
+        out[:] = p.linear_matrix
+        cls.add(p.n_jac, p.jac, p.Z, out)
+
+    @classmethod
+    def linearise(cls, p: Any, count: int, table: Any, entries: int, out: Array) -> None:
+        """Out = F_X, and behind it the `entries` that other batches add up."""
+        cls.jacobian(p, out[: p.nnz + 1])
+        out[p.nnz + 1:] = 0.0
+        cls.add(count, table, p.Z, out[p.nnz + 1:])
+
+    @classmethod
+    def newton(cls, p: Any, tol: float) -> float:
+        """X += R; the largest ``|R_i| / (1 + |X_i|)``, and the next residual unless that is below tol."""
+        X = p.Z[: p.n]
+        X += p.R
+        norm = float(np.max(np.abs(p.R) / (1.0 + np.abs(X)), initial=0.0))
+        if not norm <= tol:
+            cls.residual(p)
+        return norm
+
+    # ---- a step
+
+    @classmethod
+    def begin(cls, p: Any, X0: Array, f0: Array, s1: Array, s2: Array, s3: Array, a1: float, a2: float, a3: float,
+              explicit: bool) -> None:
+        """X0 = X, f0 = F(X) if the step needs it, and X moves on by the weighted slopes of the last steps."""
+        X = p.Z[: p.n]
+        X0[:] = X
+        if explicit:
+            cls.rhs(p)
+            f0[:] = p.F[: p.n]
+        for weight, slope in ((a1, s1), (a2, s2), (a3, s3)):
+            if weight:
+                X += weight * slope
+
+    @staticmethod
+    def equations(p: Any, X0: Array, f0: Array, implicit: float, early: float) -> None:
+        """The equations of a step: c and base."""
+        p.c[:] = np.where(p.mass, implicit, -1.0)
+        p.base[:] = p.mass * (X0 + early * f0)
+
+    @staticmethod
+    def phi(p: Any, f0: Array, theta: float, phi: Array) -> None:
+        """``phi = mass ((1 - theta) f0 + theta F)``."""
+        phi[:] = np.where(p.mass, (1 - theta) * f0 + theta * p.F[: p.n], 0.0)
+
+    @staticmethod
+    def move(p: Any, u: Array, v: Array, dh: float) -> float:
+        """``X += u + dh v``; the largest ``|u_i + dh v_i| / (1 + |X_i|)``."""
+        X, d = p.Z[: p.n], u + dh * v
+        X += d
+        return float(np.max(np.abs(d) / (1.0 + np.abs(X)), initial=0.0))
+
+    @staticmethod
+    def end(p: Any, X0: Array, slope: Array, h: float) -> None:
+        """The slope of a step of length h that has been made."""
+        slope[:] = (p.Z[: p.n] - X0) / h
+
+    # ---- matrices of a fixed pattern
+
+    @staticmethod
+    def shifted(p: Any, m: Array, scale: Array, J: Array) -> None:
+        """Values = ``diag(m) + diag(scale) J``."""
+        np.multiply(scale[p.row], J if p.at is None else J[p.at], out=p.values)
+        p.values[p.diagonal] += m[p.row[p.diagonal]]
+
+    @staticmethod
+    def sum(p: Any, s: Array, U: Array, t: Array, V: Array) -> None:
+        """Values = ``diag(s) U + diag(t) V``."""
+        np.add(s[p.row] * U, t[p.row] * V, out=p.values)
+
+    @staticmethod
+    def times(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
+        """``A row_i`` for each row, added to `out` or in its place."""
+        product = (_matrix(p, values) @ rows.T).T
+        np.add(out, product, out=out) if add else np.copyto(out, product)
+
+    @staticmethod
+    def times_transposed(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
+        """``A^T row_i`` for each row, added to `out` or in its place."""
+        product = (_matrix(p, values).T @ rows.T).T
+        np.add(out, product, out=out) if add else np.copyto(out, product)
+
+    @classmethod
+    def step_transposed(cls, count: int, B: Any, C: Any, D: Any, m: Array, early: Array, c: Array, J: Array, U: Array,
+                        V: Array, w: Array, aX: Array, aP: Array) -> None:
+        """``aX = (diag(m) + diag(early) J)^T w``, ``aP += (diag(early) U + diag(c) V)^T w``."""
+        cls.shifted(B, m, early, J)
+        cls.times_transposed(count, B, B.values, w, aX, False)
+        cls.sum(C, early, U, c, V)
+        cls.times_transposed(count, C, C.values, w, aP, True)
+
+    # ---- LU factors
+
+    @staticmethod
+    def solve(count: int, f: Any, b: Array) -> None:
+        """``A x = b`` for each row of `b`, in place."""
+        x = (b[:, f.P] / f.Rs).T.copy()
+        for block in range(f.n_blocks - 1, -1, -1):
+            columns = range(f.R[block], f.R[block + 1])
+            for k in columns:
+                _take(x, f.Li, f.Lx, f.Lp[k] + 1, f.Lp[k + 1], k)
+            for k in reversed(columns):
+                last = f.Up[k + 1] - 1
+                x[k] /= f.Ux[last]
+                _take(x, f.Ui, f.Ux, f.Up[k], last, k)
+            for k in columns:
+                _take(x, f.Fi, f.Fx, f.Fp[k], f.Fp[k + 1], k)
+        b[:, f.Q] = x.T
+
+    @staticmethod
+    def tsolve(count: int, f: Any, b: Array) -> None:
+        """``A^T x = b`` for each row of `b`, in place."""
+        x = b[:, f.Q].T.copy()
+        for block in range(f.n_blocks):
+            columns = range(f.R[block], f.R[block + 1])
+            for k in columns:
+                _gather(x, f.Fi, f.Fx, f.Fp[k], f.Fp[k + 1], k)
+            for k in columns:
+                last = f.Up[k + 1] - 1
+                _gather(x, f.Ui, f.Ux, f.Up[k], last, k)
+                x[k] /= f.Ux[last]
+            for k in reversed(columns):
+                _gather(x, f.Li, f.Lx, f.Lp[k] + 1, f.Lp[k + 1], k)
+        b[:, f.P] = x.T / f.Rs
+
+
+def _matrix(p: Any, values: Array) -> sp.csc_matrix:
+    return sp.csc_matrix((values, p.row, p.ptr), shape=(p.n_rows, p.n_columns))
+
+
+def _take(x: Array, row: Array, value: Array, first: int, end: int, k: int) -> None:
+    """Subtract from x what a column of a factor has, times x[k]."""
+    x[row[first:end]] -= value[first:end, None] * x[k]
+
+
+def _gather(x: Array, row: Array, value: Array, first: int, end: int, k: int) -> None:
+    """Subtract from x[k] the product of a column of a factor with x."""
+    x[k] -= value[first:end] @ x[row[first:end]]
+
+
+FALLBACK = Fallback()

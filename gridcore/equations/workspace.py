@@ -1,0 +1,186 @@
+"""The right-hand side F and the matrix diag(mass) - diag(c) F_X: what is shared, and buffers to evaluate it in.
+
+Devices whose equations are linear in X (lines, transformers, shunts) are not evaluated again at each iteration: between
+events their Jacobian is a constant matrix. The hot functions are those of :mod:`.native`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .kernel import Batch, Batches
+from .layout import Layout
+from .native import Runtime
+from .sparse_map import SparseMap
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Analysis(Protocol):
+        """What gives factors of matrices of one pattern."""
+
+        def factors(self, dtype: type = float, loose: bool = False) -> Any:
+            """Factors, empty so far."""
+
+
+class Equations:
+    """The equations of a system as kernels, with the pattern of their Jacobian. Immutable, shared by all threads.
+
+    Parameters
+    ----------
+    layout : Layout
+    rhs, jac : sequences of Batch
+        Nonlinear devices: rows of F, and entries of F_X scattered into the pattern.
+    linear_rhs, linear_jac : sequences of Batch
+        The same for devices that are linear in X.
+    pattern : SparseMap
+        Of F_X together with the diagonal.
+    runtime : Native or Fallback
+
+    Attributes
+    ----------
+    n : int
+        Number of unknowns.
+    indptr, indices : int32 arrays
+        The CSC pattern; `columns` has the column of each entry, `diagonal` where those on the diagonal are.
+    """
+
+    def __init__(self, layout: Layout, rhs: Sequence[Batch], jac: Sequence[Batch], linear_rhs: Sequence[Batch],
+                 linear_jac: Sequence[Batch], pattern: SparseMap, runtime: Runtime):
+        self.layout, self.n, self.runtime = layout, layout.n, runtime
+        self.rhs, self.jac = Batches(rhs), Batches(jac)
+        self.linear_rhs, self.linear_jac = list(linear_rhs), list(linear_jac)
+        for batches in (self.rhs, self.jac):
+            batches.bind(runtime)
+        self.indptr, self.indices, self.columns = pattern.indptr, pattern.indices, pattern.columns
+        self.diagonal = np.flatnonzero(self.indices == self.columns).astype(np.int32)
+        # the linear part of F as rows of a CSR matrix
+        rows = np.unique(np.concatenate([b.scatter.ravel() for b in self.linear_rhs] or [np.zeros(0, dtype=np.int32)]))
+        self.linear_rows = rows[rows < self.n].astype(np.int32)
+        keep = np.isin(self.indices, self.linear_rows) & self._touched()
+        order = np.lexsort((self.columns[keep], self.indices[keep]))
+        self.linear_entries = np.flatnonzero(keep)[order].astype(np.int32)
+        places = np.searchsorted(self.linear_rows, self.indices[self.linear_entries])
+        self.linear_ptr = np.searchsorted(places, np.arange(len(self.linear_rows) + 1)).astype(np.int32)
+        self.linear_cols = self.columns[self.linear_entries]
+
+    def _touched(self) -> np.ndarray:
+        mask = np.zeros(len(self.indices) + 1, dtype=bool)
+        for batch in self.linear_jac:
+            mask[batch.scatter] = True
+        return mask[:-1]
+
+
+class Workspace:
+    """Buffers in which the equations of a system are evaluated: one for each run, sweep and thread.
+
+    Parameters
+    ----------
+    equations : Equations
+    analysis : Analysis
+        Gives factors for the matrix.
+    time_slope : callable
+        Z to the partial derivative of F in time, (n,), or None where no equation reads the time.
+
+    Attributes
+    ----------
+    Z : (size,) array
+        ``[X; p; modes; t]``, from which kernels gather; `X` is its beginning, (n,).
+    F : (n + 1,) array
+        Right-hand side; the last entry collects what is dropped.
+    R : (n,) array
+        Residual of the equations that `mass`, `c` and `base` make.
+    A : (nnz + 1,) array
+        Entries of their matrix; the last one likewise.
+    mass, c, base : (n,) arrays
+        What a step sets: ``R = base + c F - mass X`` and ``A = diag(mass) - diag(c) F_X``.
+    differential : (n,) bool array
+        The rows that are differential under the present modes; whoever runs the system says so.
+    """
+
+    def __init__(self, equations: Equations, analysis: Analysis,
+                 time_slope: Callable[[np.ndarray], np.ndarray | None]):
+        e, n, nnz = equations, equations.n, len(equations.indices)
+        self.equations, self.analysis, self._time_slope = e, analysis, time_slope
+        self.n, self.runtime = n, e.runtime
+        self.indptr, self.indices, self.columns, self.diagonal = e.indptr, e.indices, e.columns, e.diagonal
+        self.Z = np.zeros(e.layout.size)
+        self.X = self.Z[:n]
+        self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
+        self.mass, self.c, self.base, self._scale = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
+        self.differential = np.zeros(n, dtype=bool)
+        self._linear_matrix = np.zeros(nnz + 1)
+        self._linear_values, self._linear_constant = np.zeros(len(e.linear_entries)), np.zeros(len(e.linear_rows))
+        self.plan = e.runtime.plan(
+            n=n, nnz=nnz, n_rhs=len(e.rhs), n_jac=len(e.jac), n_linear=len(e.linear_rows), rhs=e.rhs.table,
+            jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr, linear_cols=e.linear_cols,
+            linear_values=self._linear_values, linear_constant=self._linear_constant, row_of=e.indices,
+            diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, F=self.F, R=self.R, A=self.A,
+            mass=self.mass, c=self.c, base=self.base, scale=self._scale)
+
+    def factors(self, loose: bool = False) -> Any:
+        """Empty factors for a matrix of this pattern; `loose`: they only precondition an iteration."""
+        return self.analysis.factors(loose=loose)
+
+    def label(self, column: int) -> str:
+        """``device.name`` of an entry of Z."""
+        return self.equations.layout.label(column)
+
+    def time_slope(self) -> np.ndarray | None:
+        """Partial derivative of F in time, (n,); None where no equation reads the time."""
+        return self._time_slope(self.Z)
+
+    def load(self, Z: np.ndarray) -> None:
+        """Take over a whole buffer, and recompute what depends on parameters and modes."""
+        self.Z[:] = Z
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Recompute the linear part: after parameters or modes in ``Z`` have changed."""
+        e = self.equations
+        self._linear_matrix[:] = 0.0
+        for batch in e.linear_jac:
+            batch.add(self.Z, self._linear_matrix)
+        self._linear_values[:] = self._linear_matrix[e.linear_entries]
+        at_zero = self.Z.copy()
+        at_zero[: self.n] = 0.0
+        constant = np.zeros(self.n + 1)
+        for batch in e.linear_rhs:
+            batch.add(at_zero, constant)
+        self._linear_constant[:] = constant[e.linear_rows]
+
+    def rhs(self) -> np.ndarray:
+        """F(Z), (n,) view of the buffer."""
+        self.runtime.rhs(self.plan)
+        return self.F[: self.n]
+
+    def residual(self) -> None:
+        """``R = base + c F(Z) - mass X``: minus the residual."""
+        self.runtime.residual(self.plan)
+
+    def matrix(self) -> np.ndarray:
+        """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern."""
+        self.runtime.matrix(self.plan)
+        return self.A[:-1]
+
+    def jacobian(self) -> np.ndarray:
+        """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
+        out = np.empty(len(self.indices) + 1)
+        self.runtime.jacobian(self.plan, self.runtime.place(out))
+        return out[:-1]
+
+    def linearise(self, batches: Batches, entries: int) -> np.ndarray:
+        """F_X(Z) as :meth:`jacobian` gives it, and behind it what other batches add up, in one new array.
+
+        (nnz + 1 + entries + 1,): each part has an entry more, for what is dropped.
+        """
+        out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
+        runtime.linearise(self.plan, len(batches), batches.table, entries, runtime.place(out))
+        return out
+
+    def newton(self, tol: float) -> float:
+        """``X += R``; returns max |R_i| / (1 + |X_i|), and leaves the next residual unless below `tol`."""
+        return self.runtime.newton(self.plan, tol)
