@@ -64,7 +64,7 @@ class Alone:
         return np.array(self.scope.residuals())
 
     def current(self, port: str = "bus") -> complex:
-        re, im = self.scope.currents()[port]
+        re, im = self.scope.flows()[port]
         return re + 1j * im
 
     def guard(self, name: str) -> Any:
