@@ -66,10 +66,10 @@ class Node(Device):
         found = re.fullmatch(re.escape(before) + r"(\d+)" + re.escape(after), value) if isinstance(value, str) else None
         return found.group(1) if found else value
 
-    @classmethod
-    def several(cls) -> str:
-        """Plural of `kind`."""
-        return cls.kind + ("es" if cls.kind.endswith("s") else "s")
+
+def plural(kind: str) -> str:
+    """Several of what a node is called."""
+    return kind + ("es" if kind.endswith("s") else "s")
 
 
 def _held_at_zero(potentials: tuple[str, ...]) -> Callable[..., Any]:
@@ -165,6 +165,10 @@ class Port(str):
     def id_of(self, value: Any) -> Any:
         """The id of what a record gives: a node may be given by its number."""
         return self.node.id_of(value) if self.node is not None and issubclass(self.node, Node) else value
+
+    def short(self, value: Any) -> Any:
+        """What the record could have given in place of an id: see :meth:`Node.short`."""
+        return self.node.short(value) if self.node is not None and issubclass(self.node, Node) else value
 
 
 def ports_of(cls: type[Device]) -> tuple[Port, ...]:

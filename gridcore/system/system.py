@@ -28,14 +28,12 @@ from ..equations.trace import Trace
 from ..equilibrium.initialise import Initialisation
 from ..errors import CaseError, DeviceError
 from ..linear.linsolve import LU, Factors
-from ..network.graph import graph
+from ..network.graph import Network
 from ..suggest import suggest
 from .islands import Islands
 from .switching import Switching
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from ..equilibrium.operating_point import OperatingPoint
 
 # Results of preparing a sweep that are kept: a study asks for the same derivatives again and again.
@@ -48,6 +46,8 @@ class System:
     Attributes
     ----------
     case : Case
+    network : Network
+        Nodes, what connects them, and what hangs on what.
     layout : Layout
         Names and indices.
     assembly : Assembly
@@ -67,13 +67,14 @@ class System:
     def __init__(self, case: Case, deenergise: bool = False):
         self.case = case = case.copy()  # what the caller does to it later does not concern this system
         valid = validate(case)
-        self.layout = layout = Layout(valid.records)
+        self.network = Network(valid.records)
+        self.layout = layout = Layout(self.network)
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
         self.switching = Switching(layout, self.traces, self.islands)
         self.Z0 = self._defaults(valid.base_mva, valid.frequency)
         self.base_differential, self.limited = self._structure()
-        self.islands.settle(self.Z0, at_rest=True)
+        self.islands.settle(self.Z0, at_rest=True, islands=self.network.islands())
         self._assemble()
         self.operating_point: OperatingPoint | None = None
         self.rest, self.held = self.Z0, np.zeros(0, dtype=int)
@@ -88,11 +89,6 @@ class System:
     def variables(self) -> list[tuple[str, str]]:
         """(device, variable) of each unknown."""
         return self.layout.variable_names()
-
-    @functools.cached_property
-    def graph(self) -> nx.MultiGraph:
-        """Buses, branches, and what hangs on the buses."""
-        return graph(self.layout.instances)
 
     @functools.cached_property
     def initialisation(self) -> Initialisation:
@@ -132,7 +128,7 @@ class System:
             case.records[number].fields[name] = value
         other.case, other.layout = case, copy.copy(self.layout)
         other.layout.instances = validate_again(case, self.layout.instances, {number for number, _ in given})
-        for name in ("graph", "initialisation", "zero_time_constants"):
+        for name in ("initialisation", "zero_time_constants"):
             other.__dict__.pop(name, None)
         if "initialisation" in self.__dict__:
             other.initialisation = copy.copy(self.initialisation)
