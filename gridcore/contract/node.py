@@ -45,8 +45,8 @@ class Node(Device):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "residuals" in vars(cls):
-            raise DeviceError(f"{cls.__name__}.residuals: a node has none, its rows are sums of flows; what is stored or "
-                              "drawn there is a device that attaches to it")
+            raise DeviceError(f"{cls.__name__}.residuals: a node has none, its rows are sums of flows; what is stored "
+                              "or drawn there is a device that attaches to it")
         cls.residuals = _held_at_zero(cls.potentials())
 
     @classmethod
@@ -135,8 +135,8 @@ class Port(str):
 
     def __new__(cls, name: str, node: type[Device] | None = None) -> Port:
         if node is not None and not (isinstance(node, type) and issubclass(node, Device)):
-            raise DeviceError(f"port '{name}': {getattr(node, '__name__', repr(node))} is no Node and no Device; a port "
-                              "is declared with the class of what stands there, as Port(\"bus\", node=Bus)")
+            raise DeviceError(f"port '{name}': {getattr(node, '__name__', repr(node))} is no Node and no Device; a "
+                              "port is declared with the class of what stands there, as Port(\"bus\", node=Bus)")
         port = super().__new__(cls, name)
         port.node = node
         return port
@@ -182,11 +182,12 @@ def ports_of(cls: type[Device]) -> tuple[Port, ...]:
     given = (cls.attaches,) if isinstance(cls.attaches, str) else tuple(cls.attaches)
     for item in given:
         if not isinstance(item, str):
-            raise DeviceError(f"{cls.__name__}: attaches has {getattr(item, '__name__', repr(item))}, which is neither the "
-                              "name of a port nor a Port")
+            raise DeviceError(f"{cls.__name__}: attaches has {getattr(item, '__name__', repr(item))}, which is neither "
+                              "the name of a port nor a Port")
     if len(set(given)) < len(given):
         raise DeviceError(f"{cls.__name__}: two of its ports have one name: {', '.join(given)}")
     if cls.function("flows") and cls.function("currents"):
-        raise DeviceError(f"{cls.__name__} has both flows() and currents(): the first gives what it injects at all its "
-                          "nodes, the second where all of them are AC buses")
-    return tuple(item if isinstance(item, Port) else Port(item, Bus if item.startswith("bus") else None) for item in given)
+        raise DeviceError(f"{cls.__name__} has both flows() and currents(): the first gives what it injects at all "
+                          "its nodes, the second where all of them are AC buses")
+    return tuple(item if isinstance(item, Port) else Port(item, Bus if item.startswith("bus") else None)
+                 for item in given)

@@ -163,7 +163,8 @@ class Scope:
                      for port, each in zip(ports, injected, strict=True)}
         except (TypeError, ValueError):
             given = {}
-        if not given or any(len(given[port]) != len(names) or any(isinstance(part, tuple | list) for part in given[port])
+        if not given or any(len(given[port]) != len(names)
+                            or any(isinstance(part, tuple | list) for part in given[port])
                             for port, names in wanted.items()):
             raise DeviceError(f"{cls.__name__}.{name}() must return " + self._returns(name, wanted))
         return given

@@ -37,7 +37,7 @@ class OperatingPoint:
     Attributes
     ----------
     power_flow : powerflow.PowerFlow or None
-        None for a system without buses.
+        None for a system without AC buses.
     buses : list of str
         Ids of the buses, in the order of the power flow.
     iterations : int
@@ -82,7 +82,7 @@ class Dispatch:
         self.numbers = np.array(system.islands.buses, dtype=int)
         self.place = {int(i): k for k, i in enumerate(self.numbers)}
         self.ids = [layout.instances[i].id for i in self.numbers]
-        self.at = {name: layout.index(self.numbers, Bus, name) for name in ("Vr", "Vi", "Vm0", "Va0", "energised")}
+        self.at = {name: layout.positions(self.numbers, name) for name in ("Vr", "Vi", "Vm0", "Va0", "energised")}
         self.sources = [s for k in range(len(system.traces)) if (s := self._source(k)) is not None]
 
     def _buses_of(self, group: Group) -> np.ndarray:
@@ -130,7 +130,8 @@ class Dispatch:
         row_of[self.at["Vr"]], row_of[self.at["Vi"]] = 2 * np.arange(len(self.numbers)) + [[0], [1]]
         for k, (group, trace) in enumerate(zip(layout.groups, system.traces, strict=True)):
             cls = group.shape.cls
-            if not any(path for (path, _), _ in trace.rows) or trace.scheduled is not None:
+            at_bus = {(port,) for port in cls.bus_ports()}
+            if not any(path in at_bus for (path, _), _ in trace.rows) or trace.scheduled is not None:
                 continue
             if cls.declares.variables():
                 raise _not_passive(cls)
@@ -273,12 +274,11 @@ def beyond(system: System) -> np.ndarray:
 
 def _check_balance(system: System, F: np.ndarray) -> None:
     """The devices, once initialised, must draw what the power flow said they would."""
-    for number in system.islands.buses:
-        rows = system.layout.index(np.array([number]), Bus, "Vr")[0] + np.arange(2)
-        if np.max(np.abs(F[rows])) > 100 * TOLERANCE:
-            raise InitialisationError(
-                f"the devices at {system.layout.instances[number].id} do not draw what they schedule: the currents "
-                f"sum to {np.hypot(*F[rows]):.3g} pu at the voltage of the power flow")
+    rows = np.stack([system.layout.positions(system.islands.buses, name) for name in Bus.potentials()], axis=1)
+    for k in np.flatnonzero((np.abs(F[rows]) > 100 * TOLERANCE).any(axis=1))[:1]:
+        raise InitialisationError(
+            f"the devices at {system.layout.instances[system.islands.buses[k]].id} do not draw what they schedule: the "
+            f"currents sum to {np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")
 
 
 def _violations(system: System) -> list[str]:

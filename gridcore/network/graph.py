@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..case.validation import Instance
 from ..contract.node import Node
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 class Network:
