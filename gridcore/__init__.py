@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from .contract.device import timer as timer
     from .contract.injectors import Load as Load
     from .contract.injectors import Source as Source
+    from .contract.node import Bus as Bus
+    from .contract.node import Node as Node
+    from .contract.node import Port as Port
     from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
     from .integrate.driver import simulate as simulate
@@ -73,6 +76,7 @@ _CONTENTS = {
     "contract.device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",
                "guard", "timer", "quantity"),
     "contract.injectors": ("Source", "Load"),
+    "contract.node": ("Node", "Bus", "Port"),
     # what goes wrong
     "errors": ("GridcoreError", "errors"),
 }

@@ -83,7 +83,7 @@ class Trace:
             self.rows.append((((), name), ca.SX(residual)))
         for port, flows in scope.flows().items():
             rating = scope.value((), "Sn") / scope.value((), "base_mva") if "Sn" in declared.params else 1.0
-            for potential, value in zip(scope.potentials(port), flows, strict=True):
+            for potential, value in zip(self.potentials(port), flows, strict=True):
                 self.rows.append((((port,), potential), np.where(scope.value((), "status"), value * rating, 0.0)))
         for guard in declared.guards.values():
             self.guards.append((guard.name, ca.SX(scope.call(guard.function))))
@@ -154,6 +154,10 @@ class Trace:
                 raise DeviceError(f"{self.shape.cls.__name__}: {address!r}: no port {part!r}")
             path = (*path, *found)
         return path, name
+
+    def potentials(self, port: str) -> tuple[str, ...]:
+        """The potentials of the node at a port."""
+        return self._scope.potentials(port)
 
     def kind(self, symbol: Symbol) -> str:
         """``x``, ``u``, ``p``, ``m`` or ``t`` for one of the symbols."""
