@@ -115,7 +115,7 @@ def _offered(cls: type[Device], wanted: list[str] | None) -> list[str]:
 def _kind(cls: type[Device]) -> str:
     """What a node is called, ``"branch"``, or its base right below Device: Source, Load, or a class on its own."""
     if issubclass(cls, Node):
-        return cls.kind
+        return cls.kind.replace(" ", "_")
     return "branch" if len(cls.node_ports()) > 1 else cls.__mro__[cls.__mro__.index(Device) - 1].__name__
 
 
