@@ -174,7 +174,7 @@ class Equations:
 
     def _inject(self, group: Group, scope: Scope, out: np.ndarray) -> None:
         for port, pair in scope.flows().items():
-            for axis, value in zip(("Vr", "Vi"), self._on_system_base(group, scope, pair)):
+            for axis, value in zip(scope.potentials(port), self._on_system_base(group, scope, pair)):
                 np.add.at(out, [self.row[bus, axis] for bus in group.at[(port,)]], value)
 
     @staticmethod
