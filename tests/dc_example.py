@@ -32,18 +32,23 @@ class DCLine(gc.Device):
 
 
 class DCSource(gc.Device):
-    """A voltage behind a resistance and an inductance: a state, so that a DC network has dynamics."""
+    """A voltage behind a resistance; it falls with the current it gives, with a lag: droop control."""
 
     attaches = gc.Port("dc", node=DCNode)
     naming = "DCSRC{dc}"
     source = True
-    E = gc.Param("pu", 1.0, gt=0, doc="open-circuit voltage")
-    r = gc.Param("pu", 0.01, gt=0, doc="resistance")
-    L = gc.Param("s", 0.002, gt=0, doc="inductance: pu of the base resistance, times seconds")
-    i = gc.State("pu", T="L", doc="current into the node")
+    E = gc.Param("pu", 1.0, gt=0, doc="voltage without load")
+    r = gc.Param("pu", 0.004, gt=0, doc="resistance")
+    droop = gc.Param("pu", 0.006, ge=0, doc="droop of the voltage behind it")
+    T = gc.Param("s", 0.05, gt=0, doc="lag of the droop")
+    V = gc.State("pu", init=1.0, T="T", doc="voltage behind the resistance")
+
+    @gc.quantity("pu", "current into the node")
+    def i(s, dc):
+        return (s.V - dc.V) / s.r
 
     def rates(s, dc):
-        return s.E - s.r * s.i - dc.V
+        return s.E - s.droop * s.i - s.V
 
     def flows(s, dc):
         return s.i
