@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from .contract.device import timer as timer
     from .contract.injectors import Load as Load
     from .contract.injectors import Source as Source
+    from .contract.node import Bus as Bus
+    from .contract.node import Node as Node
+    from .contract.node import Port as Port
     from .equilibrium.build import build as build
     from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
@@ -74,6 +77,7 @@ _CONTENTS = {
     "contract.device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",
                "guard", "timer", "quantity"),
     "contract.injectors": ("Source", "Load"),
+    "contract.node": ("Node", "Bus", "Port"),
     # what goes wrong
     "errors": ("GridcoreError", "errors"),
 }

@@ -16,14 +16,13 @@ from string import Formatter
 from typing import Any
 
 from ..contract.device import Device, Param
+from ..contract.node import Node, Port
 from ..contract.record import Record
 from ..errors import CaseError
 from ..registry import registries as plugins
 from ..suggest import suggest
 
-BUS = "Bus"
 _ID = re.compile(r"[^\s.*?\[\]]+")
-
 
 
 @dataclass(repr=False)
@@ -117,9 +116,15 @@ class Case:
         return f"<Case '{self.name}': {what}; {self.base_mva:g} MVA, {self.frequency:g} Hz>"
 
 
-def bus_id(value: Any) -> str:
-    """The id of a bus given by number or name: 7 is ``BUS7``."""
-    return f"BUS{value}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+def node_class(record: Record) -> type[Node] | None:
+    """The class of a node's record; None for any other record, and for a model that no plugin has."""
+    device = plugins.devices[record.model] if record.model in plugins.devices else Device
+    return device if issubclass(device, Node) else None
+
+
+def accepted(port: Port, record: Record) -> bool:
+    """Whether a record may stand at a port; what is wrong with one of an unknown model is told at its own turn."""
+    return port.accepts(record.device if record.model in plugins.devices else Device)
 
 
 def identify(records: list[Record]) -> list[str]:
@@ -158,23 +163,24 @@ def identify(records: list[Record]) -> list[str]:
 
 def _given_id(record: Record) -> str:
     id = record.fields.get("id", "")
-    if record.model == BUS:
-        id = bus_id(id)
+    node = node_class(record)
+    if node is not None:
+        id = node.id_of(id)
     elif not isinstance(id, str):
         raise record.error(f"{id!r} is not a name: write it in quotes", "id")
     if id and not _ID.fullmatch(id):
         raise record.error(f"'{id}' must be one word without dots, spaces, * ? [ ]", "id")
-    if not id and record.model == BUS:
-        raise record.error("missing: a bus needs a number or a name", "id")
+    if not id and node is not None:
+        raise record.error(f"missing: a {node.kind} needs a number or a name", "id")
     return id
 
 
 def _default_id(record: Record) -> str:
     naming = record.device.naming or record.model
     fields = dict(record.fields)
-    for port in record.device.bus_ports():
-        if isinstance(fields.get(port), str):  # bus = "BUS7" names as bus = 7 does
-            fields[port] = re.sub(r"^BUS(?=\d+$)", "", fields[port])
+    for port in record.device.node_ports():
+        if port in fields:  # bus = "BUS7" names as bus = 7 does
+            fields[port] = port.short(fields[port])
     for _, key, _, _ in Formatter().parse(naming):
         if key and key not in fields:
             raise record.error(missing(record.device, key), key)
@@ -184,7 +190,7 @@ def _default_id(record: Record) -> str:
 def fields_of(device: type[Device]) -> list[str]:
     """The fields that a row of this device may have."""
     declared = device.declares
-    status = [] if device.__name__ == BUS else ["status"]
+    status = [] if issubclass(device, Node) else ["status"]
     return ["id", *device.attaches, *declared.references, *declared.fields, *declared.params, *status]
 
 
@@ -194,6 +200,7 @@ def missing(device: type[Device], key: str) -> str:
     if key in device.declares.references:
         return "missing: a parameter is wanted, as 'GEN1.P0'"
     if declared is None:
-        return f"missing: {'a bus' if key.startswith('bus') else 'the id of a device'} is wanted"
+        port = next((port for port in device.attaches if port == key), Port(key))
+        return f"missing: {'a' if port.at_node else 'the id of a'} {port.kind} is wanted"
     what = declared.doc or ("a number" if isinstance(declared, Param) else "a word")
     return f"missing: {what}" + (f" ({declared.unit})" if declared.unit else "")

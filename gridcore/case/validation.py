@@ -11,10 +11,11 @@ from typing import Any
 
 from ..contract.device import REQUIRED, Device, Param
 from ..contract.injectors import Source
+from ..contract.node import Port, plural
 from ..contract.record import Record
 from ..errors import CaseError
 from ..suggest import suggest
-from .records import BUS, Case, bus_id, fields_of, identify, missing
+from .records import Case, accepted, fields_of, identify, missing, node_class
 from .units import Base, convert
 
 _SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
@@ -166,19 +167,17 @@ class _Checker:
             return "this is found at initialisation, or driven by another device, and not given in a case"
         return f"a {self.record.model} has no such field{suggest(key, known)}"
 
-    def _port(self, port: str) -> str:
+    def _port(self, port: Port) -> str:
         if port not in self.fields:
             raise self.record.error(missing(self.device, port), port)
         value = self.fields[port]
-        bus = port.startswith("bus")
-        id = bus_id(value) if bus else value
+        id = port.id_of(value)
         if not isinstance(id, str):
             raise self.record.error(f"{value!r} is not the id of a device: write it in quotes", port)
         host = self.by_id.get(id)
-        if host is None or (host.model == BUS) != bus:
-            there = [i for i, r in self.by_id.items() if (r.model == BUS) == bus]
-            kind = "bus" if bus else "device"
-            raise self.record.error(f"there is no {kind} '{id}'{suggest(id, there)}", port)
+        if host is None or not accepted(port, host):
+            there = [i for i, r in self.by_id.items() if accepted(port, r)]
+            raise self.record.error(f"there is no {port.kind} '{id}'{suggest(id, there)}", port)
         for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
             at, _, target = (item.drives or "").partition(".")
             if at == port and target not in host.device.declares.inputs:
@@ -187,11 +186,12 @@ class _Checker:
         return id
 
     def _two_ends(self, ports: Mapping[str, str]) -> None:
-        buses = self.device.bus_ports()
-        for n, port in enumerate(buses):
-            for other in buses[:n]:
+        nodes = self.device.node_ports()
+        for n, port in enumerate(nodes):
+            for other in nodes[:n]:
                 if ports[port] == ports[other]:
-                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different buses", port)
+                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different "
+                                            f"{plural(port.kind)}", port)
 
     def _address(self, key: str) -> str:
         """The address of a parameter, ``GEN1.P0``, that a :class:`~gridcore.contract.device.Reference` names."""
@@ -260,13 +260,13 @@ class _Checker:
         for _ in range(len(self.by_id)):  # ends even where devices hang on each other in a ring
             if chain is None:
                 break
-            if chain.model == BUS:
+            if node_class(chain) is not None:
                 kv = self._number(chain, "kv", "kV")
                 break
             if mva is None and "Sn" in chain.device.declares.params:
                 mva = self._number(chain, "Sn", "MVA") or system
             ports = chain.device.attaches
-            chain = self.by_id.get(bus_id(chain.fields.get(ports[0]))) if ports else None
+            chain = self.by_id.get(str(ports[0].id_of(chain.fields.get(ports[0])))) if ports else None
         return Base(mva or system, kv, self.case.frequency)
 
     def _number(self, record: Record, key: str, unit: str) -> float | None:

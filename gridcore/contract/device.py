@@ -14,6 +14,8 @@ function                  returns
 ``residuals(s, *ports)``  what must be zero, one for each :class:`Algebraic` without ``equals``, in order
 ``currents(s, *buses)``   current injected into the bus: ``(re, im)``; for several bus ports a
                           tuple of such pairs, in order of ``attaches``
+``flows(s, *nodes)``      the same for nodes of any class: for each node port a tuple of what is injected, one entry
+                          for each potential of the node
 ``scheduled(s)``          ``(P, Q)`` injected in the power flow, pu of the system base
 ``start(s, *ports)``      numbers to start initialisation from: ``{name: array}``. Evaluated on
                           numpy arrays, one entry an instance; may ask for ``power`` (``.P``, ``.Q``)
@@ -28,11 +30,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import DeviceError
 from . import limits
 from .record import Record
+
+if TYPE_CHECKING:
+    from .node import Port
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
@@ -337,13 +342,14 @@ class Device:
 
     Attributes
     ----------
-    attaches : str or tuple of str
-        Names of the ports. A port whose name begins with ``bus`` is a bus; any other is a
-        device, given in a record by its id.
+    attaches : str or Port, or tuple of these
+        The ports: of a class of nodes or devices that a :class:`~gridcore.contract.node.Port` says, or names
+        alone. A name that begins with ``bus`` is an AC bus; any other is a device, given in a record by its id.
     naming : str
         How a record without an id is named, from its own fields: ``"GEN{bus}"``.
     source : bool
-        Whether it holds the voltage of an island by itself (a machine, an infinite bus).
+        Whether it holds the potential of an island by itself (a machine, an infinite bus): of the island of
+        its first node.
     regulates : bool
         Whether it has a part in the power flow as slack or PV (then it declares the field
         ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and
@@ -354,7 +360,7 @@ class Device:
         declared one. None is a value that the model does not use.
     """
 
-    attaches: ClassVar[str | tuple[str, ...]] = ()
+    attaches: ClassVar[Any] = ()
     naming: ClassVar[str] = ""
     source: ClassVar[bool] = False
     regulates: ClassVar[bool] = False
@@ -363,8 +369,10 @@ class Device:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if isinstance(cls.attaches, str):
-            cls.attaches = (cls.attaches,)
+        if cls.attaches:
+            from .node import ports_of  # nodes are devices themselves; none of them has a port
+
+            cls.attaches = ports_of(cls)
         cls.declares = _collect(cls)
 
     def __new__(cls, **fields: Any) -> Any:
@@ -380,9 +388,14 @@ class Device:
         return None
 
     @classmethod
-    def bus_ports(cls) -> tuple[str, ...]:
-        """Its own ports that are buses."""
-        return tuple(p for p in cls.attaches if p.startswith("bus"))
+    def node_ports(cls) -> tuple[Port, ...]:
+        """Its own ports that are nodes."""
+        return tuple(port for port in cls.attaches if port.at_node)
+
+    @classmethod
+    def bus_ports(cls) -> tuple[Port, ...]:
+        """Its own ports that are AC buses."""
+        return tuple(port for port in cls.attaches if port.at_bus)
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import DeviceError
 from .device import Device
+from .node import Node
 
 Path = tuple[str, ...]
 Lookup = Callable[[Path, str], Any]
@@ -144,23 +145,42 @@ class Scope:
                               f"{len(expected)} declared: {', '.join(expected)}")
         return dict(zip(expected, self.computed[key], strict=True))
 
-    def currents(self) -> dict[str, tuple[Any, Any]]:
-        """Current injected at each bus port, before ``status`` and rating; empty where there is none."""
+    def flows(self) -> dict[str, tuple[Any, ...]]:
+        """What is injected at each node port, one entry a potential, before ``status`` and rating; empty without any.
+
+        ``flows`` of a device gives it for all its nodes, ``currents`` for its AC buses.
+        """
         cls = self.shape.cls
-        function = cls.function("currents")
+        name, ports = ("flows", cls.node_ports()) if cls.function("flows") else ("currents", cls.bus_ports())
+        function = cls.function(name)
         if function is None:
             return {}
-        ports = cls.bus_ports()
         values = self.call(function)
-        pairs = (values,) if len(ports) == 1 else values
+        injected = (values,) if len(ports) == 1 else values
+        wanted = {port: self.potentials(port) for port in ports}
         try:
-            pairs = {port: (re, im) for port, (re, im) in zip(ports, pairs, strict=True)}
-            if any(isinstance(part, tuple | list) for pair in pairs.values() for part in pair):
-                raise TypeError("pairs of pairs")
-            return pairs
+            given = {port: tuple(each) if isinstance(each, tuple | list) or len(wanted[port]) > 1 else (each,)
+                     for port, each in zip(ports, injected, strict=True)}
         except (TypeError, ValueError):
-            raise DeviceError(f"{cls.__name__}.currents() must return (re, im) for each of "
-                              f"{', '.join(ports) or 'its bus ports (it has none)'}") from None
+            given = {}
+        if not given or any(len(given[port]) != len(names)
+                            or any(isinstance(part, tuple | list) for part in given[port])
+                            for port, names in wanted.items()):
+            raise DeviceError(f"{cls.__name__}.{name}() must return " + self._returns(name, wanted))
+        return given
+
+    def potentials(self, port: str) -> tuple[str, ...]:
+        """The potentials of the node at a port of its own; none where no node is."""
+        found = self.shape.at((port,)).cls
+        return found.potentials() if issubclass(found, Node) else ()
+
+    @staticmethod
+    def _returns(name: str, wanted: dict[Any, tuple[str, ...]]) -> str:
+        """What a function of flows has to return, in words."""
+        if name == "currents":
+            return f"(re, im) for each of {', '.join(wanted) or 'its bus ports (it has none)'}"
+        return ("one tuple for each of its nodes, with one entry for each potential there: "
+                + (", ".join(f"{len(names)} at {port}" for port, names in wanted.items()) or "it has no node port"))
 
 
 def kind_of(shape: Shape, name: str) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..case.validation import Instance
 from ..contract.device import Device
 from ..contract.scope import GLOBALS, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError
+from ..network.graph import Network
 from ..suggest import suggest
 
 # What the whole system has in common is addressed as if it were a device: base.omega_b, base.base_mva.
@@ -38,9 +38,14 @@ class Group:
 class Layout:
     """Offsets and names.
 
+    Parameters
+    ----------
+    network : Network
+
     Attributes
     ----------
     instances : list of Instance
+        In the order of the case.
     groups : list of Group
     n, n_p, n_m : int
         Numbers of variables, parameters (set-points and inputs among them) and modes.
@@ -48,8 +53,8 @@ class Layout:
         What to read in place of each entry of Z: itself, except for driven inputs and references.
     """
 
-    def __init__(self, instances: Sequence[Instance]):
-        self.instances = list(instances)
+    def __init__(self, network: Network):
+        self.network, self.instances = network, network.instances
         self.number = {instance.id: i for i, instance in enumerate(self.instances)}
         self._locals = {cls: _local_positions(cls) for cls in {i.device for i in self.instances}}
         self.ports = [{port: self.number[host] for port, host in i.ports.items()} for i in self.instances]
@@ -76,6 +81,12 @@ class Layout:
             if name in positions:
                 return self._base[members, table] + positions[name]
         raise CaseError(f"{cls.__name__} has no variable, parameter or mode '{name}'")
+
+    def positions(self, members: Iterable[int], name: str) -> np.ndarray:
+        """Positions in Z of `name` of instances of any class."""
+        at = ((i, table, positions[name]) for i in members
+              for table, positions in enumerate(self._locals[self.instances[i].device]) if name in positions)
+        return np.array([self._base[i, table] + position for i, table, position in at], dtype=int)
 
     def gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""
@@ -176,15 +187,8 @@ class Layout:
         return next((f"{BASE}.{name}" for name, at in self.globals.items() if at == column), f"entry {column}")
 
     def dependants(self, number: int) -> list[int]:
-        """Instances that hang on instance `number`, directly or not (not counting buses)."""
-        if not hasattr(self, "_hanging"):
-            self._hanging: dict[int, list[int]] = {}
-            for i, ports in enumerate(self.ports):
-                for port, host in ports.items():
-                    if not port.startswith("bus"):
-                        self._hanging.setdefault(host, []).append(i)
-        out = list(self._hanging.get(number, ()))
-        return out + [below for i in tuple(out) for below in self.dependants(i)]
+        """Instances that hang on instance `number`, directly or not (not counting nodes)."""
+        return [self.number[id] for id in self.network.dependants(self.instances[number].id)]
 
     def _group(self) -> list[Group]:
         shapes: dict[int, Shape] = {}

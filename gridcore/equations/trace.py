@@ -49,7 +49,7 @@ class Trace:
     symbols : dict
         (path, name) to the CasADi symbol, in the order in which they were first read.
     rows : list of (Symbol, expression)
-        What is added to the row of the variable `Symbol`: rates, residuals, injected currents.
+        What is added to the row of the variable `Symbol`: rates, residuals, flows into nodes.
     guards : list of (name, expression)
         Guard functions; a guard with its own cancellation function has a second row ``name:cancel``.
     setpoints : list of (name, expression)
@@ -81,10 +81,10 @@ class Trace:
             self.rows.append((((), name), self._row(name, state, rate)))
         for name, residual in zip(declared.algebraics, scope.residuals(), strict=True):
             self.rows.append((((), name), ca.SX(residual)))
-        for port, pair in scope.currents().items():
+        for port, flows in scope.flows().items():
             rating = scope.value((), "Sn") / scope.value((), "base_mva") if "Sn" in declared.params else 1.0
-            for axis, value in zip(("Vr", "Vi"), pair, strict=True):
-                self.rows.append((((port,), axis), np.where(scope.value((), "status"), value * rating, 0.0)))
+            for potential, value in zip(self.potentials(port), flows, strict=True):
+                self.rows.append((((port,), potential), np.where(scope.value((), "status"), value * rating, 0.0)))
         for guard in declared.guards.values():
             self.guards.append((guard.name, ca.SX(scope.call(guard.function))))
             if callable(guard.cancel):
@@ -154,6 +154,10 @@ class Trace:
                 raise DeviceError(f"{self.shape.cls.__name__}: {address!r}: no port {part!r}")
             path = (*path, *found)
         return path, name
+
+    def potentials(self, port: str) -> tuple[str, ...]:
+        """The potentials of the node at a port."""
+        return self._scope.potentials(port)
 
     def kind(self, symbol: Symbol) -> str:
         """``x``, ``u``, ``p``, ``m`` or ``t`` for one of the symbols."""

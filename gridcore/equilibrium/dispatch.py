@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..contract.device import Device
-from ..contract.node import Bus
 from ..equations.kernel import Batch
 from ..equations.layout import Group
 from ..equations.sparse_map import Entries, SparseMap, entries, function_of
@@ -47,7 +46,7 @@ class Dispatch:
         self.numbers = np.array(system.islands.buses, dtype=int)
         self.place = {int(i): k for k, i in enumerate(self.numbers)}
         self.ids = [layout.instances[i].id for i in self.numbers]
-        self.at = {name: layout.index(self.numbers, Bus, name) for name in ("Vr", "Vi", "Vm0", "Va0", "energised")}
+        self.at = {name: layout.positions(self.numbers, name) for name in ("Vr", "Vi", "Vm0", "Va0", "energised")}
         self.sources = [s for k in range(len(system.traces)) if (s := self._source(k)) is not None]
 
     def _buses_of(self, group: Group) -> np.ndarray:
@@ -95,7 +94,8 @@ class Dispatch:
         row_of[self.at["Vr"]], row_of[self.at["Vi"]] = 2 * np.arange(len(self.numbers)) + [[0], [1]]
         for k, (group, trace) in enumerate(zip(layout.groups, system.traces, strict=True)):
             cls = group.shape.cls
-            if not any(path for (path, _), _ in trace.rows) or trace.scheduled is not None:
+            at_bus = {(port,) for port in cls.bus_ports()}
+            if not any(path in at_bus for (path, _), _ in trace.rows) or trace.scheduled is not None:
                 continue
             if cls.declares.variables():
                 raise _not_passive(cls)

@@ -35,7 +35,7 @@ class OperatingPoint:
     Attributes
     ----------
     power_flow : powerflow.PowerFlow or None
-        None for a system without buses.
+        None for a system without AC buses.
     buses : list of str
         Ids of the buses, in the order of the power flow.
     iterations : int
@@ -70,8 +70,8 @@ class Equilibrium:
     Attributes
     ----------
     system : System
-        The structure; its ``layout``, ``traces``, ``islands``, ``switching`` and number ``n`` of unknowns are at hand
-        here, too.
+        The structure; its ``network``, ``layout``, ``traces``, ``islands``, ``switching`` and number ``n`` of unknowns
+        are at hand here, too.
     case : Case
     instances : sequence of Instance
         The validated records, in the order of the layout.
@@ -98,7 +98,7 @@ class Equilibrium:
         self.Z0, self.rest = Z0, Z0 if rest is None else rest
         self.held = np.zeros(0, dtype=int) if held is None else held
         self.n, self.layout, self.traces = system.n, system.layout, system.traces
-        self.islands, self.switching = system.islands, system.switching
+        self.network, self.islands, self.switching = system.network, system.islands, system.switching
         for array in (self.Z0, self.rest, self.held, self.base_differential, self.limited):
             array.setflags(write=False)
 
@@ -220,7 +220,7 @@ class Equilibrium:
 def at_values(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray) -> Equilibrium:
     """A system with the values in Z, its operating point not looked for."""
     rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True)
+    system.islands.settle(Z, at_rest=True, islands=system.network.islands())
     return Equilibrium(system, case, instances, Z, rows)
 
 
@@ -233,7 +233,7 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     PowerFlowError, InitialisationError
     """
     rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True)
+    system.islands.settle(Z, at_rest=True, islands=system.network.islands())
     began = time.perf_counter()
     dispatch = Dispatch(system, Z) if system.islands.buses else None
     flow = dispatch.solve(enforce_q_limits) if dispatch else None
@@ -276,12 +276,12 @@ def beyond(switching: Switching, Z: np.ndarray) -> np.ndarray:
 
 def _check_balance(system: System, F: np.ndarray) -> None:
     """The devices, once initialised, must draw what the power flow said they would."""
-    for number in system.islands.buses:
-        rows = system.layout.index(np.array([number]), Bus, "Vr")[0] + np.arange(2)
-        if np.max(np.abs(F[rows])) > 100 * TOLERANCE:
-            raise InitialisationError(
-                f"the devices at {system.layout.instances[number].id} do not draw what they schedule: the currents "
-                f"sum to {np.hypot(*F[rows]):.3g} pu at the voltage of the power flow")
+    buses = system.islands.buses
+    rows = np.stack([system.layout.positions(buses, name) for name in Bus.potentials()], axis=1)
+    for k in np.flatnonzero((np.abs(F[rows]) > 100 * TOLERANCE).any(axis=1))[:1]:
+        raise InitialisationError(
+            f"the devices at {system.layout.instances[buses[k]].id} do not draw what they schedule: the currents sum to "
+            f"{np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")
 
 
 def _violations(switching: Switching, Z: np.ndarray) -> list[str]:

@@ -1,9 +1,10 @@
 """Operating point to initial state: one sparse Newton for all variables and all set-points.
 
-The unknowns are ``U = [X; S]``, S being the set-points and the inputs that nothing drives. The
-equations are those of the running system, but for the buses, whose voltages are given; and, to make
-up for the set-points, the current that each regulating device must inject, and what a set-point
-``equals``. The same Jacobian gives the derivative of the initial state, by one more solve.
+The unknowns are ``U = [X; S]``, S being the set-points and the inputs that nothing drives. The equations are
+those of the running system, but for the AC buses, whose voltages are given (the potentials of all other nodes
+are unknowns like any); and, to make up for the set-points, the current that each regulating device must
+inject at its bus, and what a set-point ``equals``. The same Jacobian gives the derivative of the initial
+state, by one more solve.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ class Initialisation:
         system, layout = self.system, self.system.layout
         group, trace = layout.groups[k], system.traces[k]
         outputs = [e for _, e in trace.setpoints]
-        currents = [e for (path, _), e in trace.rows if path] if group.shape.cls.regulates else []
+        currents = [e for (path, _), e in trace.rows
+                    if group.shape.cls.regulates and path == group.shape.cls.bus_ports()[:1]]
         width = len(outputs) + len(currents)
         if not width:
             return None
@@ -192,7 +194,7 @@ class Initialisation:
         """(count, 2): ``conj(S / V)`` that each regulating device injects."""
         layout, cls = self.system.layout, group.shape.cls
         P, Q = (Z[layout.index(group.members, cls, name)] for name in ("P0", "Q0"))
-        vm, va = (Z[layout.gather(group, cls.bus_ports(), name)] for name in ("Vm0", "Va0"))
+        vm, va = (Z[layout.gather(group, cls.bus_ports()[:1], name)] for name in ("Vm0", "Va0"))
         current = np.conj((P + 1j * Q) / (vm * np.exp(1j * va)))
         return np.stack([current.real, current.imag], axis=1)
 
@@ -230,7 +232,7 @@ class Initialisation:
         """Derivatives of ``-conj((P0 + j Q0) / (Vm0 e^{j Va0}))``."""
         layout, cls = self.system.layout, group.shape.cls
         current = self._target_current(Z, group) @ [1, 1j]
-        vm, va = (layout.gather(group, cls.bus_ports(), name) for name in ("Vm0", "Va0"))
+        vm, va = (layout.gather(group, cls.bus_ports()[:1], name) for name in ("Vm0", "Va0"))
         turn = np.exp(1j * Z[va]) / Z[vm]
         for at, slope in ((layout.index(group.members, cls, "P0"), turn),
                           (layout.index(group.members, cls, "Q0"), -1j * turn),
@@ -293,12 +295,8 @@ def initialisation(system: System, Z: np.ndarray) -> Initialisation:
 
 
 def start(system: System, Z: np.ndarray) -> None:
-    """First guesses, in place: bus voltages, then every device's ``start``, hosts before guests."""
+    """First guesses, in place: every device's ``start``, hosts before guests, nodes before what attaches to them."""
     layout = system.layout
-    for group in layout.groups:
-        if issubclass(group.shape.cls, Bus):
-            vm, va, vr, vi = (layout.index(group.members, group.shape.cls, n) for n in ("Vm0", "Va0", "Vr", "Vi"))
-            Z[vr], Z[vi] = Z[vm] * np.cos(Z[va]), Z[vm] * np.sin(Z[va])
     depth = {id(g): max(len(path) for path, _ in g.shape.walk()) for g in layout.groups}
     for group, trace in sorted(zip(layout.groups, system.traces, strict=True), key=lambda gt: depth[id(gt[0])]):
         function = group.shape.cls.function("start")

@@ -1,28 +1,148 @@
-"""The graph of a case: what is connected by what, and what hangs on what."""
+"""The graph of a case: what is connected by what, and what hangs on what.
+
+It is made from the validated case before anything else, and the layout of the equations, the islands and the order in
+which devices follow each other out of service are read from it.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-
-import networkx as nx
+from collections.abc import Mapping, Sequence
 
 from ..case.validation import Instance
-from ..contract.node import Bus
+from ..contract.node import Node
 
 
-def graph(instances: Sequence[Instance]) -> nx.MultiGraph:
-    """The network as a networkx multigraph.
+class Network:
+    """What a case consists of, as graphs of its ids. ``gc.build(case).network``.
 
-    Buses are nodes with the ids of the devices that hang on them (``devices``); every device with
-    two bus ports is an edge, its id the key.
+    A device that attaches to several nodes connects them one after the other, in the order of its ports: it is one edge
+    from the first to the second, another from the second to the third, and so on. An edge has the key ``(id, port,
+    port)``, so that those of one device differ, and the attributes ``device`` (its id) and ``model``.
+
+    Parameters
+    ----------
+    instances : sequence of Instance
+        The validated records, in the order of the case.
+
+    Attributes
+    ----------
+    instances : list of Instance
+        As they were given: the graph is the same whatever values parameters are given later.
+    graph : networkx.MultiGraph
+        Nodes with the attribute ``model``; edges as above. Both in the order of the case.
+    hangs_on : networkx.MultiDiGraph
+        An arrow from each device to every one that it hangs on, its key the port.
+
+    Raises
+    ------
+    CaseError
+        If devices hang on each other in a ring.
     """
-    network = nx.MultiGraph()
-    network.add_nodes_from((i.id, {"devices": [], **i.values}) for i in instances if issubclass(i.device, Bus))
-    for instance in instances:
-        ports = [instance.ports[port] for port in instance.device.bus_ports()]
-        if len(ports) == 1:
-            network.nodes[ports[0]]["devices"].append(instance.id)
-        for a, b in itertools.pairwise(ports):
-            network.add_edge(a, b, key=instance.id, model=instance.device.__name__)
-    return network
+
+    def __init__(self, instances: Sequence[Instance]):
+        import networkx as nx  # here, for it is heavy, and nothing but a system needs it
+
+        self.instances = list(instances)
+        self.graph, self.hangs_on = nx.MultiGraph(), nx.MultiDiGraph()
+        self._by_id = {instance.id: instance for instance in self.instances}
+        self._attached: dict[str, list[str]] = {i.id: [] for i in self.instances if issubclass(i.device, Node)}
+        self.graph.add_nodes_from((id, {"model": self._by_id[id].model}) for id in self._attached)
+        for instance in self.instances:
+            terminals = self.terminals(instance.id)
+            for node in dict.fromkeys(terminals.values()):
+                self._attached[node].append(instance.id)
+            for (port, a), (other, b) in itertools.pairwise(terminals.items()):
+                self.graph.add_edge(a, b, (instance.id, port, other), device=instance.id, model=instance.model)
+            self.hangs_on.add_edges_from((instance.id, host, port) for port, host in instance.ports.items()
+                                         if port not in terminals)
+        if not nx.is_directed_acyclic_graph(self.hangs_on):
+            ring = [guest for guest, *_ in nx.find_cycle(self.hangs_on)]
+            raise self._by_id[ring[0]].record.error(f"devices hang on each other in a ring: {', '.join(ring)}")
+
+    @property
+    def nodes(self) -> list[str]:
+        """Ids of the nodes, in the order of the case."""
+        return list(self._attached)
+
+    def terminals(self, id: str) -> dict[str, str]:
+        """The nodes of a device by port, in the order of its ports."""
+        instance = self._by_id[id]
+        return {port: instance.ports[port] for port in instance.device.node_ports()}
+
+    def attached(self, node: str) -> list[str]:
+        """Devices that attach to a node themselves, in the order of the case."""
+        return list(self._attached[node])
+
+    def dependants(self, id: str) -> list[str]:
+        """Devices that hang on a device, directly or not: they go out of service with it. Nodes have none."""
+        if id not in self.hangs_on:
+            return []
+        found = dict.fromkeys(self.hangs_on.pred[id])
+        for guest in tuple(found):
+            found |= dict.fromkeys(self.dependants(guest))
+        return list(found)
+
+    def couples(self, id: str) -> list[tuple[str, str]]:
+        """Pairs of nodes that a device joins to one island: those of one class that follow each other at its ports.
+
+        A converter between an AC bus and a DC node joins none: either side needs a source of its own.
+        """
+        by_kind: dict[type[Node], list[str]] = {}
+        for node in self.terminals(id).values():
+            by_kind.setdefault(self._root(node), []).append(node)
+        return [pair for nodes in by_kind.values() for pair in itertools.pairwise(nodes)]
+
+    def _root(self, node: str) -> type[Node]:
+        """The class right below :class:`Node` that a node is of: its kind."""
+        mro = self._by_id[node].device.__mro__
+        return mro[mro.index(Node) - 1]
+
+    def islands(self, status: Mapping[str, bool] | None = None) -> list[list[str]]:
+        """The nodes that devices in service connect, each island in the order of the case, the islands too.
+
+        Parameters
+        ----------
+        status : mapping of str to bool, optional
+            Whether a device is in service, of those where it is not as the case has it at t0. What hangs on a
+            device is out of service with it.
+        """
+        import networkx as nx
+
+        given = {} if status is None else status
+        out = {i.id for i in self.instances if not given.get(i.id, i.in_service)}
+        out |= {below for id in tuple(out) for below in self.dependants(id)}
+        standing = nx.Graph()
+        standing.add_nodes_from(self.graph)
+        standing.add_edges_from(pair for id in dict.fromkeys(device for *_, device in self.graph.edges(data="device"))
+                                if id not in out for pair in self.couples(id))
+        place = {node: k for k, node in enumerate(self.graph)}
+        return sorted((sorted(island, key=place.__getitem__) for island in nx.connected_components(standing)),
+                      key=lambda island: place[island[0]])
+
+    def positions(self) -> dict[str, tuple[float, float]]:
+        """Where to draw each node: as the case says (``position``), and the others where springs would hold them.
+
+        Raises
+        ------
+        CaseError
+            If a position in the case is not two numbers.
+        """
+        import networkx as nx
+
+        given = {id: at for id in self.nodes if (at := self._position(self._by_id[id])) is not None}
+        if len(given) == len(self.nodes):
+            return given
+        found = nx.spring_layout(nx.Graph(self.graph), pos=given or None, fixed=list(given) or None, seed=1)
+        return {id: (float(found[id][0]), float(found[id][1])) for id in self.nodes}
+
+    @staticmethod
+    def _position(instance: Instance) -> tuple[float, float] | None:
+        text = instance.words["position"]
+        if not text:
+            return None
+        try:
+            x, y = (float(word) for word in text.replace(",", " ").split())
+        except ValueError:
+            raise instance.record.error(f"'{text}' must be two numbers, \"3.5 2\"", "position") from None
+        return x, y

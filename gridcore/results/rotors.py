@@ -105,7 +105,7 @@ def _inertia(system: Equilibrium, device: str) -> float:
 def _islands(system: Equilibrium, devices: list[str], Z: np.ndarray) -> list[tuple[list[int], float | None]]:
     """Machines of each island, and the angle of its infinite bus where it has one."""
     layout, islands = system.layout, system.islands
-    place = {number: k for k, number in enumerate(islands.buses)}
+    place = {number: k for k, number in enumerate(islands.nodes)}
     count, island = islands.components(Z)
 
     def bus_of(device: str) -> int:

@@ -20,7 +20,7 @@ from ..equations.pointwise import evaluate
 from ..errors import CaseError, NotRecorded
 from ..equations.sparse_map import function_of
 from ..suggest import suggest
-from ..contract.node import Bus
+from ..contract.node import Node
 
 if TYPE_CHECKING:
     from ..equilibrium.equilibrium import Equilibrium
@@ -40,11 +40,12 @@ class Signal:
     ----------
     name : str
         What it is called among all signals: the quantity's name, followed by the kind of device where
-        another kind has it already (``Vm``, ``Vm_DC1``). Buses come first, sources next.
+        another kind has it already (``Vm``, ``Vm_DC1``). Nodes come first, sources next.
     quantity : str
         Its name on the devices.
     dimension : str
-        What the devices have in common: ``"bus"``, the nearest base class of all of them, or ``"branch"``.
+        What the devices have in common: what such nodes are called (``"bus"``), the nearest base class of all of
+        them, or ``"branch"``.
     devices : tuple of str
     unit, doc : str
     """
@@ -64,7 +65,7 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | 
     ----------
     names : iterable of str, optional
         Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
-        algebraic variables, voltage magnitude and angle of buses, and all quantities of sources.
+        algebraic variables, what nodes show (voltage magnitude and angle of buses), and all quantities of sources.
     run : Run, optional
         Only what this run kept.
 
@@ -106,16 +107,16 @@ def _offered(cls: type[Device], wanted: list[str] | None) -> list[str]:
         known = set(_known(declared))
         return [name for name in wanted if name in known]
     derived: Iterable[str] = declared.quantities if cls.source or cls.regulates else ()
-    if issubclass(cls, Bus):
-        derived = ("Vm", "Va")
+    if issubclass(cls, Node):
+        derived = cls.shown
     return [*declared.variables(), *derived]
 
 
 def _kind(cls: type[Device]) -> str:
-    """``"bus"``, ``"branch"``, or its base right below Device: Source, Load, or a class on its own."""
-    if issubclass(cls, Bus):
-        return "bus"
-    return "branch" if len(cls.bus_ports()) > 1 else cls.__mro__[cls.__mro__.index(Device) - 1].__name__
+    """What a node is called, ``"branch"``, or its base right below Device: Source, Load, or a class on its own."""
+    if issubclass(cls, Node):
+        return cls.kind.replace(" ", "_")
+    return "branch" if len(cls.node_ports()) > 1 else cls.__mro__[cls.__mro__.index(Device) - 1].__name__
 
 
 def _common(classes: Sequence[type[Device]]) -> type:
@@ -127,7 +128,7 @@ def _label(system: Equilibrium, owners: dict[tuple[str, str], list[int]]) -> lis
 
     def rank(item: tuple[tuple[str, str], list[int]]) -> int:
         cls = instances[item[1][0]].device
-        return 0 if issubclass(cls, Bus) else 1 if cls.source or cls.regulates else 2
+        return 0 if issubclass(cls, Node) else 1 if cls.source or cls.regulates else 2
 
     taken: set[str] = set()
     dimensions: dict[str, list[int]] = {}
@@ -137,7 +138,7 @@ def _label(system: Equilibrium, owners: dict[tuple[str, str], list[int]]) -> lis
         taken.add(name)
         classes = [instances[i].device for i in numbers]
         common = _common(classes)
-        dimension = kind if kind == "bus" or common is Device else common.__name__
+        dimension = kind if issubclass(common, Node) or common is Device else common.__name__
         if dimensions.setdefault(dimension, numbers) != numbers:  # only some of them have it
             dimension = f"{dimension}_{name}"
             dimensions[dimension] = numbers

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..contract.node import Bus
+from ..contract.node import Bus, Node, plural
 from .rotors import Rotors, rotor_devices, rotors
 from .signals import kept
 
@@ -31,11 +31,12 @@ def describe_system(system: Equilibrium) -> Iterator[Line]:
     """Case, size, power flow, initialisation, and what is broken at t0 already."""
     case = system.case
     yield "case", f"{case.name}: {case.title}" if case.title else case.name
-    models = Counter(instance.model for instance in system.layout.instances)
-    buses = models.pop(Bus.__name__, 0)
+    devices = [instance.device for instance in system.layout.instances]
+    models = Counter(device.__name__ for device in devices if not issubclass(device, Node))
+    nodes = Counter(device.kind for device in devices if issubclass(device, Node))
     differential = int(system.differential(system.Z0).sum())
     what = ", ".join(f"{count} {model}" for model, count in models.items())
-    size = [_count(buses, "bus", "buses")] if buses else []
+    size = [_count(count, kind, plural(kind)) for kind, count in nodes.items()]
     yield "system", ", ".join([*size, f"{_count(models.total(), 'device')}: {what}"])
     yield "", f"{_count(system.n, 'unknown')}, {differential} of them differential"
     point = system.operating_point

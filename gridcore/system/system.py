@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -25,12 +24,9 @@ from ..equations.trace import Trace
 from ..equations.workspace import Equations, Workspace
 from ..kept import Kept
 from ..linear.linsolve import LU, Factors
-from ..network.graph import graph
+from ..network.graph import Network
 from .islands import Islands
 from .switching import Switching
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 class System:
@@ -45,6 +41,8 @@ class System:
 
     Attributes
     ----------
+    network : Network
+        Nodes, what connects them, and what hangs on what.
     layout : Layout
         Names and indices.
     traces : list of Trace
@@ -55,7 +53,8 @@ class System:
     """
 
     def __init__(self, instances: Sequence[Instance], deenergise: bool = False):
-        self.layout = layout = Layout([replace(instance, values={}) for instance in instances])
+        self.network = Network([replace(instance, values={}) for instance in instances])
+        self.layout = layout = Layout(self.network)
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
         self.switching = Switching(layout, self.traces, self.islands)
@@ -71,11 +70,6 @@ class System:
     def variables(self) -> list[tuple[str, str]]:
         """(device, variable) of each unknown."""
         return self.layout.variable_names()
-
-    @functools.cached_property
-    def network(self) -> nx.MultiGraph:
-        """Buses, branches, and what hangs on the buses."""
-        return graph(self.layout.instances)
 
     @functools.cached_property
     def _lu(self) -> Factors:

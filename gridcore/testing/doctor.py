@@ -15,9 +15,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..contract.device import Declarations, Device, Guard, Timer
+from ..contract.device import REQUIRED, Declarations, Device, Guard, Timer
 from ..contract.injectors import Load, Source
-from ..contract.node import Bus
+from ..contract.node import Node
 from ..contract.scope import GLOBALS, Path, Scope, Shape, kind_of
 from ..equations.kernel import Batch, c_source, vector_function
 from ..equations.native import INTERPRETER, load
@@ -95,7 +95,7 @@ def examine(cls: type[Device], seed: int = 0) -> Report:
             _derivatives(patient, report)
             _compiled(patient, report)
         _start(patient, report)
-        if not issubclass(cls, Bus) and _count(patient, report):
+        if not issubclass(cls, Node) and _count(patient, report):
             _equilibrium(patient, report, rng)
     return report
 
@@ -162,7 +162,7 @@ class _Patient:
         self.names: list[str] = []
         self.outputs = self.traced(self.trace)
         self.symbols = list(self.trace.symbols)
-        draws = [{path: plausible(s.cls, rng) for path, s in shape.walk() if not issubclass(s.cls, Bus)}
+        draws = [{path: plausible(s.cls, rng) for path, s in shape.walk() if not issubclass(s.cls, Node)}
                  for _ in range(_POINTS)]
         self.point = {symbol: np.array([self._draw(symbol, draw, rng) for draw in draws]) for symbol in self._all()}
 
@@ -173,6 +173,8 @@ class _Patient:
                             ("residuals", [f"residual of {x}" for x in declared.algebraics]),
                             ("currents", [f"{part} current at {port}" for port in cls.bus_ports()
                                           for part in ("real", "imaginary")]),
+                            ("flows", [f"flow into {name} at {port}" for port in cls.node_ports()
+                                       for name in self.trace.potentials(port)]),
                             ("scheduled", ["scheduled P", "scheduled Q"])):
             function = cls.function(name)
             if function is not None:
@@ -224,9 +226,8 @@ class _Patient:
             return {"time": rng.uniform(0, 5), "omega_b": 120 * np.pi, "base_mva": 100.0}[name]
         cls = self.shape.at(path).cls
         declared, kind = cls.declares, kind_of(self.shape.at(path), name)
-        if issubclass(cls, Bus):
-            return {"Vr": rng.uniform(0.9, 1.1), "Vi": rng.uniform(-0.3, 0.3), "Vm0": 1.0, "kv": 100.0}.get(
-                name, 1.0 if kind == "m" else 0.0)
+        if issubclass(cls, Node):
+            return _draw_of_node(declared, name, rng)
         if kind == "m":
             return float(rng.choice(_values_of_mode(declared, name)))
         if name in declared.params:
@@ -235,6 +236,18 @@ class _Patient:
         default = getattr(declared.inputs.get(name), "default", None)
         centre = next((c for c in (centre, default) if c is not None), 1.0)
         return float(centre + rng.uniform(0.05, 0.4) * rng.choice([-1, 1]))
+
+
+def _draw_of_node(declared: Declarations, name: str, rng: np.random.Generator) -> float:
+    """A potential near its first guess; of an energised node whose parameters are their defaults."""
+    if name in declared.modes:
+        return declared.modes[name].initial
+    if name in declared.params:
+        default = declared.params[name].default
+        return 1.0 if default is REQUIRED else float(default)
+    centre = declared.variables()[name].init
+    spread = 0.1 * abs(centre) or 0.3
+    return float(centre + rng.uniform(-spread, spread))
 
 
 def _values_of_mode(declared: Declarations, name: str) -> list[float]:
@@ -403,7 +416,7 @@ def _start(patient: _Patient, report: Report) -> None:
 
 def _count(patient: _Patient, report: Report) -> bool:
     """Set-points to be found against conditions to find them by."""
-    shapes = [(path, s) for path, s in patient.shape.walk() if not issubclass(s.cls, Bus)]
+    shapes = [(path, s) for path, s in patient.shape.walk() if not issubclass(s.cls, Node)]
     driven = {(path[:-1] if not port else (*path, port), target)
               for path, s in shapes for item in (*s.cls.declares.params.values(), *s.cls.declares.variables().values())
               if item.drives for port, _, target in (item.drives.rpartition("."),) if port}
@@ -431,7 +444,7 @@ def _equilibrium(patient: _Patient, report: Report, rng: np.random.Generator) ->
     """At rest at the operating point of a small grid; and three instances in any order give the same."""
     trouble = ""
     for _ in range(_DRAWS):
-        draws = [{path: plausible(s.cls, rng) for path, s in patient.shape.walk() if not issubclass(s.cls, Bus)}
+        draws = [{path: plausible(s.cls, rng) for path, s in patient.shape.walk() if not issubclass(s.cls, Node)}
                  for _ in range(3)]
         try:
             system = build(case_of(patient.shape, draws, (0, 1, 2)))

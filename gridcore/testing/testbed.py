@@ -5,6 +5,7 @@ Nothing here knows a device by name: what a port asks for is looked up among the
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import numpy as np
 from ..case.records import Case, Record
 from ..contract.device import REQUIRED, Device, Param, Setpoint
 from ..contract.injectors import Source
-from ..contract.node import Bus
+from ..contract.node import Bus, Node, Port
 from ..contract.scope import Shape
 from ..equations.trace import Trace
 from ..errors import DeviceError
@@ -47,6 +48,19 @@ class GridLink(Device):
         return (-re, -im), (re, im)
 
 
+@functools.cache
+def holder(node: type[Node]) -> type[Device]:
+    """What holds the potentials of a node near their first guesses: the rest of the grid, where it is no AC grid."""
+    levels = [(name, node.declares.algebraics[name].init) for name in node.potentials()]
+
+    def flows(s: Any, node: Any) -> Any:
+        return tuple(s.g * (level - getattr(node, name)) for name, level in levels)
+
+    return type(f"Grid{node.__name__}", (Device,), {
+        "attaches": Port("node", node=node), "source": True, "flows": flows,
+        "g": Param("pu", 20.0, gt=0, doc="conductance")})
+
+
 class GridNumber(Device):
     """A parameter for a device to refer to."""
 
@@ -58,7 +72,9 @@ def known(*classes: type[Device]) -> Iterator[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
     items = plugins.devices._load()
     before = dict(items)
-    all_of_them: tuple[type[Device], ...] = (GridSource, GridLink, GridNumber, *classes)
+    nodes = {port.node for cls in classes for port in cls.node_ports()} | {
+        item for item in items.values() if issubclass(item, Node)}
+    all_of_them = (GridSource, GridLink, GridNumber, *classes, *nodes, *map(holder, nodes))
     items.update({cls.__name__: cls for cls in all_of_them})
     try:
         yield
@@ -118,12 +134,11 @@ def shape_of(cls: type[Device], depth: int = 0) -> Shape:
     DeviceError
         If there are none, or its equations cannot be traced on any: what is wrong with the first.
     """
-    if all(port.startswith("bus") for port in cls.attaches):
-        return Shape(cls, tuple((port, Shape(Bus)) for port in cls.attaches))
+    if cls.attaches == cls.node_ports():
+        return Shape(cls, tuple((port, Shape(port.node)) for port in cls.attaches))
     trouble: DeviceError | None = None
     for hosts in _hosts(cls, depth):
-        shape = Shape(cls, tuple((port, Shape(Bus) if port.startswith("bus") else hosts[port])
-                                 for port in cls.attaches))
+        shape = Shape(cls, tuple((port, Shape(port.node) if port.at_node else hosts[port]) for port in cls.attaches))
         try:
             trace = Trace(shape)
             for item in (*cls.declares.guards, *cls.declares.timers):
@@ -134,7 +149,7 @@ def shape_of(cls: type[Device], depth: int = 0) -> Shape:
         return shape
     if trouble is not None:
         raise trouble
-    wanted = {port: sorted(_wanted(cls, port)) for port in cls.attaches if not port.startswith("bus")}
+    wanted = {port: sorted(_wanted(cls, port)) for port in cls.attaches if not port.at_node}
     raise DeviceError(f"{cls.__name__}: no registered device has the inputs that it drives: "
                       + "; ".join(f"{port}: {', '.join(names) or 'any'}" for port, names in wanted.items()))
 
@@ -147,15 +162,15 @@ def _wanted(cls: type[Device], port: str) -> set[str]:
 
 
 def _hosts(cls: type[Device], depth: int) -> Iterator[dict[str, Shape]]:
-    """What the ports that are no buses could hang on; the same device for all such ports."""
+    """What the ports that are no nodes could hang on; the same device for all such ports."""
     if depth >= _DEEPEST:
         return
-    ports = [port for port in cls.attaches if not port.startswith("bus")]
+    ports = [port for port in cls.attaches if not port.at_node]
     wanted = set().union(*(_wanted(cls, port) for port in ports))
     classes = [plugins.devices[name] for name in plugins.devices]
-    classes = [c for c in classes if c is not cls and not issubclass(c, Bus) and c.attaches
+    classes = [c for c in classes if c is not cls and c.attaches and all(port.accepts(c) for port in ports)
                and wanted <= set(c.declares.inputs)]
-    for host in sorted(classes, key=lambda c: len(c.attaches) - len(c.bus_ports())):
+    for host in sorted(classes, key=lambda c: len(c.attaches) - len(c.node_ports())):
         try:
             shape = shape_of(host, depth + 1)
         except DeviceError:
@@ -166,7 +181,8 @@ def _hosts(cls: type[Device], depth: int) -> Iterator[dict[str, Shape]]:
 def case_of(shape: Shape, draws: Sequence[dict[tuple[str, ...], dict[str, float]]], order: Sequence[int]) -> Case:
     """A grid with one instance of the shape for each of `draws`, its records in the given order.
 
-    The instances are called ``X0``, ``X1``, ...; each has a bus of its own, linked to the grid's.
+    The instances are called ``X0``, ``X1``, ...; each has a bus of its own, linked to the grid's, and other
+    nodes of its own that the rest of their grid holds.
     """
     case = Case("doctor")
     case.add(Record("Bus", {"id": "GRID"}))
@@ -182,8 +198,11 @@ def _add(case: Case, shape: Shape, path: tuple[str, ...], id: str,
     several = len(shape.cls.bus_ports()) > 1
     for number, (port, below) in enumerate(shape.ports):
         fields[port] = f"{id}_{port}"
-        if not port.startswith("bus"):
+        if not issubclass(below.cls, Node):
             _add(case, below, (*path, port), fields[port], values)
+        elif not issubclass(below.cls, Bus):
+            case.add(Record(below.cls.__name__, {"id": fields[port]}))
+            case.add(Record(holder(below.cls).__name__, {"id": f"{fields[port]}_grid", "node": fields[port]}))
         elif several and number == 0:
             fields[port] = "GRID"
         else:

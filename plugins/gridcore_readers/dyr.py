@@ -255,7 +255,7 @@ class _Extension:
         cls = self.classes[model.name]
         ports: dict[str, Any] = {}
         for port in cls.attaches:
-            ports[port] = model.bus if port.startswith("bus") else self._host(model, cls, port)
+            ports[port] = model.bus if port.at_bus else self._host(model, cls, port)
         if None in ports.values() or model.bus not in self.buses:
             return False
         for target in _drives(cls, None):

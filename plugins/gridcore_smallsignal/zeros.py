@@ -87,6 +87,7 @@ def _candidates(linear: Linearisation) -> tuple[np.ndarray, list[str]]:
         buses = np.array(system.islands.buses)
         vr, vi, on = (system.layout.index(buses, Bus, name) for name in ("Vr", "Vi", "energised"))
         count, island = system.islands.components(Z)
+        island = island[system.islands.bus_places]
         for k in range(count):
             here = (island == k) & (Z[on] == 1)
             if here.any():

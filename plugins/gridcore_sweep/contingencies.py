@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gridcore.case.records import Record, bus_id
+from gridcore.case.records import Record
 from gridcore.case.validation import Instance, ValidCase
-from gridcore.contract.node import Bus
+from gridcore.contract.node import Bus, Node
 from gridcore.errors import CaseError
 
 from .scenarios import ALL, CONTINGENCY, Scenario, Search, is_event, matching
@@ -54,8 +54,8 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
         raise CaseError(f"within = {within:g} s must be less than longest = {longest:g} s")
     make = _Maker({i.id for i in valid.records}, at, clear, longest, within, {"r": r, "x": x})
     buses = [i.id for i in valid.records if issubclass(i.device, Bus)]
-    others = {i.id: i for i in valid.records if not issubclass(i.device, Bus) and not is_event(i) and i.in_service}
-    branches = {id: i for id, i in others.items() if len(i.device.bus_ports()) > 1}
+    others = {i.id: i for i in valid.records if not issubclass(i.device, Node) and not is_event(i) and i.in_service}
+    branches = {id: i for id, i in others.items() if len(i.device.node_ports()) > 1}
     out = [make.fault(bus) for bus in matching(_buses(faults), buses, "bus")]
     for id in matching(line_faults, list(branches), "branch"):
         out += [make.line_fault(id, branches[id].ports[port]) for port in branches[id].device.bus_ports()]
@@ -76,7 +76,7 @@ def _list(patterns: Patterns) -> Sequence[str]:
 def _buses(patterns: Patterns | Iterable[int]) -> list[str]:
     """Buses by number, too."""
     given = [patterns] if isinstance(patterns, str | int) else patterns
-    return [bus_id(int(p)) if isinstance(p, int) or p.isdecimal() else p for p in given]
+    return [Bus.id_of(int(p)) if isinstance(p, int) or p.isdecimal() else p for p in given]
 
 
 class _Maker:
@@ -118,7 +118,7 @@ class _Maker:
 
     def trip(self, device: Instance) -> Scenario:
         """A device goes out of service."""
-        branch = len(device.device.bus_ports()) > 1
+        branch = len(device.device.node_ports()) > 1
         model, port = ("BranchTrip", "branch") if branch else ("Trip", "device")
         event = Record(model, {"id": self._id(f"trip_{device.id}"), port: device.id, "t": self.at})
         return self._scenario(f"{device.id} {'opens' if branch else 'trips'}", (event,), ())

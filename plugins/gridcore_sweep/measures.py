@@ -111,7 +111,7 @@ def measured(run: Run, measures: tuple[Measure, ...]) -> tuple[dict[str, Any], d
         volts = run.of(live, "Vm")[-1]
         row.update(voltage_end=float(volts.min()), voltage_end_bus=live[int(np.argmin(volts))])
         _, island = system.islands.components(np.r_[np.zeros(system.n), run.tape.settings[-1], run.t[-1]])
-        row["islands"] = len(set(island[[buses.index(b) for b in live]].tolist()))
+        row["islands"] = len(set(island[system.islands.bus_places][[buses.index(b) for b in live]].tolist()))
     row["reached"] = float(run.t[-1])
     row.update({m.name: m.value(run) for m in measures})
     return row, each

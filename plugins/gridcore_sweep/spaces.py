@@ -11,7 +11,7 @@ import numpy as np
 
 from gridcore.case.validation import Instance, ValidCase
 from gridcore.contract.injectors import Load, Source
-from gridcore.contract.node import Bus
+from gridcore.contract.node import Node
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 
@@ -29,7 +29,7 @@ class Space:
         self.instances = {i.id: i for i in valid.records}
         self.parameters = [f"{i.id}.{name}" for i in valid.records for name in i.values]
         self.words = [f"{i.id}.{name}" for i in valid.records
-                      for name in (*i.words, *([] if issubclass(i.device, Bus) else ["status"]))]
+                      for name in (*i.words, *([] if issubclass(i.device, Node) else ["status"]))]
 
     def find(self, pattern: str, numbers: bool = False) -> list[str]:
         """Addresses that a pattern matches; of words only what is written out, and none where numbers are wanted."""

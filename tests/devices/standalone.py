@@ -16,7 +16,7 @@ GLOBALS = {"time": 0.0, "omega_b": 120 * np.pi, "base_mva": 100.0}
 
 def shape_of(cls: type[Device], **hosts: type[Device]) -> Shape:
     """The device on buses, and on the devices given by port name."""
-    return Shape(cls, tuple((port, Shape(Bus) if port.startswith("bus") else shape_of(hosts[port], **hosts))
+    return Shape(cls, tuple((port, Shape(Bus) if port.at_bus else shape_of(hosts[port], **hosts))
                             for port in cls.attaches))
 
 
@@ -64,7 +64,7 @@ class Alone:
         return np.array(self.scope.residuals())
 
     def current(self, port: str = "bus") -> complex:
-        re, im = self.scope.currents()[port]
+        re, im = self.scope.flows()[port]
         return re + 1j * im
 
     def guard(self, name: str) -> Any:

@@ -48,7 +48,7 @@ def test_traced_equations_and_their_derivatives_are_those_of_the_functions(cls):
     def rows(values):
         alone = Alone(cls, HOSTS)
         alone.values.update(free, **values)
-        pairs = [c for pair in alone.scope.currents().values() for c in pair]
+        pairs = [c for pair in alone.scope.flows().values() for c in pair]
         if "Sn" in cls.declares.params:
             pairs = [c * alone["Sn"] / 100.0 for c in pairs]
         return np.array([*alone.rates(), *alone.residuals(), *pairs])

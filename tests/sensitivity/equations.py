@@ -173,8 +173,8 @@ class Equations:
         return out
 
     def _inject(self, group: Group, scope: Scope, out: np.ndarray) -> None:
-        for port, pair in scope.currents().items():
-            for axis, value in zip(("Vr", "Vi"), self._on_system_base(group, scope, pair)):
+        for port, pair in scope.flows().items():
+            for axis, value in zip(scope.potentials(port), self._on_system_base(group, scope, pair)):
                 np.add.at(out, [self.row[bus, axis] for bus in group.at[(port,)]], value)
 
     @staticmethod
@@ -318,7 +318,7 @@ class Equations:
             if cls.regulates:
                 P, Q = scope.value((), "P0"), scope.value((), "Q0")
                 Vm, Va = scope.value(("bus",), "Vm0"), scope.value(("bus",), "Va0")
-                re, im = self._on_system_base(group, scope, scope.currents()["bus"])
+                re, im = self._on_system_base(group, scope, scope.flows()["bus"])
                 more.append(re - (P * np.cos(Va) + Q * np.sin(Va)) / Vm)
                 more.append(im - (P * np.sin(Va) - Q * np.cos(Va)) / Vm)
         return np.concatenate([G, *more])

@@ -286,7 +286,7 @@ class Oracle:
     def _follow(self, host: str) -> None:
         """What hangs on a device goes out of service, and comes back, with it."""
         for i, instance in self.e.instances.items():
-            if any(h == host and not port.startswith("bus") for port, h in instance.ports.items()):
+            if any(h == host and not port.at_node for port, h in instance.ports.items()):
                 self.e.mode[i, "status"] = self.e.mode[host, "status"]
                 self._follow(i)
 
