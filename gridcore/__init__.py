@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .integrate.retrace import retrace as retrace
     from .registry.hookspecs import hookimpl as hookimpl
     from .registry.registries import analyses as analyses
+    from .registry.registries import register as register
+    from .registry.registries import registered as registered
     from .results.run import Run as Run
     from .results.run import load_run as load_run
     from .sensitivity.adjoint import adjoint as adjoint
@@ -67,7 +69,7 @@ _CONTENTS = {
     "sensitivity.objective": ("Integral", "Sampled", "Terminal", "At"),
     "sensitivity.adjoint": ("adjoint",),
     "sensitivity.finite_differences": ("differences",),
-    "registry.registries": ("analyses",),
+    "registry.registries": ("analyses", "register", "registered"),
     # writing a plugin
     "registry.hookspecs": ("hookimpl",),
     "contract.device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",

@@ -388,7 +388,7 @@ def simulate(system: System, t_end: float, step: Spacing = 0.01, method: str = "
         raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
     grid(step, t0, t_end)  # refused before anything is made
     began = clock_time.perf_counter()
-    stepper = plugins.integrators[method](system, finest(step), **options)
+    stepper = plugins.integrators[method].make(system, finest(step), **options)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
     if isinstance(kept, Recomputed) and stepper.theta is None:
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "

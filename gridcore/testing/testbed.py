@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..contract.node import Bus
 from ..contract.scope import Shape
 from ..equations.trace import Trace
 from ..errors import DeviceError
+from ..registry import registered
 from ..registry import registries as plugins
 
 _TRIES = 200
@@ -53,18 +54,9 @@ class GridNumber(Device):
     number = Param("", 1.5, doc="the number")
 
 
-@contextmanager
-def known(*classes: type[Device]) -> Iterator[None]:
+def known(*classes: type[Device]) -> AbstractContextManager[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
-    items = plugins.devices._load()
-    before = dict(items)
-    all_of_them: tuple[type[Device], ...] = (GridSource, GridLink, GridNumber, *classes)
-    items.update({cls.__name__: cls for cls in all_of_them})
-    try:
-        yield
-    finally:
-        items.clear()
-        items.update(before)
+    return registered(GridSource, GridLink, GridNumber, *classes)
 
 
 def plausible(cls: type[Device], rng: np.random.Generator) -> dict[str, float]:

@@ -96,7 +96,7 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
                   (record,) if isinstance(record, str) else tuple(record))
     with placed(case):
         system = system_of(setup, {})
-    plugins.integrators[method](system, finest(step), **setup.options)  # refused here, not in every row
+    plugins.integrators[method].make(system, finest(step), **setup.options)  # refused here, not in every row
     needed(system, setup.record)
     searched = any(s.search for s in scenarios)
     if searched and not rotor_devices(system):
