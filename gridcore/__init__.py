@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .sensitivity.finite_differences import differences as differences
     from .sensitivity.objective import At as At
     from .sensitivity.objective import Integral as Integral
+    from .sensitivity.objective import Objective as Objective
     from .sensitivity.objective import Sampled as Sampled
     from .sensitivity.objective import Terminal as Terminal
     from .system.system import System as System
@@ -66,7 +67,7 @@ _CONTENTS = {
     "integrate.driver": ("simulate",),
     "integrate.retrace": ("retrace",),
     "results.run": ("Run", "load_run"),
-    "sensitivity.objective": ("Integral", "Sampled", "Terminal", "At"),
+    "sensitivity.objective": ("Objective", "Integral", "Sampled", "Terminal", "At"),
     "sensitivity.adjoint": ("adjoint",),
     "sensitivity.finite_differences": ("differences",),
     "registry.registries": ("analyses", "register", "registered"),

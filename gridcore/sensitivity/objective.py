@@ -53,8 +53,9 @@ class Objective(ABC):
         Parameters
         ----------
         moving : bool
-            Whether a point keeps its state while its time changes: the state that `weights` is about then moves
-            along. Otherwise only what depends on the times themselves counts, such as the bounds of an integral.
+            Whether points move with their clocks, and the states that `weights` is about with them, as under the
+            jump rule ``discrete``. Otherwise states are those at fixed times, as under ``continuous``, and only
+            what the times change by themselves counts: the bounds of an integral.
         """
 
     def terms(self) -> list[tuple[float, Objective]]:
