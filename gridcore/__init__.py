@@ -44,12 +44,15 @@ if TYPE_CHECKING:
     from .integrate.simulate import simulate as simulate
     from .registry.hookspecs import hookimpl as hookimpl
     from .registry.registries import analyses as analyses
+    from .registry.registries import register as register
+    from .registry.registries import registered as registered
     from .results.run import Run as Run
     from .results.run import load_run as load_run
     from .sensitivity.adjoint import adjoint as adjoint
     from .sensitivity.finite_differences import differences as differences
     from .sensitivity.objective import At as At
     from .sensitivity.objective import Integral as Integral
+    from .sensitivity.objective import Objective as Objective
     from .sensitivity.objective import Sampled as Sampled
     from .sensitivity.objective import Terminal as Terminal
     from .system.system import System as System
@@ -68,10 +71,10 @@ _CONTENTS = {
     "integrate.simulate": ("simulate",),
     "integrate.retrace": ("retrace",),
     "results.run": ("Run", "load_run"),
-    "sensitivity.objective": ("Integral", "Sampled", "Terminal", "At"),
+    "sensitivity.objective": ("Objective", "Integral", "Sampled", "Terminal", "At"),
     "sensitivity.adjoint": ("adjoint",),
     "sensitivity.finite_differences": ("differences",),
-    "registry.registries": ("analyses",),
+    "registry.registries": ("analyses", "register", "registered"),
     # writing a plugin
     "registry.hookspecs": ("hookimpl",),
     "contract.device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",

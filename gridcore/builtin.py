@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from importlib import resources
+from pathlib import Path
 
 from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
 from .contract.node import Bus
-from .registry.hookspecs import hookimpl
+from .registry import Register, hookimpl
 
 
 @hookimpl
-def register_devices(register: Callable[[type], None]) -> None:
+def register_devices(register: Register) -> None:
+    """The bus, and the disturbances of a study."""
     for device in (Bus, BusFault, BranchTrip, Trip, ParameterStep, Ramp):
         register(device)
 
 
 @hookimpl
-def register_integrators(register: Callable[[str, Any], None]) -> None:
-    from .integrate.ida import Ida
-    from .integrate.theta.step import Theta
-
-    for stepper in (Theta, Ida):
-        register(stepper.name, stepper)
+def register_integrators(register: Register) -> None:
+    """The theta method; IDA of SUNDIALS."""
+    register("theta", "gridcore.integrate.theta.step:Theta")
+    register("ida", "gridcore.integrate.ida:Ida")
 
 
 @hookimpl
-def register_jump_rules(register: Callable[[str, Any], None]) -> None:
+def register_readers(register: Register) -> None:
+    """The format of gridcore itself."""
+    register(".toml", "gridcore.case.native:read", "gridcore.case.native:write")
+
+
+@hookimpl
+def register_companions(register: Register) -> None:
+    """Rows in gridcore's own format: the events of a study."""
+    register(".toml", "gridcore.case.native:extend")
+
+
+@hookimpl
+def register_cases(register: Register) -> None:
+    """The cases that come with gridcore."""
+    try:
+        folder = Path(str(resources.files("gridcore_cases").joinpath("")))
+    except ModuleNotFoundError:  # not installed: the folder beside the source
+        folder = Path(__file__).parents[1] / "cases"
+    register("gridcore", folder)
+
+
+@hookimpl
+def register_jump_rules(register: Register) -> None:
+    """The exact derivative of the located event, and the formula of the continuous system."""
     from .sensitivity.jump_rules import Continuous, Discrete
 
     for rule in (Discrete(), Continuous()):
@@ -34,9 +56,32 @@ def register_jump_rules(register: Callable[[str, Any], None]) -> None:
 
 
 @hookimpl
-def register_commands(register: Callable[[Any], None]) -> None:
-    from .commands.grad import grad
-    from .commands.main import VERBS
+def register_objective_kinds(register: Register) -> None:
+    """Kinds of objective files."""
+    register("terminal", "gridcore.sensitivity.objective_files:terminal", shaped=True)
+    register("integral", "gridcore.sensitivity.objective_files:integral", shaped=True)
+    register("sampled", "gridcore.sensitivity.objective_files:sampled", ("data", "column", "time"))
 
-    for verb in (*VERBS, grad):
-        register(verb)
+
+@hookimpl
+def register_objective_shapes(register: Register) -> None:
+    """Shapes of objective files."""
+    register("value", "gridcore.sensitivity.objective_files:value")
+    register("square", "gridcore.sensitivity.objective_files:square", ("reference",))
+    register("band violation", "gridcore.sensitivity.objective_files:band_violation", ("low", "high", "power"))
+
+
+@hookimpl
+def register_exporters(register: Register) -> None:
+    """A run whole, to be loaded again; and a table of text."""
+    register(".nc", "gridcore.results.store:save")
+    register(".csv", "gridcore.results.export:to_csv")
+
+
+@hookimpl
+def register_commands(register: Register) -> None:
+    """The verbs of the core."""
+    for verb in ("run", "pf", "doctor", "convert", "export"):
+        register(verb, f"gridcore.commands.main:{verb}")
+    register("plugins", "gridcore.commands.main:list_plugins")
+    register("grad", "gridcore.commands.grad:grad")

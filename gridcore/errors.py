@@ -26,6 +26,10 @@ class PluginError(GridcoreError):
     """A plugin cannot be loaded, or two of them claim one name."""
 
 
+class PluginWarning(UserWarning):
+    """A plugin, or a device of it, is faulty and skipped."""
+
+
 class NetworkError(GridcoreError):
     """The network is not one that can be solved: an island without a voltage source, no slack."""
 

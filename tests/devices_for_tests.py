@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import gridcore as gc
 from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard, timer
-from gridcore.registry import registries as plugins
 
 NEVER = float("inf")
 
@@ -179,19 +176,7 @@ class Driven(Device):
 SMALL = (Clockwork, Sine, Delayed, DelayedOwnCancel, DelayedForGood, Limited, Sliding, Explosion, LinearDAE, Driven)
 
 
-@contextmanager
-def registered(*classes: type[Device]) -> Iterator[None]:
-    """These classes are known by name as if a plugin had registered them."""
-    items, origins = plugins.devices._load(), plugins.devices._origin
-    before = dict(items), dict(origins)
-    for cls in classes:
-        items[cls.__name__], origins[cls.__name__] = cls, "the tests"
-    try:
-        yield
-    finally:
-        for table, old in zip((items, origins), before):
-            table.clear()
-            table.update(old)
+registered = gc.registered
 
 
 def system(*records: Any, **options: Any) -> gc.System:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import CaseError
+from ..registry import Companion, Reader
 from ..registry import registries as plugins
 from ..suggest import suggest
 from .records import Case
-
-Read = Callable[..., Case]
-Write = Callable[[Case, Path], None]
-Extend = Callable[..., None]
 
 
 def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **options: Any) -> Case:
@@ -39,11 +35,11 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
         these files has such an option.
     """
     path = _find(name)
-    read, _ = _reader(path)
+    read = _reader(path).read
     files = [Path(companion) for companion in companions]
     belonging = [] if files or alone else _belonging(path)
     files = files or _beside(path, belonging)
-    extensions = [(file, _extend(file)) for file in files]
+    extensions = [(file, _companion(file).extend) for file in files]
     offered = [_offered(function) for function in (read, *(extend for _, extend in extensions))]
     for option in options:
         if not any(option in names for names in offered):
@@ -71,7 +67,7 @@ def _those(options: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
 
 def _belonging(path: Path) -> list[str]:
     """The formats of companions that belong to the format of a file."""
-    return [suffix for suffix in plugins.companions if path.suffix.lower() in _companion(suffix)[1]]
+    return [suffix for suffix in plugins.companions if path.suffix.lower() in plugins.companions[suffix].beside]
 
 
 def _beside(path: Path, suffixes: list[str]) -> list[Path]:
@@ -80,42 +76,30 @@ def _beside(path: Path, suffixes: list[str]) -> list[Path]:
             if file.stem == path.stem and file.suffix.lower() in suffixes] if suffixes else []
 
 
-def _extend(path: Path) -> Extend:
-    for suffix in plugins.companions:
-        if path.name.lower().endswith(suffix.lower()):
-            return _companion(suffix)[0]
-    raise CaseError("no format that adds to a case; there are: " + ", ".join(sorted(plugins.companions)),
-                    file=str(path))
-
-
-def _companion(suffix: str) -> tuple[Extend, tuple[str, ...]]:
-    item = plugins.companions[suffix]
-    return item if isinstance(item, tuple) else (item, ())
+def _companion(path: Path) -> Companion:
+    found = plugins.companions.of_file(path)
+    if found is None:
+        raise CaseError("no format that adds to a case; there are: " + ", ".join(sorted(plugins.companions)),
+                        file=str(path))
+    return found
 
 
 def save_case(case: Case, path: str | Path) -> None:
     """Write a case, in the format that the file's suffix stands for."""
     path = Path(path)
-    _, write = _reader(path)
-    if write is None:
+    reader = _reader(path)
+    if reader.write is None:
         raise CaseError("this format can be read but not written", file=str(path))
-    write(case, path)
+    reader.write(case, path)
 
 
 def shipped() -> dict[str, Path]:
-    """The cases that come with gridcore: name -> file."""
+    """The cases that plugins ship: name -> file."""
     found: dict[str, Path] = {}
-    for folder in _case_folders():
-        for file in sorted(folder.glob("*/case.toml")):
+    for name in plugins.cases:
+        for file in sorted(plugins.cases[name].folder.glob("*/case.toml")):
             found.setdefault(file.parent.name, file)
     return found
-
-
-def _case_folders() -> Iterator[Path]:
-    try:
-        yield Path(str(resources.files("gridcore_cases").joinpath("")))
-    except ModuleNotFoundError:  # not installed: the folder beside the source
-        yield Path(__file__).parents[2] / "cases"
 
 
 def _find(name: str | Path) -> Path:
@@ -132,13 +116,11 @@ def _find(name: str | Path) -> Path:
     raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")
 
 
-def _reader(path: Path) -> tuple[Read, Write | None]:
-    """``(read, write)`` of the longest suffix that the file's name ends in."""
-    for suffix in sorted(plugins.readers, key=len, reverse=True):
-        if path.name.lower().endswith(suffix.lower()):
-            item = plugins.readers[suffix]
-            return item if isinstance(item, tuple) else (item, None)
-    if any(path.name.lower().endswith(suffix.lower()) for suffix in plugins.companions):
+def _reader(path: Path) -> Reader:
+    found = plugins.readers.of_file(path)
+    if found is None and plugins.companions.of_file(path):
         raise CaseError("adds to a case and is none by itself: name the case first, then this file", file=str(path))
-    known = ", ".join(sorted(plugins.readers))
-    raise CaseError(f"no reader for this format; there are: {known}", file=str(path))
+    if found is None:
+        known = ", ".join(sorted(plugins.readers))
+        raise CaseError(f"no reader for this format; there are: {known}", file=str(path))
+    return found

@@ -62,7 +62,7 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     write_dataset(gradient.to_dataset(name="gradient"), data[1])
     if plot:
         with whole_file(data[2]) as temporary:
-            plugins.analyses["plot_gradient"](gradient, temporary, title=run.system.case.title)
+            plugins.plots["gradient"].draw(gradient, temporary, title=run.system.case.title)
     click.echo()
     for path in data if plot else data[:2]:
         click.echo(str(path))

@@ -40,8 +40,7 @@ class Verbs(click.Group):
         """
         if name not in plugins.commands:
             raise GridcoreError(f"there is no verb '{name}'{suggest(name, plugins.commands)}")
-        found: click.Command = plugins.commands[name]
-        return found
+        return plugins.commands[name].command
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None,  # type: ignore[override]
              **extra: Any) -> NoReturn:
@@ -109,7 +108,7 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
     if plot:
         figure = data.with_suffix(".png")
         with whole_file(figure) as temporary:
-            plugins.analyses["plot"](result, temporary)
+            plugins.plots["run"].draw(result, temporary)
         kept.append(("figure", str(figure)))
     if not quiet:
         click.echo(layout([*describe_system(result.system), *describe_run(result), *kept]))
@@ -194,4 +193,15 @@ def convert(source: str, target: Path) -> None:
     click.echo(f"{target}: {len(case)} records")
 
 
-VERBS = (run, pf, list_plugins, doctor, convert)
+@click.command("export")
+@click.argument("run", metavar="RUN.nc", type=click.Path(path_type=Path))
+@click.argument("target", metavar="TO", type=click.Path(path_type=Path, dir_okay=False))
+def export(run: Path, target: Path) -> None:
+    """Write a run that 'gridcore run' kept in another format.
+
+    The suffix says which: 'gridcore export wscc9.nc wscc9.csv'.
+    """
+    from ..results.run import load_run
+
+    load_run(run).save(target)
+    click.echo(str(target))

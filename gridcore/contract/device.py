@@ -33,6 +33,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import DeviceError
+from ..registry.manager import loading
 from . import limits
 from .record import Record
 
@@ -334,7 +335,7 @@ class Declarations:
 _TABLE: dict[type, str] = {Param: "params", Field: "fields", State: "states", Algebraic: "algebraics", Input: "inputs",
                            Reference: "references", Setpoint: "setpoints", Mode: "modes",
                            Quantity: "quantities"}
-_RESERVED = {"time", "omega_b", "base_mva", "id", "model"}
+_RESERVED = {"time", "omega_b", "base_mva", "id", "model", "name"}  # and what Device has itself
 
 
 class Device:
@@ -366,14 +367,21 @@ class Device:
     regulates: ClassVar[bool] = False
     dyr: ClassVar[tuple[str | None, ...]] = ()
     declares: ClassVar[Declarations] = Declarations()
+    contract_error: ClassVar[DeviceError | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if cls.attaches:
-            from .node import ports_of  # nodes are devices themselves; none of them has a port
+        cls.contract_error = None
+        try:
+            if cls.attaches:
+                from .node import ports_of  # nodes are devices themselves; none of them has a port
 
-            cls.attaches = ports_of(cls)
-        cls.declares = _collect(cls)
+                cls.attaches = ports_of(cls)
+            cls.declares = _collect(cls)
+        except DeviceError as error:
+            if not loading():
+                raise
+            cls.contract_error = error  # raised when it is registered: the rest of its plugin's module may be well
 
     def __new__(cls, **fields: Any) -> Any:
         """A *record* of this device, for :meth:`gridcore.case.records.Case.add`; devices have no instances."""
@@ -415,6 +423,8 @@ def _collect(cls: type[Device]) -> Declarations:
     for base in reversed(cls.__mro__):
         attributes.update(vars(base))
     for name, value in attributes.items():
+        if isinstance(value, Declaration | _Marked) and hasattr(Device, name):
+            raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
         if isinstance(value, Composite):
             for part, item in value.parts().items():
                 _declare(cls, declared, part, item)
@@ -429,13 +439,13 @@ def _collect(cls: type[Device]) -> Declarations:
 
 def _declare(cls: type[Device], declared: Declarations, name: str, value: Any) -> None:
     """Put one declaration into its table; whatever else stands in a class body is none."""
+    if name in _RESERVED and isinstance(value, Declaration | Guard | Timer):
+        raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
     if isinstance(value, Guard):
         declared.guards[name] = value
     elif isinstance(value, Timer):
         declared.timers[name] = value
     elif type(value) in _TABLE:
-        if name in _RESERVED:
-            raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
         value.name = name
         getattr(declared, _TABLE[type(value)])[name] = value
 

@@ -42,7 +42,8 @@ class Record:
         try:
             return plugins.devices[self.model]
         except PluginError as error:
-            raise self.error(str(error)) from None
+            own = "" if self.file else f"; a class of your own is made known by gc.register({self.model})"
+            raise self.error(f"{error}{own}") from None
 
     def error(self, message: str, field: str = "") -> CaseError:
         """An error that says where this record stands."""

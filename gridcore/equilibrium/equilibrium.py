@@ -280,8 +280,8 @@ def _check_balance(system: System, F: np.ndarray) -> None:
     rows = np.stack([system.layout.positions(buses, name) for name in Bus.potentials()], axis=1)
     for k in np.flatnonzero((np.abs(F[rows]) > 100 * TOLERANCE).any(axis=1))[:1]:
         raise InitialisationError(
-            f"the devices at {system.layout.instances[buses[k]].id} do not draw what they schedule: the currents sum to "
-            f"{np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")
+            f"the devices at {system.layout.instances[buses[k]].id} do not draw what they schedule: the currents "
+            f"sum to {np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")
 
 
 def _violations(switching: Switching, Z: np.ndarray) -> list[str]:

@@ -6,17 +6,21 @@ differentiated. ``docs/plugins.md`` has a complete one.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..equations.workspace import Workspace
+from ..errors import CaseError, PluginError
 from ..linear.fixed_pattern import Coefficients
 from ..linear.linsolve import Factors
 from ..registry import registries as plugins
+from ..suggest import suggest
 from ..tape.records import Method, Step
 
 if TYPE_CHECKING:
@@ -164,7 +168,30 @@ class StepOperator(Operator, ABC):
         return self.forward(np.zeros((1, n)), np.zeros((1, self.points.width)), 0 * one, one)[0]
 
 
+def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Stepper, Method]:
+    """A stepper of a registered method, and what a tape says of it: with all its options, also those left to defaults.
+
+    Raises
+    ------
+    PluginError
+        If there is no such method, or what is registered is no :class:`Stepper`.
+    CaseError
+        If it has not such an option (the nearest ones are offered), or an option may not have that value.
+    """
+    make = plugins.integrators[name].make
+    signature = inspect.signature(make)
+    known = list(signature.parameters)[1:]
+    for option in options:
+        if option not in known:
+            raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, known)}")
+    stepper = make(step, **options)
+    if not isinstance(stepper, Stepper):
+        raise PluginError(f"integrator '{name}' is no gridcore.integrate.Stepper but a {type(stepper).__name__}")
+    bound = signature.bind(step, **options)
+    bound.apply_defaults()
+    return stepper, Method(name, dict(list(bound.arguments.items())[1:]))
+
+
 def made_by(method: Method) -> Stepper:
     """A stepper as the one that a method of a tape stands for."""
-    stepper: Stepper = plugins.integrators[method.name](np.nan, **method.options)
-    return stepper
+    return new_stepper(method.name, np.nan, method.options)[0]

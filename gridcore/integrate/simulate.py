@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import time as clock_time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +11,12 @@ import numpy as np
 
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import CaseError, GridcoreError
-from ..registry import registries as plugins
 from ..results.run import Run
 from ..results.signals import needed
 from ..tape.checkpoints import Recomputed, states
 from ..tape.grid import Spacing, finest, grid
-from ..tape.records import Method
+from .base import new_stepper
 from .driver import Driver
-
-
-def _all(make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a method, with those that were left to their defaults."""
-    bound = inspect.signature(make).bind(0.0, **options)
-    bound.apply_defaults()
-    return dict(list(bound.arguments.items())[1:])
 
 
 def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: str = "theta", *, t0: float = 0.0,
@@ -75,13 +66,12 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
         raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
     grid(step, t0, t_end)  # refused before anything is made
     began = clock_time.perf_counter()
-    made = plugins.integrators[method]
-    stepper = made(finest(step), **options)
+    stepper, made_by = new_stepper(method, finest(step), options)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
     if isinstance(kept, Recomputed) and not stepper.one_step:
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
                         "use 'disk'")
-    driver = Driver(system, stepper, Method(method, _all(made, options)), step, t0, t_end, kept)
+    driver = Driver(system, stepper, made_by, step, t0, t_end, kept)
     settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
 
     def finish() -> Run:

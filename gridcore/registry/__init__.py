@@ -1,1 +1,48 @@
-"""registry"""
+"""What has a name and comes from plugins: hooks, the manager that calls them, records, registries.
+
+It may import errors only. It offers the hooks' marker, a record for each kind of thing, a registry for each
+kind, and registration for a session.
+"""
+
+from .hookspecs import API, Register, hookimpl
+from .records import (
+    Analysis,
+    Cases,
+    Command,
+    Companion,
+    Exporter,
+    Integrator,
+    JumpRule,
+    LinearSolver,
+    ObjectiveKind,
+    ObjectiveShape,
+    Plot,
+    Reader,
+)
+from .registries import (
+    REGISTRIES,
+    analyses,
+    cases,
+    commands,
+    companions,
+    devices,
+    exporters,
+    integrators,
+    jump_rules,
+    linear_solvers,
+    objective_kinds,
+    objective_shapes,
+    plots,
+    readers,
+    register,
+    registered,
+    reload,
+)
+from .registry import Registry
+
+__all__ = [
+    "API", "REGISTRIES", "Analysis", "Cases", "Command", "Companion", "Exporter", "Integrator", "JumpRule",
+    "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register", "Registry", "analyses", "cases",
+    "commands", "companions", "devices", "exporters", "hookimpl", "integrators", "jump_rules", "linear_solvers",
+    "objective_kinds", "objective_shapes", "plots", "readers", "register", "registered", "reload",
+]

@@ -1,135 +1,60 @@
-"""The plugin manager: entry points found, loaded at first use, and their names kept apart."""
+"""The registries, one for each hook, and registration for a session: a notebook, a script, a test."""
 
 from __future__ import annotations
 
-import functools
-import os
-import sys
-import warnings
+import inspect
 from collections.abc import Callable, Iterator
-from importlib import metadata
-from typing import Any
-
-import pluggy
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
 
 from ..errors import PluginError
-from ..suggest import suggest
-from . import hookspecs
+from . import records
+from .manager import manager
+from .registry import Registry
 
-GROUP = "gridcore"
-TRACE = "GRIDCORE_TRACE_HOOKS"
-
-
-class PluginWarning(UserWarning):
-    """A plugin could not be loaded and is skipped."""
+T = TypeVar("T")
 
 
-@functools.cache
-def manager() -> pluggy.PluginManager:
-    """The manager with every installed plugin in it. A plugin that fails is reported and skipped;
-    set ``GRIDCORE_TRACE_HOOKS=1`` to see on standard error who is called and registers what.
-    """
-    pm = pluggy.PluginManager(GROUP)
-    pm.add_hookspecs(hookspecs)
-    for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name):
-        origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution"
-        _trace(f"loading '{entry.name}' ({origin}) from {entry.value}")
-        try:
-            module = entry.load()
-            if not pm.is_registered(module):
-                pm.register(module, name=f"{entry.name} ({origin})")
-        except Exception as error:
-            _skipped(f"{entry.name} ({origin})", error)
-    try:
-        pm.check_pending()
-    except pluggy.PluginValidationError as error:  # a misspelt hook would never be called
-        _skipped(str(error.plugin and pm.get_name(error.plugin)), error)
-    return pm
+class Devices(Registry[Any]):
+    """Device classes by name; a class is its own record."""
+
+    def __init__(self, hook: str):
+        super().__init__(type, hook, "device")
+
+    def make(self, *values: Any, **named: Any) -> Any:
+        """A device class, from what ``register`` was given."""
+        if len(values) != 1 or named:
+            raise PluginError("a device is registered by its class alone: register(MyDevice)")
+        cls = values[0]
+        if not inspect.isclass(cls) or not hasattr(cls, "declares"):
+            raise PluginError(f"{cls!r} is not a class that is derived from gridcore.Device")
+        if cls.contract_error is not None:
+            raise cls.contract_error
+        return cls
+
+    def name(self, item: Any) -> str:
+        """The name of the class."""
+        return item.__name__
 
 
-def _trace(text: str) -> None:
-    if os.environ.get(TRACE):
-        sys.stderr.write(f"gridcore: {text}\n")
+class Formats(Registry[T]):
+    """Records that are found by the suffix of a file."""
+
+    def of_file(self, path: Path) -> T | None:
+        """That of the longest suffix that a file's name ends in, in capitals or not; None if there is none."""
+        fitting = [suffix for suffix in self if path.name.lower().endswith(suffix.lower())]
+        return self[max(fitting, key=len)] if fitting else None
 
 
-def _skipped(plugin: str, error: Exception) -> None:
-    warnings.warn(f"plugin {plugin} is skipped: {type(error).__name__}: {error}", PluginWarning, stacklevel=3)
-
-
-class Registry:
-    """What one hook's plugins registered, by name.
-
-    Raises
-    ------
-    PluginError
-        If two plugins register one name (both are named), or a name is asked for that none has
-        (the nearest ones are offered).
-    """
-
-    def __init__(self, kind: str, hook: str):
-        self.kind, self.hook = kind, hook
-        self._origin: dict[str, str] = {}
-        self._items: dict[str, Any] | None = None
-
-    def _load(self) -> dict[str, Any]:
-        if self._items is None:
-            items: dict[str, Any] = {}
-            for impl in getattr(manager().hook, self.hook).get_hookimpls():
-                _trace(f"{self.hook}: {impl.plugin_name}")
-                try:
-                    impl.function(register=functools.partial(self._register, items, impl.plugin_name))
-                except PluginError:
-                    raise
-                except Exception as error:
-                    _skipped(impl.plugin_name, error)
-            self._items = items
-        return self._items
-
-    def _register(self, items: dict[str, Any], origin: str, name: Any, item: Any = None, *rest: Any,
-                  **named: Any) -> None:
-        if item is None:  # register(thing): it knows its own name
-            name, item = getattr(name, "name", None) or name.__name__, name
-        if name in items:
-            raise PluginError(f"{self.kind} '{name}' is registered twice: "
-                              f"by {self._origin[name]} and by {origin}")
-        items[name] = (item, *rest, *named.values()) if rest or named else item
-        self._origin[name] = origin
-        _trace(f"{self.hook}:   {self.kind} '{name}'")
-
-    def __getitem__(self, name: str) -> Any:
-        items = self._load()
-        if name not in items:
-            raise PluginError(f"unknown {self.kind} '{name}'{suggest(name, items)}")
-        return items[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._load()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._load())
-
-    def origin(self, name: str) -> str:
-        """The plugin and distribution that registered `name`."""
-        self[name]
-        return self._origin[name]
-
-
-devices = Registry("device", "register_devices")
-integrators = Registry("integrator", "register_integrators")
-readers = Registry("file format", "register_readers")
-companions = Registry("companion format", "register_companions")
-jump_rules = Registry("jump rule", "register_jump_rules")
-commands = Registry("command", "register_commands")
-
-
-class Analyses(Registry):
+class Analyses(Registry[records.Analysis]):
     """``gc.analyses.<name>(...)``: whatever plugins registered."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
-            return self[name]
+            return self[name].function
         except PluginError as error:
             raise AttributeError(str(error)) from None
 
@@ -137,5 +62,72 @@ class Analyses(Registry):
         return [*super().__dir__(), *self]
 
 
-analyses = Analyses("analysis", "register_analyses")
-REGISTRIES = (devices, integrators, analyses, readers, companions, jump_rules, commands)
+devices = Devices("register_devices")
+integrators = Registry[records.Integrator](records.Integrator, "register_integrators")
+linear_solvers = Registry[records.LinearSolver](records.LinearSolver, "register_linear_solvers")
+analyses = Analyses(records.Analysis, "register_analyses")
+readers = Formats[records.Reader](records.Reader, "register_readers")
+companions = Formats[records.Companion](records.Companion, "register_companions")
+cases = Registry[records.Cases](records.Cases, "register_cases")
+jump_rules = Registry[records.JumpRule](records.JumpRule, "register_jump_rules")
+objective_kinds = Registry[records.ObjectiveKind](records.ObjectiveKind, "register_objective_kinds")
+objective_shapes = Registry[records.ObjectiveShape](records.ObjectiveShape, "register_objective_shapes")
+plots = Registry[records.Plot](records.Plot, "register_plots")
+exporters = Formats[records.Exporter](records.Exporter, "register_exporters")
+commands = Registry[records.Command](records.Command, "register_commands")
+REGISTRIES: tuple[Registry[Any], ...] = (
+    devices, integrators, linear_solvers, analyses, readers, companions, cases, jump_rules, objective_kinds,
+    objective_shapes, plots, exporters, commands)
+_BY_RECORD = {registry.record: registry for registry in REGISTRIES}
+
+
+def _placed(thing: Any) -> tuple[Registry[Any], Any]:
+    """The registry for a thing, and the item that it is there."""
+    registry = _BY_RECORD.get(type(thing), devices)
+    return registry, registry.make(thing)
+
+
+def register(thing: T, *more: Any) -> T:
+    """Register things for this session, as an installed plugin would; the first is returned.
+
+    ``gc.register(MyDevice)``, also as a decorator; ``gc.register(gridcore.registry.Analysis("spread", spread))``.
+
+    Parameters
+    ----------
+    thing, *more : type or record
+        Device classes, or records of :mod:`gridcore.registry.records`. One that this session registered before
+        under the same name is replaced.
+
+    Raises
+    ------
+    PluginError
+        If one is not what its kind should be, or a plugin has its name; then none is registered.
+    DeviceError
+        If a device class is faulty.
+    """
+    placed = [_placed(item) for item in (thing, *more)]
+    for registry, item in placed:
+        registry.check_free(item)
+    for registry, item in placed:
+        registry.add(item)
+    return thing
+
+
+@contextmanager
+def registered(*things: Any) -> Iterator[None]:
+    """Within it, things are registered as by :func:`register`, in place of whatever has their names.
+
+    ``with gc.registered(MyDevice): ...``. What is registered within it for the session is forgotten after it.
+    """
+    placed = [_placed(thing) for thing in things]
+    with ExitStack() as stack:
+        for registry in REGISTRIES:
+            stack.enter_context(registry.having([item for its, item in placed if its is registry]))
+        yield
+
+
+def reload() -> None:
+    """Find all plugins again at the next look-up: one was installed, or the environment changed."""
+    manager.cache_clear()
+    for registry in REGISTRIES:
+        registry.forget()

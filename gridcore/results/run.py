@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import GridcoreError
+from ..registry import registries as plugins
 from ..tape.records import Arm, Cancel, Switch, Tape
 
 if TYPE_CHECKING:
@@ -194,10 +196,22 @@ class Run:
         to_csv(self, Path(path), columns)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a NetCDF file; :func:`load_run` gives this run back, bit for bit."""
-        from .store import save
+        """Write the run, in the format that the file's suffix stands for.
 
-        save(self, Path(path))
+        ``.nc`` is a NetCDF file with everything, from which :func:`load_run` gives this run back, bit for bit;
+        ``.csv`` a table as of :meth:`to_csv`; plugins may have others.
+
+        Raises
+        ------
+        GridcoreError
+            If there is no such format, or the file cannot be written.
+        """
+        path = Path(path)
+        exporter = plugins.exporters.of_file(path)
+        if exporter is None:
+            known = ", ".join(sorted(plugins.exporters))
+            raise GridcoreError(f"{path}: runs are not written in this format; there are: {known}")
+        exporter.write(self, path)
 
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "

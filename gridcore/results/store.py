@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tempfile
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..registry import registries as plugins
 from ..tape import records as trajectory
+from ..case import native
 from ..case.records import Case
 from ..tape.checkpoints import AUTO, Recorded, states
 from ..contract.device import Declarations
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 FORMAT = "gridcore run"
 VERSION = 2
-_CASE = ".toml"
 _CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
 _RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
 
@@ -152,7 +150,7 @@ def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any, **at
 def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
     system, tape = run.system, run.tape
     group.attrs.update({
-        "case": _case_text(system.case),
+        "case": native.dumps(system.case),
         "case_name": system.case.name,
         "order": json.dumps([instance.id for instance in system.layout.instances]),
         "deenergise": int(system.islands.deenergise),
@@ -272,20 +270,8 @@ def _read_tape(file: Any, group: Any, system: Equilibrium) -> Tape:
 # ---------------------------------------------------------------- the case and its system
 
 
-def _case_text(case: Case) -> str:
-    _, write = plugins.readers[_CASE]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"run{_CASE}")
-        write(case, file)
-        return file.read_text(encoding="utf-8")
-
-
 def _read_case(text: str, name: str, order: list[str]) -> Case:
-    read, _ = plugins.readers[_CASE]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"run{_CASE}")
-        file.write_text(text, encoding="utf-8")
-        case: Case = read(file)
+    case = native.loads(text, "run")
     case.name = name
     by_id = dict(zip(case.ids(), case.records, strict=True))
     case.records = [by_id[id] for id in order]  # the text groups them by model

@@ -162,7 +162,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
         replayable(run.tape)
     wanted = Wanted.of(run.system, wrt, dispatch)
     warn_of_coincidence(run, wanted)
-    rule = plugins.jump_rules[jumps or method]
+    rule = plugins.jump_rules[jumps or method].rule
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints
     carried = carried_parameters(run.system, run.tape, wanted.parameters, weights.parameters(run.system),

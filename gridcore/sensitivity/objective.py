@@ -6,9 +6,10 @@ and differentiated like a device; and a way to take it: at the end, integrated, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -18,9 +19,8 @@ from ..contract.scope import Path, Scope
 from ..equations.layout import BASE
 from ..equations.trace import numpy_on_symbols
 from ..errors import CaseError
-from ..integrate.base import made_by
 from ..kept import KeptFor
-from ..tape.records import Step
+from .quadrature import Sampling, Steps, Taken
 from .same_function import fingerprint
 
 if TYPE_CHECKING:
@@ -32,15 +32,48 @@ _joined: KeptFor[tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]] = KeptF
 _mapped: KeptFor[tuple[ca.Function, ca.Function]] = KeptFor("objectives_at_points")
 
 
-class Objective:
-    """Base of objectives; they add up: ``Integral(f) + 2.0 * Terminal(g)``."""
+class Objective(ABC):
+    """A number made of a run. A kind of one's own says its value and its partial derivatives on the run.
+
+    They add up, also of different kinds: ``Integral(f) + 2.0 * Terminal(g)``.
+    """
 
     name: str = ""
     unit: str = ""
 
+    @abstractmethod
+    def value(self, run: Run) -> float:
+        """The number."""
+
+    @abstractmethod
+    def weights(self, run: Run) -> Partials:
+        """Its derivatives in entries of Z at the points of the run, each point at its own time."""
+
+    @abstractmethod
+    def clocks(self, run: Run, moving: bool = True) -> Mapping[int, float]:
+        """Its derivatives in the times of points, by clock (``run.tape.clocks``); empty where it has none.
+
+        Parameters
+        ----------
+        moving : bool
+            Whether points move with their clocks, and the states that `weights` is about with them, as under the
+            jump rule ``discrete``. Otherwise states are those at fixed times, as under ``continuous``, and only
+            what the times change by themselves counts: the bounds of an integral.
+        """
+
     def terms(self) -> list[tuple[float, Objective]]:
         """The sum that it is: factors and simple objectives."""
         return [(1.0, self)]
+
+    @staticmethod
+    def together(run: Run, terms: Sequence[Term], tally: Tally) -> None:
+        """Add several terms that share this function to a tally; a kind whose objectives share work has its own."""
+        for term in terms:
+            partials = term.objective.weights(run)
+            tally.values[term.owner] += term.factor * term.objective.value(run)
+            tally.at_points(np.full(len(partials.at), term.owner), partials.at, term.factor * partials.points)
+            for clock, amount in term.objective.clocks(run, tally.moving).items():
+                tally.at_clock(term, clock, amount)
 
     def __add__(self, other: Objective) -> Sum:
         return Sum(self.terms() + other.terms(), self.name or other.name)
@@ -52,7 +85,77 @@ class Objective:
 
 
 @dataclass
-class Sum(Objective):
+class Partials:
+    """Derivatives of an objective in what it reads of a run.
+
+    Attributes
+    ----------
+    at : (entries,) int array
+        Positions in Z: ``run.system.layout.address("GEN2.omega")``.
+    points : (points, entries) array
+        The derivative in each, at each point of the run.
+    """
+
+    at: np.ndarray
+    points: np.ndarray
+
+
+@dataclass
+class Term:
+    """One simple objective of those that are evaluated: the number of the one it belongs to, and its factor there."""
+
+    owner: int
+    factor: float
+    objective: Any
+
+
+class Tally:
+    """Values and derivatives of objectives as they add up.
+
+    Attributes
+    ----------
+    values : (objectives,) array
+    moving : bool
+        See :meth:`Objective.clocks`.
+    """
+
+    def __init__(self, count: int, moving: bool):
+        self.values, self.moving = np.zeros(count), moving
+        self._clocks: dict[int, np.ndarray] = {}
+        self._blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def at_points(self, row: np.ndarray, at: np.ndarray, points: np.ndarray) -> None:
+        """Add derivatives at points: objective (entries,), position in Z (entries,), and values (points, entries)."""
+        self._blocks.append((row, at, points))
+
+    def at_clock(self, term: Term, clock: int, amount: float) -> None:
+        """Add a term's derivative in the time of a clock."""
+        self._clocks.setdefault(clock, np.zeros(len(self.values)))[term.owner] += term.factor * amount
+
+    def weights(self, run: Run) -> Weights:
+        """All of it."""
+        none = np.zeros(0, dtype=int)
+        rows, ats, points = zip((none, none, np.zeros((len(run.t), 0))), *self._blocks)
+        return Weights(self.values, np.concatenate(rows), np.concatenate(ats), np.concatenate(points, axis=1),
+                       list(self._clocks.items()))
+
+
+class _Evaluated(Objective):
+    """Base of objectives that :func:`evaluate` takes in parts or together with others: alone, it is asked for one."""
+
+    def value(self, run: Run) -> float:
+        return float(evaluate(run, [self]).values[0])
+
+    def weights(self, run: Run) -> Partials:
+        found = evaluate(run, [self])
+        return Partials(found.at, found.points)
+
+    def clocks(self, run: Run, moving: bool = True) -> Mapping[int, float]:
+        return {clock: float(amount[0]) for clock, amount in evaluate(run, [self], moving).clocks}
+
+
+@dataclass
+class Sum(_Evaluated):
     """A weighted sum of objectives."""
 
     parts: list[tuple[float, Objective]]
@@ -63,26 +166,63 @@ class Sum(Objective):
         return self.parts
 
 
+class Pointwise(_Evaluated):
+    """Base of objectives of a function of named quantities, which is traced and differentiated at every point.
+
+    A kind of one's own says by :meth:`take` how values at points become a number.
+    """
+
+    function: Function
+
+    @abstractmethod
+    def take(self, points: Points, r: np.ndarray) -> Taken:
+        """The number that becomes of the values `r`, (points,), of the function."""
+
+    @staticmethod
+    def together(run: Run, terms: Sequence[Term], tally: Tally) -> None:
+        """All functions are traced as one."""
+        traced = trace(run, [term.objective for term in terms])
+        sums, points = np.zeros((len(run.t), len(traced.row))), Points(run, tally.moving)
+        for place, term in enumerate(terms):
+            mine = np.flatnonzero(traced.row == place)
+            taken = term.objective.take(points, traced.values[:, place])
+            tally.values[term.owner] += term.factor * taken.value
+            weight = term.factor * taken.weight
+            sums[:, mine] += weight[:, None] * traced.gradients[:, mine]
+            for clock, amount in taken.clocks:
+                tally.at_clock(term, clock, amount)
+        owner = np.array([term.owner for term in terms])
+        tally.at_points(owner[traced.row], traced.at, sums)
+
+
 @dataclass
-class Terminal(Objective):
+class Terminal(Pointwise):
     """``function`` at the end of the run."""
 
     function: Function
     name: str = ""
     unit: str = ""
 
+    def take(self, points: Points, r: np.ndarray) -> Taken:
+        weight = np.zeros(len(r))
+        weight[-1] = 1.0
+        return Taken(r[-1], weight)
+
 
 @dataclass
-class Integral(Objective):
+class Integral(Pointwise):
     """The time integral of ``function``, by the rule of the method on the steps of the run."""
 
     function: Function
     name: str = ""
     unit: str = ""
 
+    def take(self, points: Points, r: np.ndarray) -> Taken:
+        return points.steps.quadrature(r, points.moving)
 
-@dataclass
-class Sampled(Objective):
+
+@dataclass(init=False)
+class Sampled(Pointwise):
     """``sum_i weights_i (function(t_i) - data_i)^2``, by linear interpolation between points of the run.
 
     Parameters
@@ -95,14 +235,29 @@ class Sampled(Objective):
 
     times: Sequence[float] | np.ndarray
     function: Function
-    data: Any = 0.0
-    weights: Any = 1.0
-    name: str = ""
-    unit: str = ""
+    data: Any
+    factors: Any
+    name: str
+    unit: str
+
+    def __init__(self, times: Sequence[float] | np.ndarray, function: Function, data: Any = 0.0, weights: Any = 1.0,
+                 name: str = "", unit: str = ""):
+        self.times, self.function, self.data, self.factors = times, function, data, weights
+        self.name, self.unit = name, unit
+
+    def take(self, points: Points, r: np.ndarray) -> Taken:
+        at = Sampling.of(points.run, self.times)
+        factors = np.broadcast_to(np.asarray(self.factors, dtype=float), at.k.shape)
+        data = np.broadcast_to(np.asarray(self.data, dtype=float), at.k.shape)
+        if not np.isfinite(data).all():
+            raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
+                            "not finite")
+        error = at.values(r) - data
+        return at.take(r, float(factors @ error**2), 2 * factors * error, points.moving)
 
 
-@dataclass
-class At(Objective):
+@dataclass(init=False)
+class At(Pointwise):
     """``sum_i weights_i function(t_i)``, by linear interpolation between points of the run.
 
     Parameters
@@ -115,9 +270,31 @@ class At(Objective):
 
     times: Sequence[float] | np.ndarray
     function: Function
-    weights: Any = 1.0
-    name: str = ""
-    unit: str = ""
+    factors: Any
+    name: str
+    unit: str
+
+    def __init__(self, times: Sequence[float] | np.ndarray, function: Function, weights: Any = 1.0, name: str = "",
+                 unit: str = ""):
+        self.times, self.function, self.factors, self.name, self.unit = times, function, weights, name, unit
+
+    def take(self, points: Points, r: np.ndarray) -> Taken:
+        at = Sampling.of(points.run, self.times)
+        factors = np.broadcast_to(np.asarray(self.factors, dtype=float), at.k.shape)
+        return at.take(r, float(factors @ at.values(r)), factors, points.moving)
+
+
+@dataclass
+class Points:
+    """The points of a run, for :meth:`Pointwise.take`; `moving` as in :meth:`Objective.clocks`."""
+
+    run: Run
+    moving: bool
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The steps between them."""
+        return Steps.of(self.run)
 
 
 class _Named:
@@ -185,33 +362,14 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
         Whether a point moves with its clock, so that derivatives in its state follow it along the
         trajectory; otherwise they are those at a fixed time, and only the bounds of integrals move.
     """
-    terms = [(i, factor, term) for i, o in enumerate(objectives) for factor, term in o.terms()]
-    traced = trace(run, [term for _, _, term in terms])
-    values = np.zeros(len(objectives))
-    points = np.zeros((len(run.t), len(traced.row)))
-    clocks: dict[int, np.ndarray] = {}
-    steps = _Steps.of(run)
-
-    def add_to_clock(i: int, factor: float, number: int, amount: float) -> None:
-        clocks.setdefault(number, np.zeros(len(objectives)))[i] += factor * amount
-
-    for place, (i, factor, term) in enumerate(terms):
-        mine, r = np.flatnonzero(traced.row == place), traced.values[:, place]
-        weight = np.zeros(len(run.t))
-        if isinstance(term, Terminal):
-            values[i] += factor * r[-1]
-            weight[-1] = factor
-        elif isinstance(term, Integral):
-            values[i] += factor * steps.quadrature(r, partial(add_to_clock, i, factor), moving)
-            weight = factor * steps.weight
-        elif isinstance(term, Sampled | At):
-            values[i] += factor * _samples(run, term, r, weight, partial(add_to_clock, i, factor) if moving else None)
-            weight *= factor
-        else:
-            raise CaseError(f"{term!r} is not an objective")
-        points[:, mine] += weight[:, None] * traced.gradients[:, mine]
-    owner = np.array([i for i, _, _ in terms])
-    return Weights(values, owner[traced.row], traced.at, points, list(clocks.items()))
+    tally = Tally(len(objectives), moving)
+    by_kind: dict[Callable[..., None], list[Term]] = {}
+    for i, objective in enumerate(objectives):
+        for factor, simple in objective.terms():
+            by_kind.setdefault(simple.together, []).append(Term(i, factor, simple))
+    for together, terms in by_kind.items():
+        together(run, terms, tally)
+    return tally.weights(run)
 
 
 @dataclass
@@ -258,113 +416,3 @@ def _traced(system: Equilibrium, functions: Sequence[Function]
     row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())
     joined = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
     return joined, np.array(list(named.symbols), dtype=int), row, column
-
-
-@dataclass
-class _Steps:
-    """The steps of a run as arrays, and the weights of its quadrature at the points."""
-
-    k: np.ndarray
-    h: np.ndarray
-    clocked: list[Step]
-    ends: list[float]
-    weight: np.ndarray
-
-    @classmethod
-    def of(cls, run: Run) -> _Steps:
-        steps = [record for record in run.tape.records if isinstance(record, Step)]
-        k, h = np.array([s.k for s in steps], dtype=int), np.array([s.h for s in steps])
-        ends = [made_by(method).end_weight for method in run.tape.methods]
-        end = np.array(ends)[[s.method for s in steps]]
-        weight = np.zeros(len(run.t))
-        np.add.at(weight, k, h * (1 - end))
-        np.add.at(weight, k + 1, h * end)
-        return cls(k, h, [s for s in steps if s.start or s.end], ends, weight)
-
-    def quadrature(self, r: np.ndarray, clock: Callable[[int, float], None], moving: bool) -> float:
-        """The integral of `r`; `clock` is told its derivatives in the times of the steps' ends."""
-        for step in self.clocked:
-            end = self.ends[step.method]
-            mean = (1 - end) * r[step.k] + end * r[step.k + 1]
-            if step.end:
-                clock(step.end, mean if moving else r[step.k + 1])
-            if step.start:
-                clock(step.start, -mean if moving else -r[step.k])
-        return float(self.weight @ r)
-
-
-@dataclass
-class Sampling:
-    """Where given times fall on a run, for linear interpolation between its points.
-
-    At an instant at which something switched it is the value before.
-
-    Attributes
-    ----------
-    k : (samples,) int array
-        The point before each time; it lies between this one and the next.
-    part : (samples,) array
-        How far on the way to the next, 0 to 1.
-    h : (samples,) array
-        The time between the two (s).
-    start, end : (samples,) int arrays
-        Their clocks.
-    """
-
-    k: np.ndarray
-    part: np.ndarray
-    h: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-
-    @classmethod
-    def of(cls, run: Run, times: Sequence[float] | np.ndarray) -> Sampling:
-        """Times on a run.
-
-        Raises
-        ------
-        CaseError
-            If one is no number, or outside the run.
-        """
-        times = np.asarray(times, dtype=float)
-        outside = times[~((times >= run.t[0]) & (times <= run.t[-1]))]
-        if len(outside):
-            raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
-        steps = [record for record in run.tape.records if isinstance(record, Step) and record.h > 0]
-        ends = run.t[[s.k + 1 for s in steps]]
-        chosen = np.minimum(np.searchsorted(ends, times), len(steps) - 1)
-        k, start, end = (np.array([getattr(s, name) for s in steps], dtype=int)[chosen]
-                         for name in ("k", "start", "end"))
-        h = np.array([s.h for s in steps])[chosen]
-        return cls(k, (times - run.t[k]) / h, h, start, end)
-
-    def values(self, r: np.ndarray) -> np.ndarray:
-        """Values at the times, from those at all points of the run: (points, ...) to (samples, ...)."""
-        part = self.part.reshape(-1, *[1] * (r.ndim - 1))
-        return (1 - part) * r[self.k] + part * r[self.k + 1]
-
-
-def _samples(run: Run, term: Sampled | At, r: np.ndarray, weight: np.ndarray,
-             clock: Callable[[int, float], None] | None) -> float:
-    """A sum over samples; its derivatives at the points go to `weight`, those in the times of points to `clock`."""
-    at = Sampling.of(run, term.times)
-    values, factors = at.values(r), np.broadcast_to(np.asarray(term.weights, dtype=float), at.k.shape)
-    if isinstance(term, At):
-        total, slope = float(factors @ values), factors
-    else:
-        data = np.broadcast_to(np.asarray(term.data, dtype=float), at.k.shape)
-        if not np.isfinite(data).all():
-            raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
-                            "not finite")
-        error = values - data
-        total, slope = float(factors @ error**2), 2 * factors * error
-    np.add.at(weight, at.k, slope * (1 - at.part))
-    np.add.at(weight, at.k + 1, slope * at.part)
-    along = slope * (r[at.k + 1] - r[at.k]) / at.h
-    if clock is not None:
-        for i in np.flatnonzero(at.start | at.end):
-            if at.start[i]:
-                clock(int(at.start[i]), along[i] * (at.part[i] - 1))
-            if at.end[i]:
-                clock(int(at.end[i]), -along[i] * at.part[i])
-    return total

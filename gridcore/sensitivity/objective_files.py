@@ -37,6 +37,8 @@ import numpy as np
 from ..case.units import Base, convert
 from ..equations.layout import BASE
 from ..errors import CaseError
+from ..registry import ObjectiveShape
+from ..registry import registries as plugins
 from ..results.signals import select
 from ..suggest import suggest
 from .objective import Integral, Objective, Sampled, Terminal
@@ -44,11 +46,7 @@ from .objective import Integral, Objective, Sampled, Terminal
 if TYPE_CHECKING:
     from ..equilibrium.equilibrium import Equilibrium
 
-Density = Callable[[Any], Any]
-KINDS = ("terminal", "integral", "sampled")
-SHAPES = {"value": (), "square": ("reference",), "band violation": ("low", "high", "power")}
 _COMMON = ("name", "kind", "of", "sigma")
-_SAMPLED = ("data", "column", "time")
 HEADINGS = ("title", "source", "remarks")
 
 
@@ -78,12 +76,12 @@ def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
     tables = data.get("objective")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise CaseError("has no objectives: write tables [[objective]]", file=str(path))
-    return [o for k, table in enumerate(tables, 1) for o in _Table(path, f"objective {k}", table).objectives(system)]
+    return [o for k, table in enumerate(tables, 1) for o in Table(path, f"objective {k}", table).objectives(system)]
 
 
 @dataclass
-class _Quantity:
-    """What an objective is about: its address, its unit, and what per unit refers to."""
+class Quantity:
+    """What an objective is about: its device and name, its unit, and what per unit refers to."""
 
     device: str
     name: str
@@ -92,6 +90,7 @@ class _Quantity:
 
     @property
     def address(self) -> str:
+        """``device.name``."""
         return f"{self.device}.{self.name}"
 
     def fill(self, text: str) -> str:
@@ -111,29 +110,39 @@ def _named(system: Equilibrium, of: str) -> list[tuple[str, str]]:
         return found
 
 
-def _quantity(system: Equilibrium, device: str, name: str) -> _Quantity:
+def _quantity(system: Equilibrium, device: str, name: str) -> Quantity:
     instance = system.layout.instances[system.layout.find(device)]
     base = Base(system.case.base_mva, instance.values.get("kv"), system.case.frequency)
-    return _Quantity(device, name, instance.device.declares.unit(name), base)
+    return Quantity(device, name, instance.device.declares.unit(name), base)
 
 
-class _Table:
-    """One table of the file; reads its fields, and says where a field is wrong."""
+class Table:
+    """One table of the file; gives its fields, and says where a field is wrong.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    row : str
+        Which of its tables.
+    fields : dict
+    """
 
     def __init__(self, path: Path, row: str, fields: dict[str, Any]):
         self.path, self.row, self.fields = path, row, fields
 
     def error(self, message: str, field: str = "") -> CaseError:
+        """An error that says where it is."""
         return CaseError(message, file=str(self.path), row=self.row, field=field)
 
     def objectives(self, system: Equilibrium) -> list[Objective]:
         """One for each quantity that the pattern matches."""
-        kind = self.word("kind", KINDS)
-        shape = "" if kind == "sampled" else self.word("shape", SHAPES, "value")
-        known = (*_COMMON, *(_SAMPLED if kind == "sampled" else ("shape", *SHAPES[shape])))
+        kind = plugins.objective_kinds[self.word("kind", plugins.objective_kinds)]
+        shape = self._shape() if kind.shaped else None
+        known = (*_COMMON, *kind.fields, *(("shape", *shape.fields) if shape else ()))
         for field in self.fields:
             if field not in known:
-                what = "a sampled objective" if kind == "sampled" else f"the shape '{shape}'"
+                what = f"the shape '{shape.name}'" if shape else f"a {kind.name} objective"
                 raise self.error(f"{what} has no such field{suggest(field, known)}", field)
         of = self.text("of")
         try:
@@ -141,47 +150,24 @@ class _Table:
         except CaseError as error:
             raise self.error(str(error), "of") from None
         quantities = [_quantity(system, device, name) for device, name in found]
-        out = [self.sampled(q) if kind == "sampled" else self.shaped(kind, shape, q) for q in quantities]
-        self.label(out, quantities, f"{kind} {shape}".replace("sampled ", "sampled deviation"))
+        out = [kind.make(self, quantity) for quantity in quantities]
+        self.label(out, quantities, f"{kind.name} {shape.name if shape else 'deviation'}")
         return out
 
-    def label(self, objectives: list[Objective], quantities: list[_Quantity], what: str) -> None:
+    def _shape(self) -> ObjectiveShape:
+        return plugins.objective_shapes[self.word("shape", plugins.objective_shapes, "value")]
+
+    def density(self, quantity: Quantity) -> Density:
+        """What the shape that the table names makes of a quantity."""
+        found: Density = self._shape().make(self, quantity)
+        return found
+
+    def label(self, objectives: list[Objective], quantities: list[Quantity], what: str) -> None:
         """Give each its name; where the file's own would be the same for several, the quantity is added."""
         given = self.text("name", f"{what} of {{device}}.{{quantity}}")
         names = [q.fill(given) for q in quantities]
         for o, q, name in zip(objectives, quantities, names, strict=True):
             o.name = name if names.count(name) == 1 else f"{name} {q.address}"
-
-    def shaped(self, kind: str, shape: str, quantity: _Quantity) -> Objective:
-        """A terminal or an integral objective."""
-        sigma, key = self.number("sigma", default=1.0), (quantity.device, quantity.name)
-        power: float = 1
-        if shape == "value":
-            density = _value(key, sigma)
-        elif shape == "square":
-            density, power = _square(key, sigma, self.number("reference", quantity)), 2
-        else:
-            low, high = (self.number(field, quantity, default=end)
-                         for field, end in (("low", -math.inf), ("high", math.inf)))
-            if not math.isfinite(low) and not math.isfinite(high):
-                raise self.error("missing: give low, high or both", "high")
-            if not low < high:
-                raise self.error(f"{low:g} must be less than high = {high:g}", "low")
-            power = self.number("power", default=2.0)
-            if power < 1:
-                raise self.error(f"{power:g} must be at least 1", "power")
-            power = int(power) if power == int(power) else power
-            density = _violation(key, sigma, low, high, power)
-        made = Integral if kind == "integral" else Terminal
-        return made(density, unit=_unit(quantity.unit, power, "s" if kind == "integral" else ""))
-
-    def sampled(self, quantity: _Quantity) -> Objective:
-        """The sum of squared differences to a column of a CSV file."""
-        file = self.path.parent / self.text("data")
-        column = quantity.fill(self.text("column", quantity.address))
-        times, values = self.columns(file, self.text("time", "time"), column)
-        return Sampled(times, _value((quantity.device, quantity.name), 1.0), values, self.number("sigma", default=1.0),
-                       unit=_unit(quantity.unit, 2))
 
     def columns(self, file: Path, *names: str) -> list[np.ndarray]:
         """Columns of a CSV file as numbers."""
@@ -203,6 +189,7 @@ class _Table:
         return [np.array(values) for values in out]
 
     def cell(self, text: str | None, place: str) -> float:
+        """A number of a CSV file."""
         try:
             value = float(text or "")
         except ValueError:
@@ -212,6 +199,7 @@ class _Table:
         return value
 
     def text(self, field: str, default: str | None = None) -> str:
+        """A text of the table."""
         value = self.fields.get(field, default)
         if value is None:
             raise self.error("missing", field)
@@ -220,12 +208,13 @@ class _Table:
         return value
 
     def word(self, field: str, known: Any, default: str | None = None) -> str:
+        """A text of the table that is one of those known."""
         value = self.text(field, default)
         if value not in known:
             raise self.error(f"unknown {field} '{value}'{suggest(value, known)}", field)
         return value
 
-    def number(self, field: str, quantity: _Quantity | None = None, default: float | None = None) -> float:
+    def number(self, field: str, quantity: Quantity | None = None, default: float | None = None) -> float:
         """A number of the file; with a quantity, in its unit."""
         value = self.fields.get(field, default)
         if value is None:
@@ -240,15 +229,44 @@ class _Table:
         return float(value)
 
 
-def _value(key: tuple[str, str], sigma: float) -> Density:
-    return lambda v: sigma * v[key]
+@dataclass
+class Density:
+    """A shape of a quantity: a function of named quantities, ``lambda v: v["GEN2", "omega"]``, and its unit."""
+
+    function: Callable[[Any], Any]
+    unit: str
 
 
-def _square(key: tuple[str, str], sigma: float, reference: float) -> Density:
-    return lambda v: sigma * (v[key] - reference) ** 2
+def value(table: Table, quantity: Quantity) -> Density:
+    """The shape ``value``: the quantity."""
+    sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)
+    return Density(lambda v: sigma * v[key], quantity.unit)
 
 
-def _violation(key: tuple[str, str], sigma: float, low: float, high: float, power: float) -> Density:
+def square(table: Table, quantity: Quantity) -> Density:
+    """The shape ``square``: its squared difference to a reference."""
+    sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)
+    reference = table.number("reference", quantity)
+    return Density(lambda v: sigma * (v[key] - reference) ** 2, to_power(quantity.unit, 2))
+
+
+def band_violation(table: Table, quantity: Quantity) -> Density:
+    """The shape ``band violation``: a power of how far it is outside a band."""
+    low, high = (table.number(field, quantity, default=end)
+                 for field, end in (("low", -math.inf), ("high", math.inf)))
+    if not math.isfinite(low) and not math.isfinite(high):
+        raise table.error("missing: give low, high or both", "high")
+    if not low < high:
+        raise table.error(f"{low:g} must be less than high = {high:g}", "low")
+    power = table.number("power", default=2.0)
+    if power < 1:
+        raise table.error(f"{power:g} must be at least 1", "power")
+    power = int(power) if power == int(power) else power
+    sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)
+    return Density(_violation(key, sigma, low, high, power), to_power(quantity.unit, power))
+
+
+def _violation(key: tuple[str, str], sigma: float, low: float, high: float, power: float) -> Callable[[Any], Any]:
     if not math.isfinite(low):
         return lambda v: sigma * np.maximum(0.0, v[key] - high) ** power
     if not math.isfinite(high):
@@ -256,7 +274,29 @@ def _violation(key: tuple[str, str], sigma: float, low: float, high: float, powe
     return lambda v: sigma * np.maximum(0.0, np.maximum(v[key] - high, low - v[key])) ** power
 
 
-def _unit(unit: str, power: float, time: str = "") -> str:
-    if unit and power != 1:
-        unit = f"({unit})^{power:g}" if "/" in unit else f"{unit}^{power:g}"
-    return " ".join(filter(None, [unit, time]))
+def terminal(table: Table, quantity: Quantity) -> Objective:
+    """The kind ``terminal``: a shape at the end of the run."""
+    density = table.density(quantity)
+    return Terminal(density.function, unit=density.unit)
+
+
+def integral(table: Table, quantity: Quantity) -> Objective:
+    """The kind ``integral``: a shape over time."""
+    density = table.density(quantity)
+    return Integral(density.function, unit=f"{density.unit} s".lstrip())
+
+
+def sampled(table: Table, quantity: Quantity) -> Objective:
+    """The kind ``sampled``: the sum of squared differences to a column of a CSV file."""
+    file, key = table.path.parent / table.text("data"), (quantity.device, quantity.name)
+    column = quantity.fill(table.text("column", quantity.address))
+    times, values = table.columns(file, table.text("time", "time"), column)
+    return Sampled(times, lambda v: 1.0 * v[key], values, table.number("sigma", default=1.0),
+                   unit=to_power(quantity.unit, 2))
+
+
+def to_power(unit: str, power: float) -> str:
+    """The unit of a power: ``pu^2``, ``(rad/s)^2``."""
+    if not unit or power == 1:
+        return unit
+    return f"({unit})^{power:g}" if "/" in unit else f"{unit}^{power:g}"

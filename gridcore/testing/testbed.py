@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..contract.node import Bus, Node, Port
 from ..contract.scope import Shape
 from ..equations.trace import Trace
 from ..errors import DeviceError
+from ..registry import registered
 from ..registry import registries as plugins
 
 _TRIES = 200
@@ -67,20 +68,11 @@ class GridNumber(Device):
     number = Param("", 1.5, doc="the number")
 
 
-@contextmanager
-def known(*classes: type[Device]) -> Iterator[None]:
+def known(*classes: type[Device]) -> AbstractContextManager[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
-    items = plugins.devices._load()
-    before = dict(items)
     nodes = {port.node for cls in classes for port in cls.node_ports()} | {
-        item for item in items.values() if issubclass(item, Node)}
-    all_of_them = (GridSource, GridLink, GridNumber, *classes, *nodes, *map(holder, nodes))
-    items.update({cls.__name__: cls for cls in all_of_them})
-    try:
-        yield
-    finally:
-        items.clear()
-        items.update(before)
+        plugins.devices[name] for name in plugins.devices if issubclass(plugins.devices[name], Node)}
+    return registered(*dict.fromkeys((GridSource, GridLink, GridNumber, *classes, *nodes, *map(holder, nodes))))
 
 
 def plausible(cls: type[Device], rng: np.random.Generator) -> dict[str, float]:

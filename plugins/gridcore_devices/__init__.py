@@ -5,9 +5,7 @@ One device a file, in folders by kind; a file says where its equations come from
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from gridcore.registry.hookspecs import hookimpl
+from gridcore.registry import Register, hookimpl
 
 from .branches.line import Line
 from .branches.series_admittance import SeriesAdmittance
@@ -69,7 +67,7 @@ DEVICES: tuple[type, ...] = (
 
 
 @hookimpl
-def register_devices(register: Callable[[type], None]) -> None:
+def register_devices(register: Register) -> None:
     """All of them."""
     for device in DEVICES:
         register(device)

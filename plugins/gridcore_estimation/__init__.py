@@ -5,10 +5,9 @@ From Python: ``from gridcore_estimation import Measurements, Recording``. docs/e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gridcore.registry.hookspecs import hookimpl
+from gridcore.registry import Register, hookimpl
 
 if TYPE_CHECKING:
     from .estimate import estimate as estimate
@@ -32,35 +31,20 @@ def __getattr__(name: str) -> Any:
 
 
 @hookimpl
-def register_analyses(register: Callable[[str, Callable[..., Any]], None]) -> None:
-    register("estimate", _estimate)
-    register("identifiability", _identifiability)
-    register("plot_fit", _plot_fit)
+def register_analyses(register: Register) -> None:
+    """``gc.analyses.estimate(...)``, ``.identifiability(...)`` and ``.plot_fit(fit)``."""
+    register("estimate", "gridcore_estimation.estimate:estimate")
+    register("identifiability", "gridcore_estimation.estimate:identifiability")
+    register("plot_fit", "gridcore_estimation.report:plot_fit")
 
 
 @hookimpl
-def register_commands(register: Callable[[Any], None]) -> None:
-    from .command import fit
-
-    register(fit)
-
-
-def _estimate(*args: Any, **options: Any) -> Any:
-    """Fit parameters to measurements: see :func:`gridcore_estimation.estimate.estimate`."""
-    from .estimate import estimate
-
-    return estimate(*args, **options)
+def register_plots(register: Register) -> None:
+    """What ``gridcore fit --plot`` draws."""
+    register("fit", "gridcore_estimation.report:plot_fit")
 
 
-def _identifiability(*args: Any, **options: Any) -> Any:
-    """What measurements can tell: see :func:`gridcore_estimation.estimate.identifiability`."""
-    from .estimate import identifiability
-
-    return identifiability(*args, **options)
-
-
-def _plot_fit(*args: Any, **options: Any) -> Any:
-    """The figure of a fit: see :func:`gridcore_estimation.report.plot_fit`."""
-    from .report import plot_fit
-
-    return plot_fit(*args, **options)
+@hookimpl
+def register_commands(register: Register) -> None:
+    """``gridcore fit``."""
+    register("fit", "gridcore_estimation.command:fit")

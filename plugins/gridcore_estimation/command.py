@@ -148,6 +148,6 @@ def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
     write_dataset(result.to_xarray(), data[1])
     if plot:
         with whole_file(data[2]) as temporary:
-            plugins.analyses["plot_fit"](result, temporary)
+            plugins.plots["fit"].draw(result, temporary)
     for path in data if plot else data[:2]:
         click.echo(str(path))

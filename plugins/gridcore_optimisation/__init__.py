@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gridcore.registry.hookspecs import hookimpl
+from gridcore.registry import Register, hookimpl
 
 if TYPE_CHECKING:
     from .critical import Critical as Critical
@@ -23,31 +22,17 @@ __all__ = ["Constraint", "Critical", "Measure", "Optimum", "Simulation", "critic
 
 
 @hookimpl
-def register_analyses(register: Callable[[str, Any], None]) -> None:
-    register("optimise", _optimise)
-    register("critical_value", _critical_value)
+def register_analyses(register: Register) -> None:
+    """``gc.analyses.optimise(...)`` and ``gc.analyses.critical_value(...)``."""
+    register("optimise", "gridcore_optimisation.search:optimise")
+    register("critical_value", "gridcore_optimisation.critical:critical_value")
 
 
 @hookimpl
-def register_commands(register: Callable[[Any], None]) -> None:
-    from .command import critical_command, optimise_command
-
-    register(optimise_command)
-    register(critical_command)
-
-
-def _optimise(*args: Any, **options: Any) -> Any:
-    """Parameters that make an objective least: see :func:`gridcore_optimisation.search.optimise`."""
-    from .search import optimise
-
-    return optimise(*args, **options)
-
-
-def _critical_value(*args: Any, **options: Any) -> Any:
-    """The critical clearing time, or another parameter's: see :func:`gridcore_optimisation.critical.critical_value`."""
-    from .critical import critical_value
-
-    return critical_value(*args, **options)
+def register_commands(register: Register) -> None:
+    """``gridcore optimise`` and ``gridcore critical``."""
+    for name in ("optimise", "critical"):
+        register(name, f"gridcore_optimisation.command:{name}_command")
 
 
 def __getattr__(name: str) -> Any:

@@ -71,7 +71,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     write_dataset(found.to_xarray(), files[2])
     if plot:
         with whole_file(files[3]) as temporary:
-            plugins.analyses["plot"](run, temporary)
+            plugins.plots["run"].draw(run, temporary)
     for path in files if plot else files[:3]:
         click.echo(str(path))
     if not found.success:

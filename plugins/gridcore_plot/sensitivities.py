@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 PANELS_SHOWN = 6
 
 
+def draw_sensitivities(result: tuple[Run, xr.DataArray], path: str | Path) -> Figure:
+    """As :func:`plot_sensitivities`, of a run and its table."""
+    return plot_sensitivities(*result, path)
+
+
 def plot_sensitivities(run: Run, table: xr.DataArray, path: str | Path | None = None) -> Figure:
     """Draw the table of ``gc.analyses.tsa(run, ..., fixed_time=True)``.
 

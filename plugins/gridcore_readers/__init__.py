@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from gridcore.registry.hookspecs import hookimpl
-
-from . import dyr, excel, matpower, native, raw
+from gridcore.registry import Register, hookimpl
 
 
 @hookimpl
-def register_readers(register: Callable[..., None]) -> None:
-    """The format of gridcore itself as text and as a spreadsheet, and those of MATPOWER and of PSS/E."""
-    register(".toml", native.read, native.write)
-    register(".xlsx", excel.read, excel.write)
-    register(".m", matpower.read, matpower.write)
-    register(".raw", raw.read)
+def register_readers(register: Register) -> None:
+    """The format of gridcore itself as a spreadsheet, and those of MATPOWER and of PSS/E."""
+    register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
+    register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
+    register(".raw", "gridcore_readers.raw:read")
 
 
 @hookimpl
-def register_companions(register: Callable[..., None]) -> None:
-    """Dynamic data of PSS/E, taken by itself beside a power-flow file; rows in gridcore's own format."""
-    register(".dyr", dyr.extend, beside=(".raw",))
-    register(".toml", native.extend)
+def register_companions(register: Register) -> None:
+    """Dynamic data of PSS/E, taken by itself beside a power-flow file."""
+    register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw",))
 
 
 @hookimpl
-def register_commands(register: Callable[[Any], None]) -> None:
+def register_commands(register: Register) -> None:
     """The verb ``models``."""
-    from .command import models
-
-    register(models)
+    register("models", "gridcore_readers.command:models")

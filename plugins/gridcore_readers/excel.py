@@ -14,10 +14,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from gridcore.case import native
 from gridcore.case.records import Case, Record
 from gridcore.errors import CaseError
-
-from . import native
 
 SHEET = "case"
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # Excel has no such number

@@ -54,7 +54,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     write_dataset(table.to_dataset(name="sensitivity"), data[1])
     if plot:
         with whole_file(data[2]) as temporary:
-            plugins.analyses["plot_sensitivities"](run, table, temporary)
+            plugins.plots["sensitivities"].draw((run, table), temporary)
     click.echo()
     if strategy:
         click.echo(", ".join(f"{table.attrs[name]:.6g} {name.replace('_', ' ')}" for name in (*COUNTERS, "mflop")))

@@ -145,4 +145,4 @@ def begin(run: Run, wanted: Wanted, read: list[int], jumps: str, dispatch: str,
         dX[np.flatnonzero(~wanted.is_parameter), wanted.states] += 1.0
         rows = np.flatnonzero(~wanted.is_parameter | (len(system.held) > 0))
         dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
-    return ForwardSweep(replay, plugins.jump_rules[jumps], dX, dP)
+    return ForwardSweep(replay, plugins.jump_rules[jumps].rule, dX, dP)

@@ -11,7 +11,7 @@ from gridcore.contract.device import Device, Field, Input, Param, Reference, Sta
 from gridcore.contract.injectors import Load, Source
 from gridcore.contract.node import Bus
 from gridcore.errors import CaseError, PluginError
-from gridcore.registry import registries as plugins
+from gridcore.registry import registered
 
 
 class Machine(Source):
@@ -61,17 +61,10 @@ class Demand(Load):
     kind = Field("pq", choices=("pq", "z"))
 
 
-def register(registry, *classes):
-    for cls in classes:
-        registry._register(registry._items, "tests", cls)
-
-
 @pytest.fixture(autouse=True)
-def devices(monkeypatch):
-    registry = plugins.Registry("device", "register_devices")
-    registry._items = {}
-    register(registry, Bus, Machine, Exciter, Branch, Fault, Demand, Step)
-    monkeypatch.setattr(plugins, "devices", registry)
+def devices():
+    with registered(Bus, Machine, Exciter, Branch, Fault, Demand, Step):
+        yield
 
 
 @pytest.fixture

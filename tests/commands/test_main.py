@@ -252,7 +252,7 @@ def test_plugins_lists_every_name_with_its_distribution(call):
             assert f"  {name} " in shown
 
 
-def test_doctor_says_in_words_how_a_device_is(call, monkeypatch):
+def test_doctor_says_in_words_how_a_device_is(call):
     result = call("doctor", "Line")
     assert result.exit_code == 0
     assert result.stdout.startswith("Line: well\n")
@@ -265,8 +265,8 @@ def test_doctor_says_in_words_how_a_device_is(call, monkeypatch):
         def rates(s):
             return 1.0 if s.x > 0 else 0.0
 
-    monkeypatch.setitem(plugins.devices._items, "Wrong", Wrong)
-    result = call("doctor", "Wrong")
+    with gc.registered(Wrong):
+        result = call("doctor", "Wrong")
     assert result.exit_code == 1
     assert result.stdout.startswith("Wrong: NOT WELL\n  ")
 
@@ -297,7 +297,7 @@ def test_every_verb_explains_itself(call):
         result = call(verb, "--help")
         assert result.exit_code == 0
         assert "Usage: gridcore" in result.stdout
-        assert plugins.commands[verb].get_short_help_str()
+        assert plugins.commands[verb].command.get_short_help_str()
 
 
 # Weight -------------------------------------------------------------------------------------------------

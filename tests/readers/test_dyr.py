@@ -9,7 +9,6 @@ from shared_data import shared
 import gridcore as gc
 from gridcore.commands.main import gridcore as command
 from gridcore.errors import CaseError
-from gridcore.registry import registries as plugins
 from gridcore_readers import dyr
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
@@ -89,7 +88,7 @@ def test_a_case_of_another_format_may_be_extended_and_a_matpower_file_counts_its
     gc.build(case)
 
 
-def test_a_model_of_another_plugin_is_read_like_any_other(read, monkeypatch):
+def test_a_model_of_another_plugin_is_read_like_any_other(read):
     class MYPSS(gc.Device):
         """Adds a constant to the reference."""
 
@@ -99,15 +98,14 @@ def test_a_model_of_another_plugin_is_read_like_any_other(read, monkeypatch):
         gain = gc.Param("pu", 0.0, doc="what is added", drives="exciter.Vs")
         dyr = ("kind", None, "gain")
 
-    items = {**dict(plugins.devices._load()), "MYPSS": MYPSS}
-    monkeypatch.setattr(plugins.devices, "_items", items)
-    line = next(line for line in TEXT.splitlines() if "IEEEST" in line)
-    text = TEXT.replace(line, "3 'mypss' 1 b 7 0 /")
-    case = read(text)
-    assert case["PSS_EXC_GEN3"].fields == {"exciter": "EXC_GEN3", "kind": "b", "gain": 0.0}
-    assert any("value 2 of MYPSS has no effect here: buses 3" in note for note in case.notes)
-    user = read(text.replace("'mypss' 1 b 7 0", "'USRMDL' 1 'MYPSS' 3 0 1 2 0 0 2.0 0 0.5"))
-    assert user["PSS_EXC_GEN3"].fields == {"exciter": "EXC_GEN3", "kind": "2", "gain": 0.5}
+    with gc.registered(MYPSS):
+        line = next(line for line in TEXT.splitlines() if "IEEEST" in line)
+        text = TEXT.replace(line, "3 'mypss' 1 b 7 0 /")
+        case = read(text)
+        assert case["PSS_EXC_GEN3"].fields == {"exciter": "EXC_GEN3", "kind": "b", "gain": 0.0}
+        assert any("value 2 of MYPSS has no effect here: buses 3" in note for note in case.notes)
+        user = read(text.replace("'mypss' 1 b 7 0", "'USRMDL' 1 'MYPSS' 3 0 1 2 0 0 2.0 0 0.5"))
+        assert user["PSS_EXC_GEN3"].fields == {"exciter": "EXC_GEN3", "kind": "2", "gain": 0.5}
 
 
 def test_a_machine_that_is_out_of_service_stays_so_with_all_that_hangs_on_it(read):

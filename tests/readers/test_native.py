@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gridcore.case import native
 from gridcore.case.files import load_case, save_case, shipped
 from gridcore.case.records import Case, Record
 from gridcore.case.validation import validate
 from gridcore.contract.device import Device, Param
 from gridcore.contract.node import Bus
 from gridcore.errors import CaseError
-from gridcore.registry import registries as plugins
-from gridcore_readers import native
+from gridcore.registry import registered
 
 TWO_BUS = """\
 # a comment
@@ -52,10 +52,9 @@ class Motor(Machine):
 
 
 @pytest.fixture
-def devices(monkeypatch):
-    registry = plugins.Registry("device", "register_devices")
-    registry._items = {cls.__name__: cls for cls in (Bus, Machine, Motor)}
-    monkeypatch.setattr(plugins, "devices", registry)
+def devices():
+    with registered(Bus, Machine, Motor):
+        yield
 
 
 @pytest.fixture

@@ -6,60 +6,20 @@ A plugin here is a distribution as pip would leave it: a module beside a ``.dist
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import subprocess
-import sys
-import textwrap
 import warnings
 from pathlib import Path
 
 import pytest
+from distributions import distribution, python
 
 import gridcore as gc
-from gridcore.errors import PluginError
-from gridcore.registry import hookspecs
+from gridcore.errors import PluginError, PluginWarning
+from gridcore.registry import hookspecs, manager
 from gridcore.registry import registries as plugins
 
 HOOKS = {name: spec for name, spec in inspect.getmembers(hookspecs, inspect.isfunction)
          if hasattr(spec, "gridcore_spec")}
-IMPORTS = "import gridcore as gc\nfrom gridcore import hookimpl\n"
-
-
-def distribution(folder: Path, name: str, source: str) -> str:
-    """Put distribution `name` 1.5 in `folder`: one module with an entry point, whose name is returned."""
-    module = name.replace("-", "_")
-    (folder / f"{module}.py").write_text(IMPORTS + textwrap.dedent(source))
-    info = folder / f"{module}-1.5.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
-    (info / "entry_points.txt").write_text(f"[gridcore]\n{module} = {module}\n")
-    return module
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """``install(name, source)``: a third party's plugin, gone after the test."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    for registry in plugins.REGISTRIES:
-        monkeypatch.setattr(registry, "_items", None)
-        monkeypatch.setattr(registry, "_origin", {})
-    plugins.manager.cache_clear()
-    modules = []
-
-    def put(name, source):
-        modules.append(distribution(tmp_path, name, source))
-
-    yield put
-    plugins.manager.cache_clear()
-    for module in modules:
-        sys.modules.pop(module, None)
-
-
-def python(code: str, path: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run `code` in a fresh interpreter that sees the distributions in `path`."""
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True,
-                          check=True, env={**os.environ, "PYTHONPATH": str(path), **env})
 
 
 # The hooks, one by one ------------------------------------------------------------------------------
@@ -73,7 +33,8 @@ def test_every_hook_is_documented(hook):
 
 @pytest.mark.parametrize("hook", HOOKS)
 def test_every_hook_is_exercised(hook):
-    assert any(name.startswith(f"test_{hook}_") for name in globals())
+    used = "\n".join(inspect.getsource(test) for name, test in globals().items() if name.startswith("test_register_"))
+    assert f"def {hook}(" in used
 
 
 @pytest.mark.parametrize("hook", HOOKS)
@@ -102,7 +63,7 @@ def test_register_integrators_makes_a_method_of_simulate(install):
     install("halving", """
         @hookimpl
         def register_integrators(register):
-            from gridcore.integrate.theta import Theta
+            from gridcore.integrate.theta.step import Theta
 
             class HalfSteps(Theta):
                 def __init__(self, system, step, **options):
@@ -173,11 +134,124 @@ def test_register_companions_adds_what_a_second_file_says(install, tmp_path):
 
 def test_register_jump_rules_adds_a_rule_by_name(install):
     install("no-jumps", """
+        class Still:
+            moving = False
+
+            def step(self, operator, dX, dP, dT0, dT1):
+                return dX, dT1
+
+            def step_transpose(self, operator, aX, aP, aT1):
+                return aX, aT1, aT1
+
+            def shift(self, replay, k):
+                return None
+
         @hookimpl
         def register_jump_rules(register):
-            register("none", lambda *step: None)
+            register("none", Still())
     """)
-    assert plugins.jump_rules["none"]() is None
+    assert plugins.jump_rules["none"].rule.shift(None, 0) is None
+
+
+def test_register_linear_solvers_adds_a_factory_by_name(install):
+    install("dense", """
+        class Dense:
+            pass
+
+        @hookimpl
+        def register_linear_solvers(register):
+            register("dense", Dense)
+    """)
+    assert type(plugins.linear_solvers["dense"].make()).__name__ == "Dense"
+
+
+def test_register_cases_adds_a_folder_whose_cases_are_found_by_name(install, tmp_path):
+    (tmp_path / "island").mkdir()
+    (tmp_path / "island" / "case.toml").write_text('title = "An island"\nBus = [{id = 1}]')
+    install("islands", """
+        from pathlib import Path
+
+        @hookimpl
+        def register_cases(register):
+            register("islands", Path(__file__).parent)
+    """)
+    assert gc.load_case("island").title == "An island"
+    assert gc.load_case("wscc9").name == "wscc9"
+
+
+def test_register_objective_kinds_and_shapes_serve_objective_files(install, tmp_path):
+    install("peaks", """
+        from gridcore.sensitivity.objective_files import Density
+
+        def start(table, quantity):
+            density = table.density(quantity)
+            return gc.At([table.number("at")], density.function, unit=density.unit)
+
+        def double(table, quantity):
+            key, factor = (quantity.device, quantity.name), table.number("factor", default=2.0)
+            return Density(lambda v: factor * v[key], quantity.unit)
+
+        @hookimpl
+        def register_objective_kinds(register):
+            register("start", start, ("at",), shaped=True)
+
+        @hookimpl
+        def register_objective_shapes(register):
+            register("double", double, fields=("factor",))
+    """)
+    from gridcore.sensitivity.objective_files import load_objectives
+
+    file = tmp_path / "o.toml"
+    row = 'of = "BUS1.Vm"\nkind = "start"\nshape = "double"\nat = 0.05\n'
+    file.write_text(f"[[objective]]\n{row}")
+    system = gc.build(infinite_bus())
+    objective, = load_objectives(file, system)
+    assert objective.name == "start double of BUS1.Vm"
+    assert objective.value(gc.simulate(system, t_end=0.1, step=0.05)) == pytest.approx(2.0)
+    file.write_text(f"[[objective]]\n{row}facto = 3\n")
+    with pytest.raises(gc.errors.CaseError, match="the shape 'double' has no such field; did you mean factor"):
+        load_objectives(file, system)
+
+
+def test_register_plots_draws_results_of_a_kind(install, tmp_path):
+    install("ascii-art", """
+        def draw(result, path, mark="*"):
+            path.write_text(mark * result)
+
+        @hookimpl
+        def register_plots(register):
+            register("number", draw)
+    """)
+    plugins.plots["number"].draw(3, tmp_path / "x.txt", mark="o")
+    assert (tmp_path / "x.txt").read_text() == "ooo"
+    with pytest.raises(PluginError, match="unknown plot 'numbr'; did you mean number"):
+        plugins.plots["numbr"]
+
+
+def test_register_exporters_writes_runs_of_a_suffix_also_from_the_command_line(install, tmp_path):
+    install("words", """
+        def write(run, path):
+            path.write_text(f"{len(run.t)} points")
+
+        @hookimpl
+        def register_exporters(register):
+            register(".words", write)
+    """)
+    from click.testing import CliRunner
+
+    from gridcore.commands.main import gridcore
+
+    run = gc.simulate(gc.build(infinite_bus()), t_end=0.1, step=0.05)
+    for name in ("run.words", "run.nc", "run.csv"):
+        run.save(tmp_path / name)
+    assert (tmp_path / "run.words").read_text() == "3 points"
+    assert (tmp_path / "run.csv").read_text().startswith("time,")
+    assert gc.load_run(tmp_path / "run.nc").t.tolist() == run.t.tolist()
+    with pytest.raises(gc.errors.GridcoreError, match=r"in this format; there are: \.csv, \.nc, \.words"):
+        run.save(tmp_path / "run.wav")
+    asked = [str(tmp_path / name) for name in ("run.nc", "again.words")]
+    assert CliRunner().invoke(gridcore, ["export", *asked]).output == f"{asked[1]}\n"
+    assert (tmp_path / "again.words").read_text() == "3 points"
 
 
 def test_register_commands_adds_a_verb_to_the_command_line(install):
@@ -249,8 +323,8 @@ BROKEN = {
 def test_a_plugin_that_fails_to_load_is_reported_and_skipped(install, how):
     install("broken", BROKEN[how])
     install("whole", ANALYSIS)
-    with pytest.warns(plugins.PluginWarning, match=r"broken \(broken 1.5\) is skipped"):
-        assert plugins.analyses["same"] is abs
+    with pytest.warns(PluginWarning, match=r"broken \(broken 1.5\) is skipped"):
+        assert gc.analyses.same is abs
 
 
 def test_a_plugin_that_fails_while_it_registers_is_reported_and_skipped(install):
@@ -260,8 +334,8 @@ def test_a_plugin_that_fails_while_it_registers_is_reported_and_skipped(install)
             import a_module_that_is_nowhere
     """)
     install("whole", ANALYSIS)
-    with pytest.warns(plugins.PluginWarning, match=r"broken \(broken 1.5\) is skipped: ModuleNotFoundError"):
-        assert plugins.analyses["same"] is abs
+    with pytest.warns(PluginWarning, match=r"broken \(broken 1.5\) is skipped: ModuleNotFoundError"):
+        assert gc.analyses.same is abs
 
 
 def test_a_misspelt_hook_is_reported(install):
@@ -270,13 +344,13 @@ def test_a_misspelt_hook_is_reported(install):
         def register_analysis(register):
             pass
     """)
-    with pytest.warns(plugins.PluginWarning, match=r"typo \(typo 1.5\) .* unknown hook 'register_analysis'"):
-        plugins.manager()
+    with pytest.warns(PluginWarning, match=r"typo \(typo 1.5\) .* unknown hook 'register_analysis'"):
+        manager.manager()
 
 
 def test_built_in_plugins_load_without_a_warning(install):
     with warnings.catch_warnings():
-        warnings.simplefilter("error", plugins.PluginWarning)
+        warnings.simplefilter("error", PluginWarning)
         for registry in plugins.REGISTRIES:
             list(registry)
 
@@ -306,7 +380,7 @@ def test_importing_gridcore_and_adding_records_loads_no_plugin(tmp_path):
 def test_the_trace_variable_shows_who_is_called_and_what_it_registers(tmp_path):
     distribution(tmp_path, "noisy", NOISY)
     code = "import gridcore as gc; gc.analyses.noisy"
-    lines = python(code, tmp_path, **{plugins.TRACE: "1"}).stderr.splitlines()
+    lines = python(code, tmp_path, **{manager.TRACE: "1"}).stderr.splitlines()
     for pattern in (r"loading 'noisy' \(noisy 1.5\)", r"register_analyses: noisy \(noisy 1.5\)",
                     r"register_analyses: +analysis 'noisy'"):
         assert any(re.search(pattern, line) for line in lines), pattern

@@ -489,7 +489,7 @@ class Oracle:
         assert isinstance(term, Sampled)
         total = np.zeros(r.shape[1], dtype=complex)
         data, weights = (np.broadcast_to(np.asarray(v, dtype=float), np.shape(term.times))
-                         for v in (term.data, term.weights))
+                         for v in (term.data, term.factors))
         for time, value, weight in zip(term.times, data, weights):
             k = next(k for k in self.steps if self.t[k + 1][0].real >= time and
                      (self.t[k + 1] - self.t[k])[0].real > 0)

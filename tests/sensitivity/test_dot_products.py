@@ -103,7 +103,7 @@ def check_tape(run: Any, seed: int, every: int = 1) -> set[str]:
             if record.guard >= 0 or record.start or record.end or number % every == 0:
                 seen.add("located" if record.guard >= 0 else "step")
                 for rule in ("discrete", "continuous"):
-                    check_step(replay, record, plugins.jump_rules[rule], r)
+                    check_step(replay, record, plugins.jump_rules[rule].rule, r)
         elif isinstance(record, Resolve):
             seen.add("resolve")
             check_resolve(replay, record, r)

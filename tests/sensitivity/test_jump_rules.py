@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from devices_for_tests import SMALL, registered
 import gridcore as gc
 from gridcore.contract.device import Device, Mode, Param, State, guard
 from gridcore.errors import EventError
-from gridcore.registry import registries as plugins
+from gridcore.registry import JumpRule
 from gridcore.sensitivity.jump_rules import Discrete
 from gridcore.sensitivity.operators import GrazingWarning
 
@@ -126,17 +125,9 @@ class Fixed(Discrete):
 
 
 @pytest.fixture
-def fixed_rule(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    @gc.hookimpl
-    def register_jump_rules(register: Callable[[str, Any], None]) -> None:
-        register("fixed", Fixed())
-
-    plugin = SimpleNamespace(register_jump_rules=register_jump_rules)
-    monkeypatch.setattr(plugins.jump_rules, "_items", None)
-    monkeypatch.setattr(plugins.jump_rules, "_origin", {})
-    plugins.manager().register(plugin, name="fixed events")
-    yield
-    plugins.manager().unregister(plugin)
+def fixed_rule() -> Iterator[None]:
+    with gc.registered(JumpRule("fixed", Fixed())):
+        yield
 
 
 @pytest.mark.usefixtures("fixed_rule")

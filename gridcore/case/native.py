@@ -30,10 +30,11 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from gridcore.case.records import Case, Record, identify
-from gridcore.case.units import convert
-from gridcore.errors import CaseError
-from gridcore.suggest import suggest
+from ..contract.record import Record
+from ..errors import CaseError
+from ..suggest import suggest
+from .records import Case, identify
+from .units import convert
 
 BASES = {"base_mva": "MVA", "frequency": "Hz"}
 HEADINGS = ("name", "title", *BASES)
@@ -41,13 +42,32 @@ HEADINGS = ("name", "title", *BASES)
 
 def read(path: Path) -> Case:
     """Read a case; rows know their line, for error messages."""
-    data, lines = _parse(path)
-    case = Case(path.parent.name if path.name == "case.toml" else path.stem)
+    return loads(_text(path), path.parent.name if path.name == "case.toml" else path.stem, str(path))
+
+
+def loads(text: str, name: str = "", file: str = "") -> Case:
+    """A case from text.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Of the case, if the text gives none.
+    file : str
+        Where it is from, for error messages.
+
+    Raises
+    ------
+    CaseError
+        If the text is malformed: file, row and field.
+    """
+    data, lines = _parse(text, file)
+    case = Case(name)
     for key, value in data.items():
         if isinstance(value, list):
-            case.records += _records(key, value, lines.get(key, []), str(path))
+            case.records += _records(key, value, lines.get(key, []), file)
         else:
-            set_heading(case, key, value, str(path))
+            set_heading(case, key, value, file)
     return case
 
 
@@ -59,23 +79,26 @@ def extend(case: Case, path: Path) -> None:
     CaseError
         If it has anything but rows: name and bases are those of the case.
     """
-    data, lines = _parse(path)
+    data, lines = _parse(_text(path), str(path))
     for key, value in data.items():
         if not isinstance(value, list):
             raise CaseError(f"what adds to a case has rows only: {key} = [ {{...}}, ]", file=str(path), field=key)
         case.records += _records(key, value, lines.get(key, []), str(path))
 
 
-def _parse(path: Path) -> tuple[dict[str, Any], dict[str, list[int]]]:
-    """What a file has by heading or model, and the lines of the rows of each model."""
-    file = str(path)
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        data = tomllib.loads(text)
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+        raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
     except UnicodeDecodeError as error:
-        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=file) from None
+        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
+
+
+def _parse(text: str, file: str) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    """What a text has by heading or model, and the lines of the rows of each model."""
+    try:
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CaseError(f"is not valid TOML: {error}", file=file) from None
     for key, value in data.items():
@@ -147,16 +170,32 @@ def _row_lines(text: str) -> dict[str, list[int]]:
 
 
 def write(case: Case, path: Path) -> None:
-    """Write a case, rows grouped by model in order of first appearance, their columns below each other.
+    """Write a case, as :func:`dumps` has it."""
+    path.write_text(dumps(case, str(path)), encoding="utf-8")
+
+
+def dumps(case: Case, file: str = "") -> str:
+    """A case as text, rows grouped by model in order of first appearance, their columns below each other.
 
     A name that would change because of the grouping (``GEN1_2``) is written down.
+
+    Parameters
+    ----------
+    case : Case
+    file : str
+        Where it will stand, for error messages.
+
+    Raises
+    ------
+    CaseError
+        If a value is neither a number nor text, or a heading, text or model has the name of another.
     """
     rows, names = grouped(case)
     keys = [*HEADINGS, *case.about, *rows]
     for key in keys:
         if keys.count(key) > 1:
             raise CaseError("two of the headings, texts and models have this name: each needs its own",
-                            file=str(path), field=key)
+                            file=file, field=key)
     text = [f"{key} = {_value(value, case, key)}" for key, value in headings(case).items()]
     text += [f"{_key(key)} = {_lines(value)}" for key, value in case.about.items()]
     for model, records in rows.items():
@@ -164,7 +203,7 @@ def write(case: Case, path: Path) -> None:
         text += _aligned([[f"{_key(k)} = {_value(v, record, k)}"
                            for k, v in named(record, names.get(id(record))).items()] for record in records])
         text += ["]"]
-    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    return "\n".join(text) + "\n"
 
 
 def headings(case: Case) -> dict[str, Any]:

@@ -1,0 +1,295 @@
+"""What can be registered: one small frozen record for each kind, checked when it is made.
+
+The first field is the name under which it is found. A field that holds a function may hold ``"module:name"`` in
+its place; :attr:`Registry.__getitem__ <gridcore.registry.registry.Registry>` gives records whose references are
+resolved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from ..errors import PluginError
+from ..suggest import suggest
+
+Function = Any
+"""A callable; or, until its record is looked up, ``"module:name"``."""
+
+_REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Registrable:
+    """Base of the records.
+
+    Attributes
+    ----------
+    what : str
+        What it is called in messages.
+    functions : mapping of str to (str or None)
+        Fields that hold a function, and the arguments that it is called with, where these are fixed.
+
+    Raises
+    ------
+    PluginError
+        When one is made whose fields are not what they should be.
+    """
+
+    what: ClassVar[str] = ""
+    functions: ClassVar[Mapping[str, str | None]] = {}
+
+    @property
+    def key(self) -> str:
+        """The name under which it is found."""
+        return getattr(self, dataclasses.fields(self)[0].name)
+
+    @classmethod
+    def of(cls, *values: Any, **named: Any) -> Self:
+        """A record from what a plugin gives ``register``: the record itself, or its fields."""
+        if len(values) == 1 and isinstance(values[0], cls) and not named:
+            return values[0]
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in named:
+            if name not in known:
+                raise PluginError(f"{cls.what}: there is no field '{name}'{suggest(name, known)}")
+        try:
+            inspect.signature(cls).bind(*values, **named)
+        except TypeError as error:
+            raise PluginError(f"{cls.what}: {error}; the fields are {', '.join(known)}") from None
+        return cls(*values, **named)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, str) or not self.key:
+            raise PluginError(f"{self.what}: {self.key!r} is not a name")
+        for field in dataclasses.fields(self):
+            if field.name in self.functions:
+                self._check_function(field)
+        self.check()
+
+    def _check_function(self, field: dataclasses.Field[Any]) -> None:
+        value, arguments = getattr(self, field.name), self.functions[field.name]
+        if value is field.default:  # optional, and not given
+            return
+        if isinstance(value, str):
+            self.need(_REFERENCE.fullmatch(value), f"{field.name} = {value!r} must be a function or 'module:name'")
+            return
+        self.need(callable(value), f"{field.name} = {value!r} cannot be called")
+        if inspect.isabstract(value):
+            raise self.error(f"{value.__name__} lacks {', '.join(sorted(value.__abstractmethods__))}")
+        if arguments is None:
+            return
+        try:
+            signature = inspect.signature(value)
+        except (TypeError, ValueError):  # written in C
+            return
+        try:
+            signature.bind(*arguments.split(", "))
+        except TypeError:
+            raise self.error(f"{field.name} is called as {field.name}({arguments}), and takes {signature}") from None
+
+    def check(self) -> None:
+        """What else must hold, said by :meth:`need`."""
+
+    def need(self, condition: Any, message: str) -> None:
+        """Raise unless it holds."""
+        if not condition:
+            raise self.error(message)
+
+    def error(self, message: str) -> PluginError:
+        """An error that names the record."""
+        return PluginError(f"{self.what} '{self.key}': {message}")
+
+    def resolved(self) -> Self:
+        """The same with every reference replaced by what it names."""
+        named = {name: getattr(self, name) for name in self.functions}
+        found = {name: self._load(value) for name, value in named.items() if isinstance(value, str)}
+        return dataclasses.replace(self, **found) if found else self
+
+    def _load(self, reference: str) -> Any:
+        module, _, name = reference.partition(":")
+        try:
+            return getattr(import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise self.error(f"'{reference}' cannot be loaded: {error}") from error
+
+
+@dataclass(frozen=True)
+class _OfSuffix(Registrable):
+    """Base of those that are found by the suffix of a file."""
+
+    suffix: str
+
+    def check(self) -> None:
+        self.need(re.fullmatch(r"\.\S+", self.suffix), "a suffix begins with a dot")
+
+
+@dataclass(frozen=True)
+class Integrator(Registrable):
+    """A method of stepping: ``make(step, **options)``, a :class:`~gridcore.integrate.Stepper`, called by
+    ``gc.simulate(..., method=name)``.
+    """
+
+    what = "integrator"
+    functions = {"make": "step"}
+    name: str
+    make: Function
+
+
+@dataclass(frozen=True)
+class LinearSolver(Registrable):
+    """A solver of sparse linear systems: ``make()``."""
+
+    what = "linear solver"
+    functions = {"make": None}
+    name: str
+    make: Function
+
+
+@dataclass(frozen=True)
+class Analysis(Registrable):
+    """A function of the namespace ``gc.analyses``."""
+
+    what = "analysis"
+    functions = {"function": None}
+    name: str
+    function: Function
+
+    def check(self) -> None:
+        self.need(self.name.isidentifier() and not self.name.startswith("_"),
+                  "is called as gc.analyses.name: it must be a name of Python")
+
+
+@dataclass(frozen=True)
+class Reader(_OfSuffix):
+    """A format of cases: ``read(path) -> Case``, and ``write(case, path)`` if it can be written."""
+
+    what = "file format"
+    functions = {"read": "path", "write": "case, path"}
+    read: Function
+    write: Function = None
+
+
+@dataclass(frozen=True)
+class Companion(_OfSuffix):
+    """A format that adds to a case: ``extend(case, path)``; taken by itself beside files of the formats `beside`."""
+
+    what = "companion format"
+    functions = {"extend": "case, path"}
+    extend: Function
+    beside: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        super().check()
+        self.need(isinstance(self.beside, tuple) and all(str(suffix).startswith(".") for suffix in self.beside),
+                  f"beside = {self.beside!r} must be a tuple of suffixes")
+
+
+@dataclass(frozen=True)
+class Cases(Registrable):
+    """A folder of cases: ``folder/CASE/case.toml`` is found as ``gc.load_case("CASE")``."""
+
+    what = "folder of cases"
+    name: str
+    folder: Path
+
+    def check(self) -> None:
+        self.need(isinstance(self.folder, str | Path), f"folder = {self.folder!r} is not a path")
+        object.__setattr__(self, "folder", Path(self.folder))
+
+
+@dataclass(frozen=True)
+class JumpRule(Registrable):
+    """How sensitivities cross an event.
+
+    `rule` has the attribute ``moving`` and the methods ``step``, ``step_transpose`` and ``shift`` of
+    :class:`gridcore.sensitivity.jump_rules.Discrete`.
+    """
+
+    what = "jump rule"
+    name: str
+    rule: Any
+
+    def check(self) -> None:
+        self.need(not isinstance(self.rule, type), f"rule is the class {self.rule!r}: give an object of it")
+        for method in ("step", "step_transpose", "shift"):
+            self.need(callable(getattr(self.rule, method, None)), f"rule {self.rule!r} has no method '{method}'")
+        self.need(hasattr(self.rule, "moving"), f"rule {self.rule!r} has no attribute 'moving'")
+
+
+@dataclass(frozen=True)
+class _OfObjectiveFiles(Registrable):
+    """Base of what tables of objective files name.
+
+    ``make(table, quantity)`` reads its fields from a :class:`gridcore.sensitivity.objective_files.Table`.
+    """
+
+    functions = {"make": "table, quantity"}
+    name: str
+    make: Function
+    fields: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        self.need(isinstance(self.fields, tuple) and all(isinstance(field, str) for field in self.fields),
+                  f"fields = {self.fields!r} must be a tuple of names")
+
+
+@dataclass(frozen=True)
+class ObjectiveKind(_OfObjectiveFiles):
+    """A ``kind`` of objective files; of a `shaped` one, ``table.density(quantity)`` is what its ``shape`` makes."""
+
+    what = "kind of objective"
+    shaped: bool = False
+
+
+@dataclass(frozen=True)
+class ObjectiveShape(_OfObjectiveFiles):
+    """A ``shape`` of objective files: what ``terminal`` and ``integral`` objectives are of."""
+
+    what = "shape of objective"
+
+
+@dataclass(frozen=True)
+class Plot(Registrable):
+    """A figure: ``draw(result, path)`` for results of one kind, such as ``run`` or ``gradient``."""
+
+    what = "plot"
+    functions = {"draw": "result, path"}
+    kind: str
+    draw: Function
+
+
+@dataclass(frozen=True)
+class Exporter(_OfSuffix):
+    """A format of runs: ``write(run, path)``."""
+
+    what = "run format"
+    functions = {"write": "run, path"}
+    write: Function
+
+
+@dataclass(frozen=True)
+class Command(Registrable):
+    """A verb of the command line: a ``click`` command."""
+
+    what = "command"
+    functions = {"command": None}
+    name: str
+    command: Function
+
+    @classmethod
+    def of(cls, *values: Any, **named: Any) -> Self:
+        """As of any record; and from the command alone, which knows its name."""
+        if len(values) == 1 and not named and not isinstance(values[0], str | cls):
+            values = (getattr(values[0], "name", None), values[0])
+        return super().of(*values, **named)
+
+    def check(self) -> None:
+        self.need(isinstance(self.command, str) or hasattr(self.command, "make_context"),
+                  f"{self.command!r} is not a click command")

@@ -1,0 +1,127 @@
+"""A registry: what plugins registered of one kind, and what this session did, by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..errors import PluginError
+from ..suggest import suggest
+from .manager import Origin, collect, trace
+from .records import Registrable
+
+T = TypeVar("T")
+
+HERE = Origin("this session", "gc.register")
+_LOADING = threading.RLock()  # a hook may look up names of other registries
+
+
+@dataclass(frozen=True)
+class _Entry(Generic[T]):
+    item: T
+    origin: Origin
+
+
+class Registry(Generic[T]):
+    """What one hook's plugins registered, by name; loaded at the first look-up.
+
+    Parameters
+    ----------
+    record : type
+        Of its items.
+    hook : str
+        The hook that plugins implement.
+    kind : str, optional
+        What an item is called in messages; by default what the record says.
+
+    Raises
+    ------
+    PluginError
+        If two plugins register one name (both are named), or a name is asked for that none has
+        (the nearest ones are offered).
+    """
+
+    def __init__(self, record: type[Any], hook: str, kind: str = ""):
+        self.record, self.hook, self.kind = record, hook, kind or record.what
+        self._found: dict[str, _Entry[T]] | None = None
+        self._here: dict[str, _Entry[T]] = {}  # registered in this session; takes the place of what plugins have
+
+    def make(self, *values: Any, **named: Any) -> T:
+        """The item from what ``register`` was given; raises PluginError where that is wrong."""
+        return self.record.of(*values, **named)
+
+    def name(self, item: T) -> str:
+        """The name of an item."""
+        return item.key  # type: ignore[attr-defined, no-any-return]
+
+    def _plugins(self) -> dict[str, _Entry[T]]:
+        with _LOADING:
+            if self._found is None:
+                found: dict[str, _Entry[T]] = {}
+                for origin, item in collect(self.hook, self.make):
+                    name = self.name(item)
+                    if name in found:
+                        raise PluginError(
+                            f"{self.kind} '{name}' is registered twice: by {found[name].origin} and by {origin}; "
+                            f"GRIDCORE_DISABLE={origin.entry} leaves one of them out")
+                    found[name] = _Entry(item, origin)
+                    trace(f"{self.hook}:   {self.kind} '{name}' by {origin}")
+                self._found = found
+            return self._found
+
+    def _entry(self, name: object) -> _Entry[T] | None:
+        here = self._here.get(name)  # type: ignore[call-overload]
+        return here or self._plugins().get(name)  # type: ignore[call-overload, no-any-return]
+
+    def __getitem__(self, name: str) -> T:
+        entry = self._entry(name)
+        if entry is None:
+            raise PluginError(f"unknown {self.kind} '{name}'{suggest(name, self)}")
+        if not isinstance(entry.item, Registrable):
+            return entry.item
+        item = entry.item.resolved()
+        if item is not entry.item:
+            table = self._here if self._here.get(name) is entry else self._plugins()
+            table[name] = _Entry(item, entry.origin)
+        return item
+
+    def __contains__(self, name: object) -> bool:
+        return self._entry(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._plugins(), **self._here})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def origin(self, name: str) -> str:
+        """The plugin and distribution that registered `name`."""
+        self[name]
+        return str(self._entry(name).origin)  # type: ignore[union-attr]
+
+    def check_free(self, item: T) -> None:
+        """Raise PluginError if a plugin has the name of an item."""
+        found = self._plugins().get(self.name(item))
+        if found is not None and found.item is not item:
+            raise PluginError(f"{self.kind} '{self.name(item)}' is registered already, by {found.origin}")
+
+    def add(self, item: T) -> None:
+        """Register an item for this session."""
+        self._here = {**self._here, self.name(item): _Entry(item, HERE)}
+
+    @contextmanager
+    def having(self, items: Sequence[T]) -> Iterator[None]:
+        """Within it these are registered, in place of whatever has their names."""
+        before = dict(self._here)
+        self._here = {**before, **{self.name(item): _Entry(item, HERE) for item in items}}
+        try:
+            yield
+        finally:
+            self._here = before
+
+    def forget(self) -> None:
+        """What plugins registered is found again at the next look-up."""
+        self._found = None

@@ -1,0 +1,133 @@
+"""Numbers made of values at the points of a run: integrals over its steps, sums over samples between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import CaseError
+from ..integrate.base import made_by
+from ..tape.records import Step
+
+if TYPE_CHECKING:
+    from ..results.run import Run
+
+
+@dataclass
+class Taken:
+    """What a rule makes of the values r of a function at the points of a run.
+
+    Attributes
+    ----------
+    value : float
+    weight : (points,) array
+        Its derivative in r.
+    clocks : list of (int, float)
+        Its derivatives in the times of points, by clock.
+    """
+
+    value: float
+    weight: np.ndarray
+    clocks: list[tuple[int, float]] = field(default_factory=list)
+
+
+@dataclass
+class Steps:
+    """The steps of a run as arrays, and the weights of its quadrature at the points."""
+
+    k: np.ndarray
+    h: np.ndarray
+    clocked: list[Step]
+    ends: list[float]
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, run: Run) -> Steps:
+        """The steps of a run."""
+        steps = [record for record in run.tape.records if isinstance(record, Step)]
+        k, h = np.array([s.k for s in steps], dtype=int), np.array([s.h for s in steps])
+        ends = [made_by(method).end_weight for method in run.tape.methods]
+        end = np.array(ends)[[s.method for s in steps]]
+        weight = np.zeros(len(run.t))
+        np.add.at(weight, k, h * (1 - end))
+        np.add.at(weight, k + 1, h * end)
+        return cls(k, h, [s for s in steps if s.start or s.end], ends, weight)
+
+    def quadrature(self, r: np.ndarray, moving: bool) -> Taken:
+        """The integral of `r`, and its derivatives in the times of the steps' ends."""
+        clocks = []
+        for step in self.clocked:
+            end = self.ends[step.method]
+            mean = (1 - end) * r[step.k] + end * r[step.k + 1]
+            if step.end:
+                clocks.append((step.end, mean if moving else r[step.k + 1]))
+            if step.start:
+                clocks.append((step.start, -mean if moving else -r[step.k]))
+        return Taken(float(self.weight @ r), self.weight, clocks)
+
+
+@dataclass
+class Sampling:
+    """Where given times fall on a run, for linear interpolation between its points.
+
+    At an instant at which something switched it is the value before.
+
+    Attributes
+    ----------
+    k : (samples,) int array
+        The point before each time; it lies between this one and the next.
+    part : (samples,) array
+        How far on the way to the next, 0 to 1.
+    h : (samples,) array
+        The time between the two (s).
+    start, end : (samples,) int arrays
+        Their clocks.
+    """
+
+    k: np.ndarray
+    part: np.ndarray
+    h: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, run: Run, times: Sequence[float] | np.ndarray) -> Sampling:
+        """Times on a run.
+
+        Raises
+        ------
+        CaseError
+            If one is no number, or outside the run.
+        """
+        times = np.asarray(times, dtype=float)
+        outside = times[~((times >= run.t[0]) & (times <= run.t[-1]))]
+        if len(outside):
+            raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
+        steps = [record for record in run.tape.records if isinstance(record, Step) and record.h > 0]
+        ends = run.t[[s.k + 1 for s in steps]]
+        chosen = np.minimum(np.searchsorted(ends, times), len(steps) - 1)
+        k, start, end = (np.array([getattr(s, name) for s in steps], dtype=int)[chosen]
+                         for name in ("k", "start", "end"))
+        h = np.array([s.h for s in steps])[chosen]
+        return cls(k, (times - run.t[k]) / h, h, start, end)
+
+    def values(self, r: np.ndarray) -> np.ndarray:
+        """Values at the times, from those at all points of the run: (points, ...) to (samples, ...)."""
+        part = self.part.reshape(-1, *[1] * (r.ndim - 1))
+        return (1 - part) * r[self.k] + part * r[self.k + 1]
+
+    def take(self, r: np.ndarray, value: float, slope: np.ndarray, moving: bool) -> Taken:
+        """A number of samples of `r` from its derivatives in them, (samples,)."""
+        weight, clocks = np.zeros(len(r)), []
+        np.add.at(weight, self.k, slope * (1 - self.part))
+        np.add.at(weight, self.k + 1, slope * self.part)
+        along = slope * (r[self.k + 1] - r[self.k]) / self.h
+        for i in np.flatnonzero(self.start | self.end) if moving else ():
+            if self.start[i]:
+                clocks.append((int(self.start[i]), along[i] * (self.part[i] - 1)))
+            if self.end[i]:
+                clocks.append((int(self.end[i]), -along[i] * self.part[i]))
+        return Taken(value, weight, clocks)

@@ -1,0 +1,54 @@
+"""What bundled plugins use of the core is public: in ``gridcore.__all__``, or in that of a package of it.
+
+``python tests/test_public_names.py`` prints what is not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {folder.name for folder in (ROOT / "gridcore").iterdir() if (folder / "__init__.py").exists()}
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """(module, name) of everything that a file imports from the core, at run time or for typing."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "gridcore":
+            yield from ((str(node.module), alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name.startswith("gridcore."))
+
+
+def is_public(module: str, name: str) -> bool:
+    """Whether ``from module import name`` takes what the core offers."""
+    _, _, package = module.partition(".")
+    return (not package or package in PACKAGES) and name in getattr(import_module(module), "__all__", ())
+
+
+def not_public() -> dict[str, list[str]]:
+    """Names of the core that bundled plugins import and that are not public: name -> files."""
+    found = defaultdict(list)
+    for path in sorted((ROOT / "plugins").glob("gridcore_*/**/*.py")):
+        for module, name in imported(path):
+            if not is_public(module, name):
+                found[f"{module}.{name}"].append(str(path.relative_to(ROOT)))
+    return dict(sorted(found.items()))
+
+
+@pytest.mark.xfail(reason="most packages do not offer their names yet", strict=True)
+def test_bundled_plugins_use_public_names_only():
+    assert not not_public()
+
+
+if __name__ == "__main__":
+    names = not_public()
+    for name, files in names.items():
+        print(f"{name}: {', '.join(files)}")
+    print(f"{len(names)} names")
