@@ -1,1 +1,12 @@
-"""Time integration: the driver owns the loop and the events, a stepper owns one step."""
+"""Time integration: the driver of a run and its events, what an integrator is, and the theta method.
+
+Imports from everything to its left, ``results`` the last of them.
+"""
+
+from .base import Advance, Operator, StepOperator, Stepper
+from .driver import Driver
+from .linearised import Linearised, Point
+from .retrace import retrace
+from .simulate import simulate
+
+__all__ = ["Advance", "Driver", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "retrace", "simulate"]

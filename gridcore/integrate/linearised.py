@@ -16,7 +16,7 @@ from ..equations.workspace import Workspace
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import ConvergenceError
 from ..kept import KeptFor
-from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step
+from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
 from ..linear.linsolve import Factors, SingularMatrix
 from ..tape.records import Tape
 
@@ -139,6 +139,10 @@ class Linearised:
             self._cache[k] = Point(self, self.tape.states.row(k), float(self.tape.t[k]), self._settings[k])
         return self._cache[k]
 
+    def state(self, k: int) -> np.ndarray:
+        """The variables at point `k`, (n,)."""
+        return self.tape.states.row(k).copy()
+
     def inner(self, X: np.ndarray, t: float, k: int) -> Point:
         """A state within the step from point `k`, (n,), linearised."""
         return Point(self, X, t, self._settings[k])
@@ -182,6 +186,15 @@ class Linearised:
                 self._coefficients.pop(next(iter(self._coefficients)))
             self._coefficients[key] = Coefficients(point.differential, implicit, early, self.ws.runtime)
         return self._coefficients[key]
+
+    def forward(self, of: Coefficients, start: Point, end: Point, dX: np.ndarray, dP: np.ndarray) -> np.ndarray:
+        """``(diag(m) + diag(early) J) dX + (diag(early) Fp + diag(c) Fp+) dP`` of (K, n) and (K, width) rows."""
+        right = self.B.product(self.B.shifted(of.m, of.early, start.J), dX)
+        return self.C.product(self.C.summed(of.early, start.Fp, of.c, end.Fp), dP, right)
+
+    def transpose(self, of: Coefficients, start: Point, end: Point, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
+        """The transpose of :meth:`forward` for (K, n) rows: what belongs to dX; that of dP is added to `aP`."""
+        return step_transposed(self.B, self.C, self.C_start, of, start, end, w, aP)
 
     def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""

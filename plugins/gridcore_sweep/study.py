@@ -12,6 +12,7 @@ from gridcore.case.records import Case
 from gridcore.case.validation import ValidCase, validate
 from gridcore.commands.options import placed
 from gridcore.errors import CaseError
+from gridcore.integrate.base import new_stepper
 from gridcore.results.rotors import rotor_devices
 from gridcore.results.signals import needed
 from gridcore.suggest import suggest

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ...linear.fixed_pattern import step_transposed
 from ...tape.records import Step
 from ..base import StepOperator
 from ..linearised import Linearised
@@ -47,9 +46,7 @@ class ThetaOperator(StepOperator):
 
     def right(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         """What ``A dX+`` is equal to."""
-        B, C, of, p0, p1 = self.points.B, self.points.C, self.of, self.p0, self.p1
-        right = B.product(B.shifted(of.m, of.early, p0.J), dX)
-        C.product(C.summed(of.early, p0.Fp, of.c, p1.Fp), dP, right)
+        right = self.points.forward(self.of, self.p0, self.p1, dX, dP)
         if dT0.any():
             right -= np.outer(dT0, self.start)
         if dT1.any():
@@ -57,9 +54,8 @@ class ThetaOperator(StepOperator):
         return right
 
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        points, record = self.points, self.record
-        w = self.lu.tsolve(np.array(adjoint, order="C"))
-        aX = step_transposed(points.B, points.C, points.C_start, self.of, self.p0, self.p1, w, aP)
+        record, w = self.record, self.lu.tsolve(np.array(adjoint, order="C"))
+        aX = self.points.transpose(self.of, self.p0, self.p1, w, aP)
         still = np.zeros(len(w))
         return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still
 
