@@ -21,7 +21,7 @@ class TrBdf2Operator(StepOperator):
     """Tangent and transpose of a step of TR-BDF2."""
 
     def __init__(self, record: Step, points: Linearised):
-        from .stepper import A, ALPHA, GAMMA
+        from .stepper import ALPHA, GAMMA, A
 
         super().__init__(record, points)
         self.a, self.alpha, self.gamma = A, ALPHA, GAMMA

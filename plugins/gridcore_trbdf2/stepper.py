@@ -3,7 +3,7 @@
     x1 = x0 + alpha h (f0 + f1),               0 = g1        at t + gamma h
     x2 = a x1 + (1 - a) x0 + alpha h f2,       0 = g2        at t + h
 
-With ``gamma = 2 - sqrt(2)``, ``alpha = gamma / 2`` and ``a = 1 / (gamma (2 - gamma))`` both stages solve with one matrix,
+With ``gamma = 2 - sqrt(2)``, ``alpha = gamma / 2``, ``a = 1 / (gamma (2 - gamma))`` both stages solve with one matrix,
 ``m - alpha h m J``; the method is of order two, L-stable and stiffly accurate: what oscillates too fast for the step is
 gone at its end, where the trapezoidal rule lets it ring. R. E. Bank et al., IEEE Trans. CAD 4(4), 1985; M. E. Hosea and
 L. F. Shampine, Applied Numerical Mathematics 20, 1996, section 2.

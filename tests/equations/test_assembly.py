@@ -21,29 +21,30 @@ def interpreted(case):
         compiler.compiler_path.cache_clear()
         s = gc.build(case)
     compiler.compiler_path.cache_clear()
-    assert s.assembly.runtime is FALLBACK
+    assert s.system.runtime is FALLBACK
     return s
 
 
 @pytest.fixture(scope="module", params=["wscc9_paper", "kundur", "wscc9_recovery_loads", "hiskens_pai"])
 def pair(request):
     compiled = gc.build(request.param)
-    if compiled.assembly.runtime is FALLBACK:
+    if compiled.system.runtime is FALLBACK:
         pytest.skip("no C compiler")
     return compiled, interpreted(request.param)
 
 
 def both(pair, seed=0):
-    """The two assemblies at the same random point, with the same step."""
+    """Two workspaces at the same random point, with the same step."""
     rng = np.random.default_rng(seed)
     Z = pair[0].Z0.copy()
     n = pair[0].n
     Z[:n] += 0.05 * rng.normal(size=n)
     mass, c, base = rng.integers(0, 2, n).astype(float), rng.normal(size=n), rng.normal(size=n)
-    for s in pair:
-        s.load(Z)
-        s.assembly.mass[:], s.assembly.c[:], s.assembly.base[:] = mass, c, base
-    return pair[0].assembly, pair[1].assembly
+    made = [s.workspace() for s in pair]
+    for ws in made:
+        ws.load(Z)
+        ws.mass[:], ws.c[:], ws.base[:] = mass, c, base
+    return made
 
 
 def same(a, b):

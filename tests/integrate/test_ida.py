@@ -17,9 +17,11 @@ from scipy.linalg import expm
 
 import gridcore as gc
 from gridcore.contract.device import Algebraic, Device, Param, State
+from gridcore.equations import Workspace
 from gridcore.integrate.driver import Driver
 from gridcore.integrate.ida import Ida
 from gridcore.linear.newton import Newton
+from gridcore.tape import Method
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 
 ROOT = Path(__file__).parents[2]
@@ -108,20 +110,18 @@ class TestRestart:
     def test_the_derivative_at_a_restart_is_consistent(self):
         """0 = x + 2 y - sin t, so 2 y' = cos t - x'."""
         s = system(LinearDAE(id="D"))
-        s.load(s.Z0)
-        rate = Newton(s).derivative(s.differential(s.Z0))
+        rate = Newton(s.workspace()).derivative(s.differential(s.Z0))
         x, y = s.Z0[:2]
         np.testing.assert_allclose(rate, [y - x, (1 - (y - x)) / 2], rtol=1e-14)
 
     def test_two_thousand_restarts_do_not_leak(self):
         """Of 300 unknowns a new solver at each event leaks 47 MB in all."""
         s = system(*(Clockwork(id=f"C{k}", speed=0.0) for k in range(300)))
-        stepper = Ida(s, 1.0)
-        driver = Driver(s, stepper, 1.0, 0.0, 1.0)
+        stepper, ws = Ida(1.0), s.workspace()
         t, used = 0.0, []
         for count in range(2200):
-            stepper.restart()
-            t = stepper.step(t, t + 1e-6, driver.watch).t
+            stepper.restart(ws, t)
+            t = stepper.advance(t, t + 1e-6).t
             if count in (199, 2199):
                 garbage.collect()
                 used.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -131,8 +131,8 @@ class TestRestart:
     def test_steps_do_not_grow_dearer_along_a_run(self):
         """scikits.odes keeps every state at which IDA stopped for a root or a stop time: there must be none."""
         s = system(Clockwork(id="C", threshold=0.5), LinearDAE(id="D"))
-        stepper = Ida(s, 0.1)
-        driver = Driver(s, stepper, 0.1, 0.0, 2.0)
+        stepper = Ida(0.1)
+        driver = Driver(s, stepper, Method("ida"), 0.1, 0.0, 2.0)
         driver.run()
         result = stepper._solver.step(stepper._tn + 1.0)
         assert driver.counters["events"] == 1
@@ -155,15 +155,22 @@ class TestRestart:
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def begun(s):
+    """IDA at the start of a run."""
+    ida, ws = Ida(0.01), s.workspace()
+    ws.differential[:] = s.differential(s.Z0)
+    ida.restart(ws, 0.0)
+    ida._begin(0.0)
+    return ida
+
+
 class TestSparse:
     """SPGMR on equations multiplied by the inverse of P."""
 
     @pytest.mark.parametrize("ratio", [1.0, 1.5, 0.3])
     def test_its_products_are_those_of_the_inverse_of_p_with_the_true_matrix(self, ratio):
         s = gc.build("wscc9")
-        ida, v = Ida(s, 0.01), np.random.default_rng(1).normal(size=s.n)
-        s.load(s.Z0)
-        ida._begin(0.0)
+        ida, v = begun(s), np.random.default_rng(1).normal(size=s.n)
         residual, product = np.zeros(s.n), np.zeros(s.n)
         ida._residual(0.02, s.Z0[: s.n] + 1e-3, v, residual)
         at = s.Z0.copy()
@@ -178,9 +185,7 @@ class TestSparse:
 
     def test_the_order_told_by_one_step_makes_the_matrix_of_the_next(self):
         s = gc.build("wscc9")
-        ida, v = Ida(s, 0.01), np.ones(s.n)
-        s.load(s.Z0)
-        ida._begin(0.0)
+        ida, v = begun(s), np.ones(s.n)
         X, residual = s.Z0[: s.n].copy(), np.zeros(s.n)
         ida._residual(0.02, X, 0 * v, residual)
         ida._product(residual, X, v, residual, v, np.zeros(s.n), 75.0)  # of the second order
@@ -232,15 +237,15 @@ class TestFailure:
     @pytest.mark.parametrize("callback", ["rhs", "matrix"])
     def test_an_exception_in_a_callback_comes_out_with_place_and_time(self, monkeypatch, callback):
         s = system(LinearDAE(id="D"))
-        function, calls = getattr(s.assembly, callback), []
+        function, calls = getattr(Workspace, callback), []
 
-        def broken():
-            calls.append(s.assembly.Z[-1])
-            if s.assembly.Z[-1] > 0.5:
+        def broken(ws):
+            calls.append(ws.Z[-1])
+            if ws.Z[-1] > 0.5:
                 raise gc.errors.ConvergenceError("sick", place="D.x")
-            return function()
+            return function(ws)
 
-        monkeypatch.setattr(s.assembly, callback, broken)
+        monkeypatch.setattr(Workspace, callback, broken)
         with pytest.raises(gc.errors.ConvergenceError, match="sick") as caught:
             gc.simulate(s, 20.0, 0.1, method="ida")
         error = caught.value
@@ -251,14 +256,14 @@ class TestFailure:
 
     def test_an_interrupt_in_a_callback_stays_an_interrupt(self, monkeypatch):
         s = system(LinearDAE(id="D"))
-        function = s.assembly.rhs
+        function = Workspace.rhs
 
-        def interrupted():
-            if s.assembly.Z[-1] > 0.5:
+        def interrupted(ws):
+            if ws.Z[-1] > 0.5:
                 raise KeyboardInterrupt
-            return function()
+            return function(ws)
 
-        monkeypatch.setattr(s.assembly, "rhs", interrupted)
+        monkeypatch.setattr(Workspace, "rhs", interrupted)
         with pytest.raises(KeyboardInterrupt):
             gc.simulate(s, 2.0, 0.1, method="ida")
 

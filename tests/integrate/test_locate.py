@@ -7,8 +7,6 @@ from devices_for_tests import Clockwork, Delayed, Limited, registered, system
 
 import gridcore as gc
 from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard
-from gridcore.integrate.guards import Watch
-from gridcore.integrate.theta.step import Theta
 from gridcore.tape.records import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
@@ -200,10 +198,8 @@ def test_a_guard_that_cannot_be_located_is_named():
 
 def test_a_step_ends_where_it_began_if_the_guard_is_zero_there(small_devices):
     s = system(Clockwork(id="C", x0=0.25, threshold=0.25))
-    stepper, watch = Theta(s, 0.1), Watch(s.switching)
-    s.load(s.Z0)
-    watch.refresh(s.assembly.Z, s.switching.values(s.assembly.Z))
-    outcome = stepper.step(0.0, 0.1, watch)
-    assert outcome.t == pytest.approx(0.0, abs=1e-16)
-    assert list(outcome.fired) == [0]
-    assert s.assembly.X[0] == pytest.approx(0.25, abs=1e-16)
+    run = gc.simulate(s, 0.1, 0.1)
+    first = run.tape.records[0]
+    assert first.h == pytest.approx(0.0, abs=1e-16)
+    assert first.guard == 0
+    assert run.X[1, 0] == pytest.approx(0.25, abs=1e-16)

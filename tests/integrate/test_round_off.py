@@ -48,10 +48,9 @@ class Chain(Device):
 def estimate(gain, relative=False):
     with registered(Chain):
         s = system(Chain(id="C", gain=gain))
-    s.load(s.Z0)
-    newton = Newton(s)
-    newton.resolve(s.differential(s.assembly.Z))
-    return s, newton, round_off(newton, np.array([0]), relative)[0]
+    newton = Newton(s.workspace())
+    newton.resolve(s.differential(s.Z0))
+    return s, newton, round_off(newton, s.system, np.array([0]), relative)[0]
 
 
 def test_round_off_of_a_guard_grows_with_a_gain_in_another_equation():
@@ -64,24 +63,25 @@ def test_what_arithmetic_leaves_of_a_zero_is_within_the_estimate(gain):
     s, newton, size = estimate(gain, relative=True)
     names = [name for _, name in s.variables]
     a, b = names.index("a"), names.index("b")
-    X = s.assembly.X.copy()
+    ws = newton.ws
+    X = ws.X.copy()
     rng, worst = np.random.default_rng(0), 0.0
     for _ in range(200):
-        s.assembly.X[:] = X
+        ws.X[:] = X
         move = rng.uniform(-1e-3, 1e-3)
-        s.assembly.X[a] += move
-        s.assembly.X[b] += move  # 0.1 (a - b) stays what it is but for round-off
-        newton.resolve(s.differential(s.assembly.Z))
-        worst = max(worst, abs(s.switching.values(s.assembly.Z)[0]))
+        ws.X[a] += move
+        ws.X[b] += move  # 0.1 (a - b) stays what it is but for round-off
+        newton.resolve(s.differential(ws.Z))
+        worst = max(worst, abs(s.switching.values(ws.Z)[0]))
     assert 0 < worst < size < 1e4 * worst
 
 
 def test_large_values_are_visible_without_an_estimate():
-    _, newton, size = estimate(1e6)
+    s, newton, size = estimate(1e6)
     before = newton.lu.solves
-    assert visible(newton, np.array([0, 0]), np.array([0.1, -2.0])).all()
+    assert visible(newton, s.system, np.array([0, 0]), np.array([0.1, -2.0])).all()
     assert newton.lu.solves == before
-    assert list(visible(newton, np.array([0, 0]), np.array([2 * size, size / 2]))) == [True, False]
+    assert list(visible(newton, s.system, np.array([0, 0]), np.array([2 * size, size / 2]))) == [True, False]
 
 
 @pytest.mark.parametrize(("method", "gain"), [*(("theta", 10.0**k) for k in range(2, 10)), ("ida", 1e2), ("ida", 1e4)])

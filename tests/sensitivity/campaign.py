@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import gridcore as gc
-from gridcore.equilibrium.operating_point import find_operating_point
+from gridcore.equilibrium.equilibrium import find_equilibrium
 from gridcore.errors import EventError, GridcoreError
 from gridcore.sensitivity.objective import evaluate
 
@@ -169,13 +169,12 @@ class Program:
 
     def run(self, changed: dict[str, float] | None = None) -> Any:
         """Power flow, initialisation and simulation."""
-        Z = self.system.Z0
-        Z[:] = self._given
+        Z = self._given.copy()
         for name, value in (changed or {}).items():
             Z[self.system.layout.address(name)] = value
-        find_operating_point(self.system)
+        found = find_equilibrium(self.system.system, self.system.case, self.system.instances, Z)
         scenario = self.scenario
-        return gc.simulate(self.system, scenario.t_end, scenario.step, theta=scenario.theta)
+        return gc.simulate(found, scenario.t_end, scenario.step, theta=scenario.theta)
 
     def results(self, changed: dict[str, float]) -> tuple[np.ndarray, tuple[Any, ...]]:
         """Objectives, and what the run went through."""

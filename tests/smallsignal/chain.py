@@ -12,8 +12,8 @@ import numpy as np
 
 import gridcore as gc
 from gridcore.case.validation import validate
-from gridcore.equilibrium.equilibrium import Equilibrium
-from gridcore.equilibrium.operating_point import find_operating_point
+from gridcore.equilibrium.equilibrium import Equilibrium, find_equilibrium
+from gridcore.equilibrium.values import parameters
 
 # Central differences of order 6: halving the step leaves a 64th of the error.
 WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
@@ -34,15 +34,11 @@ def direction(system: Equilibrium, address: str) -> dict[str, float] | None:
 
 def with_values(system: Equilibrium, values: dict[int, float]) -> Equilibrium:
     """The system with other values of entries of Z among the parameters."""
-    other = system.with_values({})
-    valid = validate(other.case)
-    other.Z0 = other._defaults(valid.base_mva, valid.frequency)
+    valid = validate(system.case)
+    Z = parameters(system.system, valid.records, valid.base_mva, valid.frequency)
     for position, value in values.items():
-        other.Z0[position] = value
-    other.base_differential, other.limited = other._structure()
-    other.islands.settle(other.Z0, at_rest=True)
-    find_operating_point(other)
-    return other
+        Z[position] = value
+    return find_equilibrium(system.system, system.case, valid.records, Z)
 
 
 def eigenvalues(system: Equilibrium, near: np.ndarray) -> np.ndarray:
