@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .case.files import load_case as load_case
     from .case.files import save_case as save_case
     from .case.records import Case as Case
-    from .case.records import Record as Record
     from .contract.device import Algebraic as Algebraic
     from .contract.device import Device as Device
     from .contract.device import Field as Field
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from .contract.device import timer as timer
     from .contract.injectors import Load as Load
     from .contract.injectors import Source as Source
+    from .contract.record import Record as Record
     from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
     from .integrate.driver import simulate as simulate
@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 _CONTENTS = {
     # a case, and what happens in it
     "case.files": ("load_case", "save_case"),
-    "case.records": ("Case", "Record"),
+    "case.records": ("Case",),
+    "contract.record": ("Record",),
     "case.disturbances": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
     "system.system": ("build", "System"),

@@ -26,7 +26,7 @@ class Devices(Registry[Any]):
         """A device class, from what ``register`` was given."""
         if len(values) != 1 or named:
             raise PluginError("a device is registered by its class alone: register(MyDevice)")
-        cls = values[0]
+        cls: Any = values[0]
         if not inspect.isclass(cls) or not hasattr(cls, "declares"):
             raise PluginError(f"{cls!r} is not a class that is derived from gridcore.Device")
         if cls.contract_error is not None:

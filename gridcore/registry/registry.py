@@ -55,7 +55,7 @@ class Registry(Generic[T]):
 
     def name(self, item: T) -> str:
         """The name of an item."""
-        return item.key  # type: ignore[attr-defined, no-any-return]
+        return item.key  # type: ignore[attr-defined]
 
     def _plugins(self) -> dict[str, _Entry[T]]:
         with _LOADING:
@@ -74,7 +74,7 @@ class Registry(Generic[T]):
 
     def _entry(self, name: object) -> _Entry[T] | None:
         here = self._here.get(name)  # type: ignore[call-overload]
-        return here or self._plugins().get(name)  # type: ignore[call-overload, no-any-return]
+        return here or self._plugins().get(name)  # type: ignore[call-overload]
 
     def __getitem__(self, name: str) -> T:
         entry = self._entry(name)
