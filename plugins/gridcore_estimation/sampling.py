@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gridcore.sensitivity import At, Sampling, Terminal
 from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import At, Sampling, Terminal, functions
+from gridcore.sensitivity.objective import functions
 from gridcore.sensitivity.request import Wanted
 from gridcore_tsa.sensitivities import begin
 

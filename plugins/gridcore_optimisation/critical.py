@@ -13,8 +13,8 @@ from gridcore.commands.progress import Progress
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import driver
 from gridcore.results.rotors import rotors
+from gridcore.sensitivity import Terminal
 from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import Terminal
 from gridcore.sensitivity.request import Wanted
 from gridcore.system.system import System, build
 from gridcore.tape.grid import Spacing

@@ -12,7 +12,7 @@ from gridcore.case.records import Case
 from gridcore.case.validation import ValidCase, validate
 from gridcore.commands.options import placed
 from gridcore.errors import CaseError
-from gridcore.registry import registries as plugins
+from gridcore.registry import integrators
 from gridcore.results.rotors import rotor_devices
 from gridcore.results.signals import needed
 from gridcore.suggest import suggest
@@ -96,7 +96,7 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
                   (record,) if isinstance(record, str) else tuple(record))
     with placed(case):
         system = system_of(setup, {})
-    plugins.integrators[method].make(system, finest(step), **setup.options)  # refused here, not in every row
+    integrators[method].make(system, finest(step), **setup.options)  # refused here, not in every row
     needed(system, setup.record)
     searched = any(s.search for s in scenarios)
     if searched and not rotor_devices(system):
