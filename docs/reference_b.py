@@ -9,7 +9,7 @@ from pages import BLUE, GREY, ORANGE, fill, markdown, panels, save
 from scipy.optimize import minimize
 
 import gridcore as gc
-from gridcore.sensitivity.objective import Objective
+from gridcore.sensitivity import Objective
 from gridcore_optimisation import Constraint, Optimum
 
 PHI_S, C = 1.0, 1e4  # rad

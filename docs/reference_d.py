@@ -13,7 +13,7 @@ import numpy as np
 from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
-from gridcore.sensitivity.objective import Sampling
+from gridcore.sensitivity import Sampling
 from gridcore_estimation import Measurements, Recording
 
 # Coarse while nothing happens: the system rests until 28 s, and a theta step of a system at rest is exact.

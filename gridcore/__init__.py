@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .case.files import load_case as load_case
     from .case.files import save_case as save_case
     from .case.records import Case as Case
-    from .case.records import Record as Record
     from .contract.device import Algebraic as Algebraic
     from .contract.device import Device as Device
     from .contract.device import Field as Field
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .contract.node import Bus as Bus
     from .contract.node import Node as Node
     from .contract.node import Port as Port
+    from .contract.record import Record as Record
     from .equilibrium.build import build as build
     from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
@@ -62,7 +62,8 @@ if TYPE_CHECKING:
 _CONTENTS = {
     # a case, and what happens in it
     "case.files": ("load_case", "save_case"),
-    "case.records": ("Case", "Record"),
+    "case.records": ("Case",),
+    "contract.record": ("Record",),
     "case.disturbances": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
     "equilibrium.build": ("build",),

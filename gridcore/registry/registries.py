@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,8 +25,8 @@ class Devices(Registry[Any]):
         """A device class, from what ``register`` was given."""
         if len(values) != 1 or named:
             raise PluginError("a device is registered by its class alone: register(MyDevice)")
-        cls = values[0]
-        if not inspect.isclass(cls) or not hasattr(cls, "declares"):
+        cls, is_class = values[0], isinstance(values[0], type)
+        if not is_class or not hasattr(cls, "declares"):
             raise PluginError(f"{cls!r} is not a class that is derived from gridcore.Device")
         if cls.contract_error is not None:
             raise cls.contract_error

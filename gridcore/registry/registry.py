@@ -55,7 +55,7 @@ class Registry(Generic[T]):
 
     def name(self, item: T) -> str:
         """The name of an item."""
-        return item.key  # type: ignore[attr-defined, no-any-return]
+        return item.key  # type: ignore[attr-defined]
 
     def _plugins(self) -> dict[str, _Entry[T]]:
         with _LOADING:
@@ -72,14 +72,14 @@ class Registry(Generic[T]):
                 self._found = found
             return self._found
 
-    def _entry(self, name: object) -> _Entry[T] | None:
-        here = self._here.get(name)  # type: ignore[call-overload]
-        return here or self._plugins().get(name)  # type: ignore[call-overload, no-any-return]
+    def _entry(self, name: str) -> _Entry[T]:
+        entry = self._here.get(name) or self._plugins().get(name)
+        if entry is None:
+            raise PluginError(f"unknown {self.kind} '{name}'{suggest(name, self)}")
+        return entry
 
     def __getitem__(self, name: str) -> T:
         entry = self._entry(name)
-        if entry is None:
-            raise PluginError(f"unknown {self.kind} '{name}'{suggest(name, self)}")
         if not isinstance(entry.item, Registrable):
             return entry.item
         item = entry.item.resolved()
@@ -89,7 +89,7 @@ class Registry(Generic[T]):
         return item
 
     def __contains__(self, name: object) -> bool:
-        return self._entry(name) is not None
+        return name in self._here or name in self._plugins()
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self._plugins(), **self._here})
@@ -99,8 +99,7 @@ class Registry(Generic[T]):
 
     def origin(self, name: str) -> str:
         """The plugin and distribution that registered `name`."""
-        self[name]
-        return str(self._entry(name).origin)  # type: ignore[union-attr]
+        return str(self._entry(name).origin)
 
     def check_free(self, item: T) -> None:
         """Raise PluginError if a plugin has the name of an item."""

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..case.records import Case, Record
+from ..case.records import Case
 from ..contract.device import REQUIRED, Device, Param, Setpoint
 from ..contract.injectors import Source
 from ..contract.node import Bus, Node, Port
+from ..contract.record import Record
 from ..contract.scope import Shape
 from ..equations.trace import Trace
 from ..errors import DeviceError

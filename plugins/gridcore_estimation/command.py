@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gridcore.commands.options import Study, file_of, system_options, time_options
-from gridcore.registry import registries as plugins
+from gridcore.registry import plots
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -148,6 +148,6 @@ def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
     write_dataset(result.to_xarray(), data[1])
     if plot:
         with whole_file(data[2]) as temporary:
-            plugins.plots["fit"].draw(result, temporary)
+            plots["fit"].draw(result, temporary)
     for path in data if plot else data[:2]:
         click.echo(str(path))

@@ -19,8 +19,8 @@ from gridcore.equilibrium.starting_at import starting_at
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate.simulate import simulate
 from gridcore.results.signals import select
+from gridcore.sensitivity import At, Objective, Sampling, Sum
 from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import At, Objective, Sampling, Sum
 from gridcore.sensitivity.request import Wanted, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
 from gridcore.tape.grid import Spacing

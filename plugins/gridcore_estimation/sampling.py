@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.kept import KeptFor
+from gridcore.sensitivity import At, Sampling, Terminal
 from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import At, Sampling, Terminal, functions
+from gridcore.sensitivity.objective import functions
 from gridcore.sensitivity.request import Wanted
 from gridcore_tsa.sensitivities import begin
 

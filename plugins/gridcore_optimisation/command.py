@@ -39,7 +39,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     """
     from gridcore.case.files import save_case
     from gridcore.commands.tables import write_csv
-    from gridcore.registry import registries as plugins
+    from gridcore.registry import plots
     from gridcore.results.export import whole_file, write_dataset
     from gridcore.sensitivity.objective_files import load_objectives
 
@@ -71,7 +71,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     write_dataset(found.to_xarray(), files[2])
     if plot:
         with whole_file(files[3]) as temporary:
-            plugins.plots["run"].draw(run, temporary)
+            plots["run"].draw(run, temporary)
     for path in files if plot else files[:3]:
         click.echo(str(path))
     if not found.success:

@@ -15,8 +15,8 @@ from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import driver
 from gridcore.results.rotors import rotors
+from gridcore.sensitivity import Terminal
 from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import Terminal
 from gridcore.sensitivity.request import Wanted
 from gridcore.tape.grid import Spacing
 from gridcore.tape.records import Switch

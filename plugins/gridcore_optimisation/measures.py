@@ -11,8 +11,8 @@ import numpy as np
 
 from gridcore.errors import CaseError
 from gridcore.integrate.simulate import simulate
+from gridcore.sensitivity import Objective
 from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import Objective
 from gridcore.tape.grid import Spacing
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.sensitivity.objective import Objective, Sum
+from gridcore.sensitivity import Objective, Sum
 
 from .measures import Constraint, Measure, Simulation
 from .parameters import Parameters

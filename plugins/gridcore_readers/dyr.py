@@ -25,7 +25,7 @@ from gridcore.case.records import Case, Record
 from gridcore.contract.device import Device, Field
 from gridcore.contract.injectors import Load, Source
 from gridcore.errors import CaseError
-from gridcore.registry import registries as plugins
+from gridcore.registry import devices
 from gridcore.suggest import suggest
 
 from .characteristics import exponents
@@ -72,7 +72,7 @@ class Model:
 
 def available() -> dict[str, type[Device]]:
     """The device classes that say the order of their record, by model."""
-    found = {name: plugins.devices[name] for name in plugins.devices}
+    found = {name: devices[name] for name in devices}
     return {name.upper(): cls for name, cls in found.items() if cls.dyr}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gridcore.commands.options import load, placed, system_options
-from gridcore.registry import registries as plugins
+from gridcore.registry import plots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
     for path in _written(system, out, plot, "_eig", {
             ".csv": modes.save, ".nc": modes.save,
             "_sensitivities.csv": None if table is None else lambda path: _write(table, path),
-            ".png": lambda path: plugins.plots["modes"].draw(modes, path)}):
+            ".png": lambda path: plots["modes"].draw(modes, path)}):
         click.echo(str(path))
 
 
@@ -105,7 +105,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     click.echo(Table(columns).text())
     for path in _written(system, out, plot, "_locus", {
             ".nc": lambda path: _dataset(locus, path),
-            ".png": lambda path: plugins.plots["locus"].draw(locus, path)}):
+            ".png": lambda path: plots["locus"].draw(locus, path)}):
         click.echo(str(path))
 
 
@@ -146,7 +146,7 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
         click.echo(f"no equilibrium at {list(found.failures.values()).count(told)} points: {told}", err=True)
     for path in _written(system, out, plot, "_damping", {
             ".nc": lambda path: _dataset(found, path),
-            ".png": lambda path: plugins.plots["damping map"].draw(found, path, band=limits)}):
+            ".png": lambda path: plots["damping map"].draw(found, path, band=limits)}):
         click.echo(str(path))
 
 

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from gridcore.commands.options import Study, file_of, sensitivity_options, system_options, time_options
-from gridcore.registry import registries as plugins
+from gridcore.registry import plots
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,7 +54,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     write_dataset(table.to_dataset(name="sensitivity"), data[1])
     if plot:
         with whole_file(data[2]) as temporary:
-            plugins.plots["sensitivities"].draw((run, table), temporary)
+            plots["sensitivities"].draw((run, table), temporary)
     click.echo()
     if strategy:
         click.echo(", ".join(f"{table.attrs[name]:.6g} {name.replace('_', ' ')}" for name in (*COUNTERS, "mflop")))

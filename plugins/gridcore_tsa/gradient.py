@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.registry import registries as plugins
+from gridcore.registry import jump_rules
 from gridcore.sensitivity.objective import Objective, evaluate
 from gridcore.sensitivity.request import Wanted, replayable, table
 
@@ -28,7 +28,7 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
     replayable(run.tape)
     wanted = Wanted.of(run.system, wrt, dispatch)
-    weights = evaluate(run, objectives, plugins.jump_rules[jumps].rule.moving)
+    weights = evaluate(run, objectives, jump_rules[jumps].rule.moving)
     sweep = begin(run, wanted, weights.parameters(run.system), jumps, dispatch)
     n, time = run.system.n, run.system.layout.t
     column = sweep.replay.column_of[weights.at]

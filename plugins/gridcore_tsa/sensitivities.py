@@ -11,7 +11,7 @@ import numpy as np
 
 from gridcore.equilibrium.derivative import InitialSensitivity
 from gridcore.errors import CaseError
-from gridcore.registry import registries as plugins
+from gridcore.registry import jump_rules
 from gridcore.sensitivity.objective import Terminal, Traced, trace
 from gridcore.sensitivity.operators import Replay, ResolveOperator, carried_parameters
 from gridcore.sensitivity.request import Wanted, replayable, unit_of, warn_of_coincidence
@@ -145,4 +145,4 @@ def begin(run: Run, wanted: Wanted, read: list[int], jumps: str, dispatch: str,
         dX[np.flatnonzero(~wanted.is_parameter), wanted.states] += 1.0
         rows = np.flatnonzero(~wanted.is_parameter | (len(system.held) > 0))
         dX[rows] = ResolveOperator(replay, replay.point(0)).forward(dX[rows], dP[rows], np.zeros(len(rows)))
-    return ForwardSweep(replay, plugins.jump_rules[jumps].rule, dX, dP)
+    return ForwardSweep(replay, jump_rules[jumps].rule, dX, dP)

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 import gridcore as gc
-from gridcore.sensitivity.objective import Sampling
+from gridcore.sensitivity import Sampling
 from gridcore_estimation import Measurements
 
 TIMES = np.arange(1, 41) / 20 - 0.013  # beside events, where a run has two values

@@ -9,7 +9,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.sensitivity.objective import Terminal
+from gridcore.sensitivity import Terminal
 from gridcore_tsa.strategies import STRATEGIES
 
 SAME = 1e-10

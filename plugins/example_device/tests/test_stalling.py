@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.registry import registries as plugins
+from gridcore.registry import devices
 from gridcore_example_device.stalling import StallingLoad
 
 CASE = Path(__file__).with_name("feeder.toml")
@@ -18,8 +18,8 @@ def run():
 
 
 def test_gridcore_finds_the_device_by_its_entry_point():
-    assert plugins.devices["StallingLoad"] is StallingLoad
-    assert plugins.devices.origin("StallingLoad") == "example_device (gridcore-example-device 0.1.0)"
+    assert devices["StallingLoad"] is StallingLoad
+    assert devices.origin("StallingLoad") == "example_device (gridcore-example-device 0.1.0)"
 
 
 def test_at_the_operating_point_it_draws_its_scheduled_power(run):
