@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
@@ -11,6 +12,7 @@ from .registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from .integrate.driver import Stepper
+    from .linear import LinearSolver
     from .system.system import System
 
 
@@ -36,6 +38,18 @@ def _ida(system: System, step: float, **options: Any) -> Stepper:
     from .integrate.ida import Ida
 
     return Ida(system, step, **options)
+
+
+@hookimpl
+def register_linear_solvers(register: Callable[[str, Any], None]) -> None:
+    if find_spec("nbklu"):
+        register("klu", _klu)
+
+
+def _klu() -> LinearSolver:
+    from .linear.klu import KLU
+
+    return KLU()
 
 
 @hookimpl

@@ -23,7 +23,7 @@ from ..equations.layout import Group
 from ..equations.sparse_map import SparseMap, entries, function_of
 from ..equations.trace import Trace
 from ..errors import InitialisationError
-from ..linear.linsolve import LU, SingularMatrix
+from ..linear import Analysis, SingularMatrix
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -64,6 +64,8 @@ class Initialisation:
         self._identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
         self._check_square()
         self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), self._identity)
+        self.linear_analysis: Analysis = system.linear_solver.analyse(len(self.unknowns), self.map.indptr,
+                                                                      self.map.indices)
 
     def _find_setpoints(self) -> np.ndarray:
         layout = self.system.layout
@@ -235,7 +237,7 @@ class Initialisation:
         InitialisationError
             Naming the device whose equation is not met.
         """
-        lu = LU(len(self.unknowns), self.map.indptr, self.map.indices)
+        lu = self.linear_analysis.factors()
         G = self.residual(Z)
         size = np.max(np.abs(G), initial=0.0)
         for iteration in range(_ITERATIONS):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CaseError, ConvergenceError, MissingDependency
-from ..linear.linsolve import SingularMatrix
+from ..linear import SingularMatrix
 from ..linear.newton import Newton
 from .driver import Outcome
 from .guards import Watch

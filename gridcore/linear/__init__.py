@@ -1,1 +1,10 @@
-"""linear"""
+"""Sparse linear systems: LU factors behind one contract, matrices of a fixed pattern, Newton's iteration.
+
+It may import the registry and what is left of it, and the packages from contract to equations. It offers the contract
+that a linear solver of one's own implements, and the look-up of solvers by name.
+"""
+
+from .base import EPS, Analysis, Factors, LinearSolver, SingularMatrix, equilibrate
+from .solvers import linear_solver
+
+__all__ = ["EPS", "Analysis", "Factors", "LinearSolver", "SingularMatrix", "equilibrate", "linear_solver"]

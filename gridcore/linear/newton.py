@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConvergenceError
-from .linsolve import SingularMatrix
+from .base import SingularMatrix
 
 if TYPE_CHECKING:
     from ..system.system import System

@@ -29,6 +29,13 @@ def register_integrators(register: Callable[[str, Any], None]) -> None:
 
 
 @hookspec
+def register_linear_solvers(register: Callable[[str, Any], None]) -> None:
+    """``register(name, make)``: ``gc.build(..., linear_solver=name)`` solves with ``make()``, a
+    :class:`gridcore.linear.LinearSolver`.
+    """
+
+
+@hookspec
 def register_analyses(register: Callable[[str, Callable[..., Any]], None]) -> None:
     """``register(name, function)``: callable as ``gc.analyses.<name>(...)``."""
 

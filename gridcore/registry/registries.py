@@ -116,6 +116,7 @@ class Registry:
 
 devices = Registry("device", "register_devices")
 integrators = Registry("integrator", "register_integrators")
+linear_solvers = Registry("linear solver", "register_linear_solvers")
 readers = Registry("file format", "register_readers")
 companions = Registry("companion format", "register_companions")
 jump_rules = Registry("jump rule", "register_jump_rules")

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..equations.sparse_map import SparseMap
 from ..errors import ConvergenceError, EventError
+from ..linear import SingularMatrix
 from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
-from ..linear.linsolve import SingularMatrix
 from ..system.switching import Trigger
 from ..tape.records import Step, Switch
 

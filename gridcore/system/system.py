@@ -28,7 +28,7 @@ from ..equations.sparse_map import Entries, SparseMap, entries, function_of
 from ..equations.trace import Trace
 from ..equilibrium.initialise import Initialisation
 from ..errors import CaseError, DeviceError
-from ..linear.linsolve import LU, Factors
+from ..linear import Analysis, Factors, linear_solver
 from ..network.graph import graph
 from ..suggest import suggest
 from .islands import Islands
@@ -55,6 +55,8 @@ class System:
         F and its Jacobian in X, in preallocated buffers.
     switching : Switching
         Guards, timers and their changes.
+    linear_solver : LinearSolver
+        Whose factors all computations with the system use.
     Z0 : (size,) array
         The buffer ``[X; p; modes; t]`` at t0: at the operating point, once that is found.
     operating_point : OperatingPoint or None
@@ -65,9 +67,10 @@ class System:
         Positions in Z of those states: see :func:`gridcore.equilibrium.starting_at.starting_at`.
     """
 
-    def __init__(self, case: Case, deenergise: bool = False):
+    def __init__(self, case: Case, deenergise: bool = False, solver: str | None = None):
         self.case = case = case.copy()  # what the caller does to it later does not concern this system
         valid = validate(case)
+        self.linear_solver = linear_solver(solver)
         self.layout = layout = Layout(valid.records)
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
@@ -178,12 +181,12 @@ class System:
         self.assembly.refresh()
 
     @functools.cached_property
-    def _lu(self) -> Factors:
-        return LU(self.n, self.assembly.indptr, self.assembly.indices)
+    def _analysis(self) -> Analysis:
+        return self.linear_solver.analyse(self.n, self.assembly.indptr, self.assembly.indices)
 
     def new_lu(self, loose: bool = False) -> Factors:
-        """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Factors.another`."""
-        return self._lu.another(loose)
+        """An empty factorisation with the pattern of the assembly's matrix; `loose` as of :meth:`.Analysis.factors`."""
+        return self._analysis.factors(loose=loose)
 
     def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
         """F_X at Z, (n, n)."""
@@ -411,7 +414,7 @@ class System:
 
 
 def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
-          initialise: bool = True) -> System:
+          initialise: bool = True, linear_solver: str | None = None) -> System:
     """Assemble a case: graph, equations, power flow, and devices brought to an equilibrium.
 
     Parameters
@@ -424,10 +427,14 @@ def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool 
         Let the power flow turn PV buses into PQ buses at their reactive limits.
     initialise : bool
         Find the operating point; without it the system is only assembled.
+    linear_solver : str, optional
+        Name of a linear solver that a plugin has registered: ``klu`` (the default), ``superlu``.
 
     Raises
     ------
     CaseError, NetworkError, PowerFlowError, InitialisationError
+    PluginError
+        If there is no such linear solver.
     """
     from ..equilibrium.operating_point import find_operating_point
 
@@ -435,7 +442,7 @@ def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool 
         case = load_case(case)
     if not case.records:
         raise CaseError(f"case '{case.name}' has no devices")
-    system = System(case, deenergise)
+    system = System(case, deenergise, linear_solver)
     if initialise:
         find_operating_point(system, enforce_q_limits)
     return system

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gridcore.equations.kernel import Batch
-    from gridcore.linear.linsolve import Factors
+    from gridcore.linear import Factors
     from gridcore.system.system import System
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",
