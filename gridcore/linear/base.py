@@ -17,11 +17,13 @@ from ..errors import GridcoreError
 
 Integers = npt.NDArray[np.int32]
 
+# A pivot that is smaller than this part of the largest is what rounding left of zero; EQUILIBRATED: once more, for a
+# matrix that is singular by the first and is then scaled, so that its pivots differ in unit no more.
 EPS = float(np.finfo(float).eps)
-# Sweeps that make rows and columns alike: each takes the square root of how much they differ.
-_SWEEPS = 20
-# From this part of the largest on, entries of a null vector are as large: scales are powers of two, of rows and columns
-# that still differ by two.
+EQUILIBRATED = 16 * EPS
+# Scales are found up to a factor of each connected part of a matrix: this takes the one nearest to one.
+_GAUGE = 1e-9
+# From this part of the largest on, entries of a null vector count as large: scales are rounded to powers of two.
 _TIE = 0.25
 
 
@@ -209,25 +211,35 @@ class Factors(abc.ABC):
 
 def equilibrate(n: int, indptr: Integers, indices: Integers,
                 values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Scales of rows and columns, (n,) each, with which the largest entry of every row and column is about one.
+    """Scales of rows and columns, (n,) each, with which the entries of a matrix are as near to one as they can be.
 
-    They are powers of two, so scaling rounds nothing. Pivots of a matrix that is scaled so are small against each
-    other because it is nearly singular, and not because its unknowns or equations differ in unit. D. Ruiz, "A scaling
-    algorithm to equilibrate both rows and columns norms in matrices", RAL-TR-2001-034.
+    They minimise the sum of ``log(|a_ij| r_i c_j)²`` over the entries that are not zero, so what comes out is the same
+    in whatever units equations and unknowns are; then the largest entry of each column is scaled to one. Pivots of a
+    matrix that is scaled so are small against each other because it is nearly singular, not because of units. Scales
+    are powers of two: they round nothing. A. R. Curtis and J. K. Reid, "On the automatic scaling of matrices for
+    Gaussian elimination", J. Inst. Maths Applics 10, 1972.
+
+    Parameters
+    ----------
+    n, indptr, indices
+        The pattern.
+    values : ndarray
+        Entries, finite.
     """
-    column, size = np.repeat(np.arange(n), np.diff(indptr)), np.abs(values)
-    rows, columns = np.ones(n), np.ones(n)
-    for _ in range(_SWEEPS):
-        scaled, differ = size * (rows[indices] * columns[column]), 1.0
-        for scale, at in ((rows, indices), (columns, column)):
-            largest = np.zeros(n)
-            np.maximum.at(largest, at, scaled)
-            largest[~(largest > 0)] = 1.0
-            scale /= np.sqrt(largest)
-            differ = max(differ, largest.max(), 1 / largest.min())
-        if differ < 2:
-            break
-    return 2.0 ** np.round(np.log2(rows)), 2.0 ** np.round(np.log2(columns))
+    from scipy.sparse import coo_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    there = np.flatnonzero(values)
+    row, column = indices[there], np.repeat(np.arange(n), np.diff(indptr))[there]
+    size = np.log2(np.abs(values[there]))
+    known = -np.concatenate([np.bincount(row, size, n), np.bincount(column, size, n)])
+    count = np.concatenate([np.bincount(row, minlength=n), np.bincount(column, minlength=n)])
+    joined = coo_array((np.ones(len(there)), (row, n + column)), (2 * n, 2 * n))
+    r, c = splu((diags_array(count + _GAUGE) + joined + joined.T).tocsc()).solve(known).reshape(2, n)
+    largest = np.full(n, -np.inf)
+    np.maximum.at(largest, column, size + r[row] + c[column])
+    c -= np.where(np.isfinite(largest), largest, 0.0)
+    return 2.0 ** np.round(r), 2.0 ** np.round(c)
 
 
 def _undetermined(n: int, indptr: Integers, indices: Integers, values: npt.NDArray[Any]) -> int:

@@ -15,7 +15,7 @@ from nbklu import _ext as _klu
 
 from ..equations.native import runtime
 from . import base
-from .base import EPS, equilibrate
+from .base import EPS, EQUILIBRATED, equilibrate
 from .many_rhs import Triangular
 
 # The diagonal is preferred down to this part of a column's largest entry. KLU's own 1e-3 costs a digit that
@@ -90,6 +90,7 @@ class Factors(base.Factors):
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = self._seen = 1.0
+        self._least = EPS
         self._unseen = 0
         # of rows and columns, and of the entries; None but for matrices whose unknowns differ wildly in unit
         self._scales: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]] | None = None
@@ -108,12 +109,13 @@ class Factors(base.Factors):
 
     def factor(self, values: npt.NDArray[Any]) -> None:
         self.check_values(values)
-        self._scales = None
+        self._scales, self._least = None, EPS
         if self._succeeds(values):
             return
         if np.isfinite(values).all():  # small pivots may be those of unknowns in another unit
             rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
             self._scales = rows, columns, rows[self.indices] * np.repeat(columns, np.diff(self.indptr))
+            self._least = EQUILIBRATED
             if self._succeeds(values * self._scales[2]):
                 return
         self.forget()
@@ -183,7 +185,7 @@ class Factors(base.Factors):
         of a sparse solve: rows are scaled to 1, so such a pivot is what rounding left of zero.
         """
         self._rcond(self._symbolic, self.numeric, self._common)
-        return self._common.rcond > EPS
+        return self._common.rcond > self._least
 
     def _unchanged(self) -> bool:
         """Whether the pivots are so much like those whose growth was last looked at that theirs need not be."""

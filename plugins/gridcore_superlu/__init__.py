@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gridcore as gc
-from gridcore.linear import EPS, Analysis, Factors, LinearSolver, equilibrate
+from gridcore.linear import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, equilibrate
 
 
 class SuperLU(LinearSolver):
@@ -40,12 +40,12 @@ class SuperLUFactors(Factors):
         largest = np.zeros(self.n)
         np.maximum.at(largest, self.indices, np.abs(values))
         self._rows, self._columns = 1.0 / np.where(largest > 0.0, largest, 1.0), np.ones(self.n)
-        if not self._succeeds(values):
+        if not self._succeeds(values, EPS):
             self._rows, self._columns = equilibrate(self.n, self.indptr, self.indices, values)
-            if not self._succeeds(values):
+            if not self._succeeds(values, EQUILIBRATED):
                 raise self.singular(values)
 
-    def _succeeds(self, values: npt.NDArray[Any]) -> bool:
+    def _succeeds(self, values: npt.NDArray[Any], least: float) -> bool:
         from scipy.sparse import csc_array
         from scipy.sparse.linalg import splu
 
@@ -56,7 +56,7 @@ class SuperLUFactors(Factors):
         except RuntimeError:  # a pivot is zero
             return False
         pivots = np.abs(numeric.U.diagonal())
-        if pivots.min() > EPS * pivots.max():
+        if pivots.min() > least * pivots.max():
             self.numeric = numeric
         return self.numeric is not None
 
