@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 
 from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
@@ -22,6 +23,13 @@ def register_integrators(register: Register) -> None:
     """The theta method; IDA of SUNDIALS."""
     register("theta", "gridcore.integrate.theta.step:Theta")
     register("ida", "gridcore.integrate.ida:Ida")
+
+
+@hookimpl
+def register_linear_solvers(register: Register) -> None:
+    """KLU of SuiteSparse, where nbklu is there."""
+    if find_spec("nbklu"):
+        register("klu", "gridcore.linear.klu:KLU")
 
 
 @hookimpl

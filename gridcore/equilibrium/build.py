@@ -12,7 +12,7 @@ from .values import parameters
 
 
 def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
-          initialise: bool = True) -> Equilibrium:
+          initialise: bool = True, linear_solver: str | None = None) -> Equilibrium:
     """Assemble a case: graph, equations, power flow, and devices brought to an equilibrium.
 
     Parameters
@@ -25,6 +25,8 @@ def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool 
         Let the power flow turn PV buses into PQ buses at their reactive limits.
     initialise : bool
         Find the operating point; without it the system is only assembled.
+    linear_solver : str, optional
+        Name of a linear solver that a plugin has registered: ``klu`` (the default), ``superlu``.
 
     Returns
     -------
@@ -34,12 +36,14 @@ def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool 
     Raises
     ------
     CaseError, NetworkError, PowerFlowError, InitialisationError
+    PluginError
+        If there is no such linear solver.
     """
     case = case.copy() if isinstance(case, Case) else load_case(case)  # later changes to it do not concern the system
     if not case.records:
         raise CaseError(f"case '{case.name}' has no devices")
     valid = validate(case)
-    system = System(valid.records, deenergise)
+    system = System(valid.records, deenergise, linear_solver)
     Z = parameters(system, valid.records, valid.base_mva, valid.frequency)
     if not initialise:
         return at_values(system, case, valid.records, Z)

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from ..equations.sparse_map import Entries, SparseMap
 from ..kept import KeptFor
-from ..linear.linsolve import LU
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
 from .powerflow import PQ
@@ -41,7 +40,7 @@ class InitialSensitivity:
         self.system, self.carried = system, carried
         self.initialisation = init = system.initialisation
         Z, n = system.rest, system.n
-        self.lu = LU(len(init.unknowns), init.map.indptr, init.map.indices)
+        self.lu = init.linear_analysis.factors()
         self.lu.factor(init.matrix(Z).copy())
         column_of = system.system.columns(carried)
         self.setpoint_columns = column_of[init.unknowns[n:]]

@@ -139,7 +139,8 @@ class Dispatch:
         inside = powerflow.solve_power_flow(
             self.admittance()[alive][:, alive], S[alive], kinds[alive], V[alive], setpoints=volts[alive],
             qmin=(S.imag + Q[0])[alive], qmax=(S.imag + Q[1])[alive],
-            names=[self.ids[k] for k in alive], enforce_q_limits=enforce_q_limits)
+            names=[self.ids[k] for k in alive], enforce_q_limits=enforce_q_limits,
+            solver=self.system.linear_solver)
         V[:] = 0.0
         V[alive] = inside.V
         Z[self.at["Vm0"]], Z[self.at["Va0"]] = np.abs(V), np.angle(V)

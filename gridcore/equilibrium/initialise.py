@@ -26,7 +26,7 @@ from ..equations.trace import Trace
 from ..equations.workspace import Workspace
 from ..errors import InitialisationError
 from ..kept import Kept, KeptFor
-from ..linear.linsolve import LU, SingularMatrix
+from ..linear import Analysis, SingularMatrix
 from ..system.system import System
 
 # The equations of the same system with the same devices in service.
@@ -75,6 +75,8 @@ class Initialisation:
         self._identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
         self._check_square()
         self.map = self._jacobian(system.columns(self.unknowns), len(self.unknowns), self._identity)
+        self.linear_analysis: Analysis = system.linear_solver.analyse(len(self.unknowns), self.map.indptr,
+                                                                      self.map.indices)
 
     def _find_setpoints(self) -> np.ndarray:
         layout = self.system.layout
@@ -248,7 +250,7 @@ class Initialisation:
         InitialisationError
             Naming the device whose equation is not met.
         """
-        lu = LU(len(self.unknowns), self.map.indptr, self.map.indices)
+        lu = self.linear_analysis.factors()
         G = self.residual(Z, ws)
         size = np.max(np.abs(G), initial=0.0)
         for iteration in range(_ITERATIONS):

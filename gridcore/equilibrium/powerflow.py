@@ -28,7 +28,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..errors import NetworkError, PowerFlowError
-from ..linear.linsolve import LU, Factors, SingularMatrix
+from ..linear import Factors, LinearSolver, SingularMatrix, linear_solver
 
 PQ, PV, SLACK = 0, 1, 2
 
@@ -208,7 +208,8 @@ class PowerFlow:
 
 def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real | None = None,
                      qmin: Real | None = None, qmax: Real | None = None,
-                     names: Sequence[str] | None = None, enforce_q_limits: bool = False) -> PowerFlow:
+                     names: Sequence[str] | None = None, enforce_q_limits: bool = False,
+                     solver: LinearSolver | None = None) -> PowerFlow:
     """Solve the power flow.
 
     Parameters
@@ -231,6 +232,8 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     enforce_q_limits : bool
         Whether a PV bus beyond a limit becomes PQ at the limit, and PV again where it would then
         leave the limit inwards. Slack buses have no limits.
+    solver : LinearSolver, optional
+        Default: that of :func:`gridcore.linear.linear_solver`.
 
     Raises
     ------
@@ -244,7 +247,8 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     equations = Equations(Y)
     _each_island_has_a_slack(equations, kinds, names)
     newton = _Newton(equations, np.asarray(S, complex), np.asarray(V, complex),
-                     np.abs(V) if setpoints is None else np.asarray(setpoints, float), names)
+                     np.abs(V) if setpoints is None else np.asarray(setpoints, float), names,
+                     linear_solver() if solver is None else solver)
     newton.approach(kinds)
     newton.solve(kinds)
     limited = np.zeros(kinds.size, int)
@@ -273,9 +277,10 @@ def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequen
 class _Newton:
     """Newton's method with a line search; starts each time where it stopped the last time."""
 
-    def __init__(self, equations: Equations, S: Complex, V: Complex, setpoints: Real, names: Sequence[str]):
+    def __init__(self, equations: Equations, S: Complex, V: Complex, setpoints: Real, names: Sequence[str],
+                 solver: LinearSolver):
         self.equations, self.S, self.setpoints, self.names = equations, S.copy(), setpoints, names
-        self.factors = LU(2 * equations.n, equations.indptr, equations.indices)
+        self.factors = solver.analyse(2 * equations.n, equations.indptr, equations.indices).factors()
         self.unknowns = np.column_stack((np.angle(V), np.abs(V))).ravel()
         self.reference = self.unknowns[0::2].copy()
         self.iterations = 0

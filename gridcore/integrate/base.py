@@ -17,8 +17,8 @@ import numpy as np
 
 from ..equations.workspace import Workspace
 from ..errors import CaseError, PluginError
+from ..linear import Factors
 from ..linear.fixed_pattern import Coefficients
-from ..linear.linsolve import Factors
 from ..registry import registries as plugins
 from ..suggest import suggest
 from ..tape.records import Method, Step

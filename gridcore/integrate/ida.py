@@ -26,7 +26,7 @@ import numpy as np
 
 from ..equations.workspace import Workspace
 from ..errors import CaseError, ConvergenceError, MissingDependency
-from ..linear.linsolve import SingularMatrix
+from ..linear import SingularMatrix
 from ..linear.newton import Newton
 from .base import Advance, Stepper
 

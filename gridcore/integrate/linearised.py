@@ -16,8 +16,8 @@ from ..equations.workspace import Workspace
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import ConvergenceError
 from ..kept import KeptFor
+from ..linear import Factors, SingularMatrix
 from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
-from ..linear.linsolve import Factors, SingularMatrix
 from ..tape.records import Tape
 
 # Times are sums: on one grid, steps have a few lengths that differ in the last digit. What counts as the same length

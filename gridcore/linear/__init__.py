@@ -1,5 +1,12 @@
-"""Linear systems: factors and solvers behind one interface, matrices of a fixed pattern, Newton's iteration."""
+"""Sparse linear systems: LU factors behind one contract, matrices of a fixed pattern, Newton's iteration.
 
+It may import the registry and what is left of it, and the packages from contract to equations. It offers the contract
+that a linear solver of one's own implements, and the look-up of solvers by name.
+"""
+
+from .base import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, SingularMatrix, equilibrate
 from .newton import Newton
+from .solvers import linear_solver
 
-__all__ = ["Newton"]
+__all__ = ["EPS", "EQUILIBRATED", "Analysis", "Factors", "LinearSolver", "Newton", "SingularMatrix", "equilibrate",
+           "linear_solver"]

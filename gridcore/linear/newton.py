@@ -13,7 +13,7 @@ import numpy as np
 
 from ..equations.workspace import Workspace
 from ..errors import ConvergenceError
-from .linsolve import SingularMatrix
+from .base import SingularMatrix
 
 TOLERANCE = 1e-12
 # Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.

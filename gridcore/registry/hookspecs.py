@@ -39,7 +39,9 @@ def register_integrators(register: Register) -> None:
 
 @hookspec
 def register_linear_solvers(register: Register) -> None:
-    """``register(name, make)``: ``make()`` gives the solver of the sparse linear systems, where `name` is asked for."""
+    """``register(name, make)``: ``gc.build(..., linear_solver=name)`` solves with ``make()``, a
+    :class:`gridcore.linear.LinearSolver`.
+    """
 
 
 @hookspec

@@ -23,7 +23,7 @@ from ..equations.sparse_map import Entries, SparseMap, entries, function_of
 from ..equations.trace import Trace
 from ..equations.workspace import Equations, Workspace
 from ..kept import Kept
-from ..linear.linsolve import LU, Factors
+from ..linear import Analysis, Factors, linear_solver
 from ..network.graph import Network
 from .islands import Islands
 from .switching import Switching
@@ -38,6 +38,8 @@ class System:
         The validated records; their values belong to an :class:`~gridcore.equilibrium.Equilibrium`.
     deenergise : bool
         Take islands without a voltage source out of service, in place of an error.
+    solver : str, optional
+        Name of a linear solver; by default KLU where it is there.
 
     Attributes
     ----------
@@ -50,9 +52,12 @@ class System:
     islands : Islands
     switching : Switching
         Guards, timers and their changes.
+    linear_solver : LinearSolver
+        Whose factors all computations with the system use.
     """
 
-    def __init__(self, instances: Sequence[Instance], deenergise: bool = False):
+    def __init__(self, instances: Sequence[Instance], deenergise: bool = False, solver: str | None = None):
+        self.linear_solver = linear_solver(solver)
         self.network = Network([replace(instance, values={}) for instance in instances])
         self.layout = layout = Layout(self.network)
         self.traces = [Trace(g.shape) for g in layout.groups]
@@ -72,14 +77,12 @@ class System:
         return self.layout.variable_names()
 
     @functools.cached_property
-    def _lu(self) -> Factors:
-        lu = LU(self.n, self.equations.indptr, self.equations.indices)
-        lu.runtime = self.runtime
-        return lu
+    def _analysis(self) -> Analysis:
+        return self.linear_solver.analyse(self.n, self.equations.indptr, self.equations.indices)
 
     def factors(self, dtype: type = float, loose: bool = False) -> Factors:
-        """Empty factors with the pattern of F_X and the diagonal; `loose` as of :meth:`.Factors.another`."""
-        return self._lu.another(loose)
+        """Empty factors with the pattern of F_X and the diagonal; `loose` as of :meth:`.Analysis.factors`."""
+        return self._analysis.factors(dtype, loose)
 
     def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z; compiled."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.linear.linsolve import SingularMatrix
+from gridcore.linear import SingularMatrix
 
 if TYPE_CHECKING:
     from gridcore.equilibrium.equilibrium import Equilibrium

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gridcore.errors import GridcoreError
-from gridcore.linear.linsolve import LU, SingularMatrix
+from gridcore.linear import SingularMatrix
 
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
@@ -189,7 +189,7 @@ class Linearisation:
         """
         g_y = sp.csc_matrix(self.matrix[len(self.x):, len(self.x):])
         g_y.sort_indices()
-        lu = LU(len(self.y), g_y.indptr, g_y.indices)
+        lu = self.system.linear_solver.analyse(len(self.y), g_y.indptr, g_y.indices).factors()
         try:
             lu.factor(g_y.data)
         except SingularMatrix as error:

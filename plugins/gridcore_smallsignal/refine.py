@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gridcore.linear.linsolve import SingularMatrix
+from gridcore.linear import SingularMatrix
 
 from .dense import Spectrum
 from .shifted import Shifted

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from gridcore.linear.linsolve import SingularMatrix
+from gridcore.linear import SingularMatrix
 
 from .arnoldi import Locked, arnoldi
 from .cover import Cell, Certificate, Disc

@@ -28,8 +28,8 @@ from gridcore.integrate.linearised import Point
 from gridcore.integrate.theta.operator import ThetaOperator
 from gridcore.integrate.theta.predictor import weights
 from gridcore.integrate.theta.step import Theta
+from gridcore.linear import Factors
 from gridcore.linear.fixed_pattern import Coefficients
-from gridcore.linear.linsolve import Factors
 from gridcore.sensitivity.operators import Replay, ResolveOperator
 from gridcore.tape.records import Step
 

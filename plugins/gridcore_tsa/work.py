@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gridcore.equations.kernel import Batch
     from gridcore.equations.workspace import Workspace
-    from gridcore.linear.linsolve import Factors
+    from gridcore.linear import Factors
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",
             "iterative_solves", "iterations", "inner_solves")

@@ -1,4 +1,4 @@
-"""Laws of the sparse LU, for KLU and for the SuperLU fallback alike."""
+"""Laws of the sparse LU, for KLU and for SuperLU alike."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pickle
 import resource
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,10 +16,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.errors import GridcoreError
-from gridcore.linear import linsolve
+import gridcore as gc
+from gridcore.errors import GridcoreError, PluginError
+from gridcore.linear import SingularMatrix, equilibrate, linear_solver
+from gridcore.linear.klu import KLU
+from gridcore_superlu import SuperLU
 
-SOLVERS = [linsolve.KLU, linsolve.SuperLU]
+SOLVERS = [KLU, SuperLU]
 both = pytest.mark.parametrize("Solver", SOLVERS, ids=lambda s: s.__name__)
 
 
@@ -32,7 +37,7 @@ def random_matrix(n, seed, dtype=float, density=0.05):
 
 
 def factored(Solver, A):
-    lu = Solver(A.shape[0], A.indptr, A.indices, dtype=A.dtype.type)
+    lu = Solver().analyse(A.shape[0], A.indptr, A.indices).factors(A.dtype.type)
     lu.factor(A.data)
     return lu
 
@@ -57,8 +62,8 @@ def test_the_transposed_solve_is_the_adjoint_of_the_solve(n, seed):
     A = random_matrix(n, seed, density=0.2)
     u, v = np.random.default_rng(seed).standard_normal((2, n))
     try:
-        lu = factored(linsolve.LU, A)
-    except linsolve.SingularMatrix:
+        lu = factored(KLU, A)
+    except SingularMatrix:
         return
     left, right = u @ lu.solve(v.copy()), lu.tsolve(u.copy()) @ v
     scale = np.abs(np.linalg.inv(A.toarray())).sum() * np.abs(u).max() * np.abs(v).max()
@@ -77,7 +82,7 @@ def test_refactor_gives_what_a_full_factorisation_gives(Solver):
 
 def test_refactor_keeps_the_pivots_while_they_are_good():
     A = random_matrix(80, 3)
-    lu = factored(linsolve.KLU, A)
+    lu = factored(KLU, A)
     searches = lu.factorisations
     for k in range(5):
         lu.refactor(A.data * (1 + 0.01 * k))
@@ -91,9 +96,9 @@ def test_a_pivot_tolerance_that_fills_is_lowered_and_the_solution_stays_right():
     A = sp.csc_array(sp.diags_array(np.full(n, 0.02)) + arrow
                      + 0.5 * sp.random_array((n, n), density=0.01, rng=np.random.default_rng(0)))
     A.sort_indices()
-    lu = factored(linsolve.KLU, A)
-    plain = linsolve.KLU(n, A.indptr, A.indices)
-    plain._analysis.settled = True
+    lu = factored(KLU, A)
+    plain = KLU().analyse(n, A.indptr, A.indices).factors()
+    plain.analysis.settled = True
     plain.factor(A.data)
     assert lu.operations()[1] <= plain.operations()[1]
     b = np.random.default_rng(1).standard_normal(n)
@@ -115,7 +120,7 @@ def test_refactor_finds_new_pivots_when_the_old_ones_vanish(Solver, pivot):
 @both
 def test_refactor_before_any_factorisation_is_a_full_one(Solver):
     A = random_matrix(10, 6)
-    lu = Solver(10, A.indptr, A.indices)
+    lu = Solver().analyse(10, A.indptr, A.indices).factors()
     lu.refactor(A.data)
     assert lu.factorisations == 1
     np.testing.assert_allclose(A @ lu.solve(np.ones(10)), 1.0, rtol=1e-13)
@@ -136,8 +141,8 @@ SINGULAR = {
 def test_a_singular_matrix_names_an_undetermined_column(Solver, name, dtype):
     dense, columns = SINGULAR[name]
     rows, cols = np.indices((3, 3)).reshape(2, -1, order="F")
-    lu = Solver(3, [0, 3, 6, 9], rows, dtype=dtype)
-    with pytest.raises(linsolve.SingularMatrix) as caught:
+    lu = Solver().analyse(3, [0, 3, 6, 9], rows).factors(dtype)
+    with pytest.raises(SingularMatrix) as caught:
         lu.factor(np.array(dense, dtype=dtype)[rows, cols])
     assert caught.value.column in columns
     assert isinstance(caught.value, GridcoreError)
@@ -151,7 +156,7 @@ def test_a_structurally_empty_column_is_named(Solver):
     A[:, [11]] = 0.0
     A = sp.csc_array(A.tocsc())
     A.eliminate_zeros()
-    with pytest.raises(linsolve.SingularMatrix) as caught:
+    with pytest.raises(SingularMatrix) as caught:
         factored(Solver, A)
     assert caught.value.column == 11
 
@@ -160,7 +165,7 @@ def test_a_structurally_empty_column_is_named(Solver):
 def test_after_a_singular_matrix_a_regular_one_is_factored(Solver):
     A = random_matrix(12, 8)
     lu = factored(Solver, A)
-    with pytest.raises(linsolve.SingularMatrix):
+    with pytest.raises(SingularMatrix):
         lu.refactor(np.zeros(A.nnz))
     lu.refactor(A.data)
     np.testing.assert_allclose(A @ lu.solve(np.ones(12)), 1.0, rtol=1e-13)
@@ -171,7 +176,7 @@ def test_after_a_singular_matrix_a_regular_one_is_factored(Solver):
 def test_a_number_that_is_not_finite_names_its_column(Solver, bad):
     A = random_matrix(12, 8)
     A.data[A.indptr[5]] = bad
-    with pytest.raises(linsolve.SingularMatrix, match="not finite") as caught:
+    with pytest.raises(SingularMatrix, match="not finite") as caught:
         factored(Solver, A)
     assert caught.value.column == 5
 
@@ -205,7 +210,7 @@ def test_values_of_another_pattern_are_refused(Solver):
     with pytest.raises(ValueError, match="values"):
         lu.refactor(np.ones(5))
     with pytest.raises(ValueError, match="CSC pattern"):
-        Solver(4, [0, 1, 2, 3], [0, 1, 2])
+        Solver().analyse(4, [0, 1, 2, 3], [0, 1, 2])
 
 
 @both
@@ -230,23 +235,143 @@ def test_a_copy_has_the_pattern_and_none_of_the_factors(Solver):
 
 def test_klu_gives_its_memory_back():
     A = random_matrix(54, 12)
-    lu = factored(linsolve.KLU, A)
+    lu = factored(KLU, A)
 
     def work(times):
         for _ in range(times):
             lu.factor(A.data)
-            factored(linsolve.KLU, A)
+            factored(KLU, A)
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     before = work(100)
     assert work(1000) - before < 2000  # kB; without giving back it is over 20000
 
 
-def test_superlu_takes_over_where_nbklu_cannot_be_imported():
-    code = ("import sys; sys.modules['nbklu'] = None; from gridcore import linsolve;"
-            "print(linsolve.LU.__name__)")
+def test_another_solver_takes_over_where_nbklu_cannot_be_imported():
+    code = ("import sys; sys.modules['nbklu'] = None; from gridcore.linear import linear_solver;"
+            "print(type(linear_solver()).__name__)")
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "SuperLU"
+
+
+def test_solvers_are_found_by_name():
+    assert type(linear_solver()) is type(linear_solver("klu")) is KLU
+    assert type(linear_solver("superlu")) is SuperLU
+    with pytest.raises(PluginError, match=r"unknown linear solver 'kul'.*klu"):
+        linear_solver("kul")
+
+
+def test_a_system_uses_the_solver_that_it_is_built_with():
+    """For power flow, initial state, steps and adjoint, and to the accuracy of the equations with the same results."""
+    runs = {}
+    for name, Solver in (("klu", KLU), ("superlu", SuperLU)):
+        system = gc.build("wscc9", linear_solver=name)
+        assert isinstance(system.new_lu(), type(Solver().analyse(1, [0, 1], [0]).factors()))
+        runs[name] = gc.simulate(system, 0.3)
+    a, b = runs.values()
+    np.testing.assert_allclose(a.X, b.X, rtol=1e-8, atol=1e-8)
+    gradients = [gc.adjoint(run, objectives=[gc.Integral(lambda v: (v["GEN2", "omega"] - 1)**2)], wrt="GEN*.H")
+                 for run in (a, b)]
+    np.testing.assert_allclose(*(np.asarray(g) for g in gradients), rtol=1e-6)
+
+
+# ---------------------------------------------------------------- unknowns in different units
+
+
+@both
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("unit", [1e-18, 1e18, 1e-100, 1.0])
+def test_a_column_in_another_unit_is_not_singular(Solver, unit, dtype):
+    A = sp.csc_array((np.array([[1.0, 1.0], [1.0, 2.0]]) @ np.diag([1.0, unit])).astype(dtype))
+    lu = factored(Solver, A)
+    x, y = np.array([3.0, 5.0 / unit], dtype), np.array([2.0, 7.0], dtype)
+    np.testing.assert_allclose(lu.solve(A @ x), x, rtol=1e-14)
+    np.testing.assert_allclose(lu.tsolve(A.T @ y), y, rtol=1e-14)
+    lu.refactor(2 * A.data)
+    np.testing.assert_allclose(lu.solve(2 * A @ x), x, rtol=1e-14)
+    lu.refactor(np.array([4.0, 1.0, 1.0, 3.0], dtype))  # and in the same unit again
+    np.testing.assert_allclose(lu.solve(np.array([5.0, 4.0], dtype)), [1.0, 1.0], rtol=1e-14)
+
+
+@both
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(2, 30), seed=st.integers(0, 10**6), rows=st.integers(0, 25), columns=st.integers(0, 25))
+def test_units_of_rows_and_columns_change_neither_accuracy_nor_verdict(Solver, n, seed, rows, columns):
+    rng, A = np.random.default_rng(seed), random_matrix(n, seed, density=0.2)
+    if np.linalg.cond(A.toarray()) > 1e4:
+        return
+    r, c = 10.0 ** rng.uniform(-rows, rows, n), 10.0 ** rng.uniform(-columns, columns, n)
+    scaled = sp.csc_array(sp.diags_array(r) @ A @ sp.diags_array(c))
+    x = rng.uniform(1.0, 2.0, n)
+    lu = factored(Solver, scaled)
+    np.testing.assert_allclose(lu.solve(r * (A @ x)) * c, x, rtol=1e-9)
+    np.testing.assert_allclose(lu.tsolve(c * (A.T @ x)) * r, x, rtol=1e-9)
+
+
+@both
+@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("unit", [1e-18, 1e18])
+@pytest.mark.parametrize("column", range(3))
+def test_a_singular_matrix_is_one_in_any_units_and_names_the_same_column(Solver, name, unit, column):
+    dense, columns = np.array(SINGULAR[name][0]), SINGULAR[name][1]
+    dense[:, column] *= unit
+    rows, cols = np.indices((3, 3)).reshape(2, -1, order="F")
+    lu = Solver().analyse(3, [0, 3, 6, 9], rows).factors()
+    with pytest.raises(SingularMatrix) as caught:
+        lu.factor(dense[rows, cols])
+    assert caught.value.column in columns
+
+
+def test_many_right_hand_sides_are_solved_in_other_units_too():
+    A = random_matrix(30, 13, density=0.2)
+    unit = np.where(np.arange(30) % 7 == 3, 1e-20, 1.0)
+    lu = factored(KLU, sp.csc_array(A @ sp.diags_array(unit)))
+    x = np.random.default_rng(0).uniform(1, 2, (40, 30))
+    np.testing.assert_allclose(lu.solve((A @ x.T).T.copy()) * unit, x, rtol=1e-11)
+    np.testing.assert_allclose(lu.tsolve(np.ascontiguousarray((A.T @ x.T).T * unit)), x, rtol=1e-11)
+
+
+def test_an_equilibrated_matrix_is_the_same_in_all_units():
+    A, (r, c) = random_matrix(40, 14, density=0.1), 10.0 ** np.random.default_rng(2).uniform(-20, 20, (2, 40))
+    found = []
+    for B in (A, sp.csc_array(sp.diags_array(r) @ A @ sp.diags_array(c))):
+        rows, columns = equilibrate(40, B.indptr, B.indices, B.data)
+        assert not np.modf(np.log2([rows, columns]))[0].any()  # powers of two
+        found.append((sp.diags_array(rows) @ B @ sp.diags_array(columns)).toarray())
+        assert 0.5 <= abs(found[-1]).max(axis=0).min() <= abs(found[-1]).max() <= 2
+    ratio = found[1][found[0] != 0] / found[0][found[0] != 0]
+    assert 0.24 < ratio.min() <= ratio.max() < 4.1  # scales are rounded to powers of two
+
+
+# ---------------------------------------------------------------- threads and pickles
+
+
+@both
+def test_threads_share_an_analysis(Solver):
+    matrices = [random_matrix(80, 3) * (k + 1) for k in range(4)]
+    b = np.random.default_rng(5).standard_normal((3, 80))
+    expected = [factored(Solver, A).solve(b.copy()) for A in matrices]
+    analysis, barrier = Solver().analyse(80, matrices[0].indptr, matrices[0].indices), threading.Barrier(4)
+
+    def work(k):
+        lu = analysis.factors()
+        barrier.wait()
+        for _ in range(50):
+            lu.factor(matrices[k].data)
+            if not np.array_equal(lu.solve(b.copy()), expected[k]):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+
+
+def test_a_pivot_tolerance_that_has_settled_stays_so_in_a_pickle():
+    analysis = KLU().analyse(3, [0, 1, 2, 3], [0, 1, 2])
+    analysis.tolerance, analysis.settled = 0.01, True
+    again = pickle.loads(pickle.dumps(analysis))
+    assert (again.tolerance, again.settled) == (0.01, True)
+    again.factors().factor(np.ones(3))
 
 
 @both

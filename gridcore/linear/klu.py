@@ -1,0 +1,247 @@
+"""LU factors by KLU: T. A. Davis and E. Palamadai Natarajan, "Algorithm 907: KLU", ACM TOMS 37(3), 2010.
+
+``nbklu`` wraps it. Its classes neither share an analysis nor tell of pivots and fill, so the functions below them are
+called; nothing else in gridcore knows of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from nbklu import _ext as _klu
+
+from ..equations.native import runtime
+from . import base
+from .base import EPS, EQUILIBRATED, equilibrate
+from .many_rhs import Triangular
+
+# The diagonal is preferred down to this part of a column's largest entry. KLU's own 1e-3 costs a digit that
+# the products of tangents and adjoints need; from here on, accuracy grows little, and fill in large networks does.
+_PIVOT = 0.1
+# In some large networks (ACTIVSg70k) it fills nine times as much as 1e-2 does: a tolerance whose factors have more than
+# so many entries for one of the matrix is compared with a tenth of it.
+# It is never lower than KLU's own, which is what factors have that only precondition.
+_FILL, _BETTER, _LOWEST = 4.0, 0.7, 1e-3
+
+# A reused pivot order is given up when its elements grow this much more than those of a full
+# factorisation did: three digits of the solution are worth more than the pivot search.
+_GROWTH = 1e-3
+
+# Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
+# extreme pivots keep their ratio to this factor, but not for more than so many times.
+_SAME_PIVOTS, _UNSEEN = 2.0, 8
+
+
+class KLU(base.LinearSolver):
+    """The solver ``klu``."""
+
+    def analyse(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike) -> Analysis:
+        return Analysis(n, indptr, indices)
+
+
+class Analysis(base.Analysis):
+    """KLU's symbolic analysis, and the pivot tolerance that was found good, which all tight factors use.
+
+    Attributes
+    ----------
+    tolerance : float
+        The diagonal is preferred down to this part of a column's largest entry.
+    settled : bool
+        Whether it is final; until then it is changed under the lock.
+    """
+
+    def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike):
+        self.symbolic = None
+        super().__init__(n, indptr, indices)
+        self.tolerance, self.settled, self.lock = _PIVOT, False, threading.Lock()
+        self._common = _klu.Common()
+        self._common.defaults()
+        symbolic = _klu.analyze(self.n, self.indptr, self.indices, self._common)
+        if self._common.status < 0:
+            raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
+        self.symbolic = symbolic
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), {"tolerance": self.tolerance, "settled": self.settled}
+
+    def __del__(self) -> None:
+        if self.symbolic is not None:
+            self.symbolic.free(self._common)
+
+    def factors(self, dtype: type = float, loose: bool = False) -> Factors:
+        return Factors(self, dtype, loose)
+
+
+class Factors(base.Factors):
+    """LU by KLU. See :class:`.base.Factors`."""
+
+    analysis: Analysis
+
+    def __init__(self, analysis: Analysis, dtype: type = float, loose: bool = False):
+        super().__init__(analysis, dtype, loose)
+        self._common = _klu.Common()
+        self._common.defaults()
+        self._symbolic = analysis.symbolic
+        z = "z_" if self.dtype.kind == "c" else ""
+        self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
+            getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
+        self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
+        self._growth = self._seen = 1.0
+        self._least = EPS
+        self._unseen = 0
+        # of rows and columns, and of the entries; None but for matrices whose unknowns differ wildly in unit
+        self._scales: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]] | None = None
+        self._triangular: Triangular | None = None
+        self._taken = -1
+
+    def __del__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Give the factors back: nbklu's handles do not do so by themselves."""
+        numeric = getattr(self, "numeric", None)
+        self.numeric = None
+        if numeric is not None:
+            numeric.free(self._common)
+
+    def factor(self, values: npt.NDArray[Any]) -> None:
+        self.check_values(values)
+        self._scales, self._least = None, EPS
+        if self._succeeds(values):
+            return
+        if np.isfinite(values).all():  # small pivots may be those of unknowns in another unit
+            rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
+            self._scales = rows, columns, rows[self.indices] * np.repeat(columns, np.diff(self.indptr))
+            self._least = EQUILIBRATED
+            if self._succeeds(values * self._scales[2]):
+                return
+        self.forget()
+        raise self.singular(values)
+
+    def _succeeds(self, values: npt.NDArray[Any]) -> bool:
+        """Factor; whether the factors are not singular."""
+        analysis = self.analysis
+        if self.loose:
+            made = self._search_pivots(values, _LOWEST)
+        elif analysis.settled:
+            made = self._search_pivots(values, analysis.tolerance)
+        else:
+            with analysis.lock:
+                made = self._settle(values)
+        self._growth = self._reciprocal_growth(values) if made and self._regular() else 0.0
+        return self._growth > 0.0
+
+    def _search_pivots(self, values: npt.NDArray[Any], tolerance: float) -> bool:
+        """Factors with this tolerance; False if a pivot is zero."""
+        self.forget()
+        self.factorisations += 1
+        common = self._common
+        common.tol = tolerance
+        numeric = self._factor(self.indptr, self.indices, values, self._symbolic, common)
+        if common.status < 0:
+            raise MemoryError(f"KLU cannot factor the matrix (status {common.status})")
+        if common.status != _klu.KLU_OK:
+            return False  # KLU has freed what it had: the handle is empty
+        self.numeric = numeric
+        return True
+
+    def _settle(self, values: npt.NDArray[Any]) -> bool:
+        """Factors, with the tolerance that the pattern keeps from now on: lowered while that saves much."""
+        analysis = self.analysis
+        made = self._search_pivots(values, analysis.tolerance)
+        while made and not analysis.settled:
+            before, lower = self.numeric.lnz + self.numeric.unz, analysis.tolerance / 10
+            if before <= _FILL * len(values) or analysis.tolerance <= _LOWEST:
+                analysis.settled = True
+                break
+            made = self._search_pivots(values, lower)
+            if made and self.numeric.lnz + self.numeric.unz <= _BETTER * before:
+                analysis.tolerance = lower
+            elif made:
+                analysis.settled = True
+                made = self._search_pivots(values, analysis.tolerance)
+        return made
+
+    def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
+        self.check_values(values)
+        numeric, entries = self.numeric, values
+        if numeric is None:
+            return self.factor(values)
+        if self._scales is not None:
+            entries = values * self._scales[2]
+        self.refactorisations += 1
+        good = self._refactor(self.indptr, self.indices, entries, self._symbolic, numeric, self._common)
+        if not good or not self._regular() or not (
+                (alike and self._unchanged()) or self._reciprocal_growth(entries) > _GROWTH * self._growth):
+            self.factor(values)
+
+    def _regular(self) -> bool:
+        """Whether the factors are not singular.
+
+        A ratio of the diagonal of U below the machine epsilon is singular, as in MATLAB's warning
+        of a sparse solve: rows are scaled to 1, so such a pivot is what rounding left of zero.
+        """
+        self._rcond(self._symbolic, self.numeric, self._common)
+        return self._common.rcond > self._least
+
+    def _unchanged(self) -> bool:
+        """Whether the pivots are so much like those whose growth was last looked at that theirs need not be."""
+        self._unseen += 1
+        ratio = self._common.rcond / self._seen
+        return self._unseen < _UNSEEN and 1 / _SAME_PIVOTS < ratio < _SAME_PIVOTS
+
+    def _reciprocal_growth(self, values: npt.NDArray[Any]) -> float:
+        """Smallest ratio, over columns, of the largest entry of A to that of U."""
+        common = self._common
+        self._seen, self._unseen = common.rcond, 0
+        self._rgrowth(self.indptr, self.indices, values, self._symbolic, self.numeric, common)
+        return common.rgrowth
+
+    def _are_many(self, nrhs: int) -> bool:
+        return nrhs >= runtime().many and self.dtype.kind != "c"
+
+    def _taken_out(self) -> Triangular:
+        """The present factors, taken out for many right-hand sides."""
+        numeric = self.numeric
+        entries = (numeric.lnz, numeric.unz, numeric.nzoff)
+        if self._triangular is None or self._triangular.entries != entries:
+            self._triangular, self._taken = Triangular(runtime(), self.n, self._symbolic.nblocks, entries), -1
+        made = self.factorisations + self.refactorisations
+        if self._taken != made:
+            self._triangular.take(_klu, numeric, self._symbolic, self._common)
+            self._taken = made
+        return self._triangular
+
+    def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        nrhs, scales = self.right_hand_sides(b), self._scales
+        self.solves += nrhs
+        if scales is not None:
+            b *= scales[0]
+        if nrhs > 1 and self._are_many(nrhs):
+            self._taken_out().solve(b)
+        else:
+            self._solve(self._symbolic, self.numeric, self.n, nrhs, b, self._common)
+        if scales is not None:
+            b *= scales[1]
+        return b
+
+    def tsolve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        nrhs, scales = self.right_hand_sides(b), self._scales
+        self.solves += nrhs
+        if scales is not None:
+            b *= scales[1]
+        if nrhs > 1 and self._are_many(nrhs):
+            self._taken_out().tsolve(b)
+        else:
+            self._tsolve(self._symbolic, self.numeric, self.n, nrhs, b, *self._plain, self._common)
+        if scales is not None:
+            b *= scales[0]
+        return b
+
+    def operations(self) -> tuple[int, int]:
+        _klu.flops(self._symbolic, self.numeric, self._common)
+        numeric = self.numeric  # lnz and unz count the diagonal, in both factors
+        return int(self._common.flops), 2 * (numeric.lnz + numeric.unz + numeric.nzoff) - 3 * self.n
