@@ -120,6 +120,11 @@ class Port(str):
     node : type, optional
         A class of nodes; or of devices, for one to hang on. Without it any device, but no node.
 
+    Attributes
+    ----------
+    at_node, at_bus : bool
+        Whether a node stands there, and whether that is an AC bus.
+
     Raises
     ------
     DeviceError
@@ -132,6 +137,8 @@ class Port(str):
     """
 
     node: type[Device] | None
+    at_node: bool
+    at_bus: bool
 
     def __new__(cls, name: str, node: type[Device] | None = None) -> Port:
         if node is not None and not (isinstance(node, type) and issubclass(node, Device)):
@@ -139,17 +146,8 @@ class Port(str):
                               "port is declared with the class of what stands there, as Port(\"bus\", node=Bus)")
         port = super().__new__(cls, name)
         port.node = node
+        port.at_node, port.at_bus = (node is not None and issubclass(node, kind) for kind in (Node, Bus))
         return port
-
-    @property
-    def at_node(self) -> bool:
-        """Whether a node stands there."""
-        return self.node is not None and issubclass(self.node, Node)
-
-    @property
-    def at_bus(self) -> bool:
-        """Whether an AC bus stands there."""
-        return self.node is not None and issubclass(self.node, Bus)
 
     @property
     def kind(self) -> str:
@@ -164,11 +162,11 @@ class Port(str):
 
     def id_of(self, value: Any) -> Any:
         """The id of what a record gives: a node may be given by its number."""
-        return self.node.id_of(value) if self.node is not None and issubclass(self.node, Node) else value
+        return self.node.id_of(value) if self.at_node else value
 
     def short(self, value: Any) -> Any:
         """What the record could have given in place of an id: see :meth:`Node.short`."""
-        return self.node.short(value) if self.node is not None and issubclass(self.node, Node) else value
+        return self.node.short(value) if self.at_node else value
 
 
 def ports_of(cls: type[Device]) -> tuple[Port, ...]:

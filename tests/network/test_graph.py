@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import dc_example as dc
 import networkx as nx
 import numpy as np
@@ -189,3 +192,10 @@ def test_positions_are_of_every_node_and_those_that_the_case_gives():
     for text in ("here", "1", "1 2 3"):
         with pytest.raises(gc.errors.CaseError, match=f"'{text}' must be two numbers"):
             network(gc.Bus(id=1, position=text)).positions()
+
+
+def test_networkx_is_loaded_when_a_system_is_built_and_not_before():
+    code = ("import sys, gridcore as gc, gridcore.integrate.driver\nfrom gridcore.network.graph import Network\n"
+            "case = gc.load_case('smib'); case.ids()\nassert 'networkx' not in sys.modules\n"
+            "gc.build(case)\nassert 'networkx' in sys.modules")
+    subprocess.run([sys.executable, "-c", code], check=True)
