@@ -7,6 +7,7 @@ power of slack and PV sources) are parameters of G; their own derivative is one 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,6 +39,7 @@ class InitialSensitivity:
 
     def __init__(self, system: Equilibrium, carried: np.ndarray, through_power_flow: bool):
         self.system, self.carried = system, carried
+        self._lock = threading.Lock()  # it is kept for whoever asks for the same; its factors have one user at a time
         self.initialisation = init = system.initialisation
         Z, n = system.rest, system.n
         self.lu = init.linear_analysis.factors()
@@ -62,7 +64,8 @@ class InitialSensitivity:
         dP = dP.copy()
         if self.flow is not None:
             self.flow.forward(dP)
-        dU = -self.lu.solve(np.ascontiguousarray((self.Gp @ dP.T).T))
+        with self._lock:
+            dU = -self.lu.solve(np.ascontiguousarray((self.Gp @ dP.T).T))
         dP[:, self.setpoint_columns] = dU[:, self.system.n:]
         return dU[:, : self.system.n], dP
 
@@ -71,7 +74,8 @@ class InitialSensitivity:
         aP = aP.copy()
         aU = np.concatenate([aX, aP[:, self.setpoint_columns]], axis=1)
         aP[:, self.setpoint_columns] = 0.0
-        w = self.lu.tsolve(np.ascontiguousarray(aU))
+        with self._lock:
+            w = self.lu.tsolve(np.ascontiguousarray(aU))
         aP -= (self.Gp.T @ w.T).T
         if self.flow is not None:
             self.flow.transpose(aP)
@@ -103,12 +107,10 @@ class _FlowSensitivity:
         self.network = _power_of_current(flow.V) @ drawn
         self.setpoints = self._setpoints(dispatch, column_of, place, n, width)
         self.limits = self._limits(dispatch, column_of, place, n, width)
-        equations = flow.equations
-        kinds = flow.kinds
+        equations = flow.equations.copy()
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
-        values = equations.jacobian(flow.V, flows, equations.power(flows)).copy()
-        equations.fix(kinds)
+        values = equations.jacobian(flow.V, flows, equations.power(flows))
         self.J = sp.csc_matrix((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n))
         self.outputs = np.concatenate([self.vm, self.va, *(columns for columns, *_ in self.found)])
 

@@ -6,6 +6,7 @@ import functools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -213,8 +214,22 @@ class Equilibrium:
         return Equilibrium(self.system, self.case, self.instances, Z0, (self.base_differential, self.limited),
                            self.operating_point, self.rest if len(held) else None, held)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has system, values and initial state; the operating point is found again when it is loaded."""
+        point = self.operating_point
+        return _restored, (self.system, self.case, self.instances, np.array(self.Z0), np.array(self.held),
+                           None if point is None else point.enforce_q_limits)
+
     def __repr__(self) -> str:
         return f"<System of '{self.case.name}': {self.n} variables, {len(self.instances)} devices>"
+
+
+def _restored(system: System, case: Case, instances: Sequence[Instance], Z0: np.ndarray, held: np.ndarray,
+              enforce_q_limits: bool | None) -> Equilibrium:
+    Z = parameters(system, instances, float(case.base_mva), float(case.frequency))
+    found = (at_values(system, case, instances, Z) if enforce_q_limits is None
+             else find_equilibrium(system, case, instances, Z, enforce_q_limits))
+    return found.replaced(Z0, held)
 
 
 def at_values(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray) -> Equilibrium:

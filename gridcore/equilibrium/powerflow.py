@@ -18,8 +18,10 @@ complex form of the derivatives is that of R. D. Zimmerman, MATPOWER Technical N
 
 from __future__ import annotations
 
+import copy
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -88,6 +90,12 @@ class Equations:
         self.values = np.empty(4 * unique.size)
         self.fix(np.full(n, PQ))
 
+    def copy(self) -> Equations:
+        """The same equations with values of their own."""
+        other = copy.copy(self)
+        other.values = self.values.copy()
+        return other
+
     def fix(self, kinds: Integer) -> None:
         """Choose the equations of every bus by its kind."""
         self.fixed = np.empty(2 * self.n, bool)
@@ -154,6 +162,7 @@ class PowerFlow:
     limited: Integer
     equations: Equations
     factors: Factors
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)  # the factors have one user at a time
 
     @property
     def switched(self) -> Integer:
@@ -179,7 +188,8 @@ class PowerFlow:
         right = np.array(dS, complex, order="C").view(float)
         right[..., self.equations.fixed] = 0.0
         right[..., 1::2] += np.where(self.kinds != PQ, dV, 0.0)
-        self.factors.solve(right)
+        with self.lock:
+            self.factors.solve(right)
         turned: Complex = self.V * (1j * right[..., 0::2] + right[..., 1::2] / np.abs(self.V))
         return turned
 
@@ -200,7 +210,8 @@ class PowerFlow:
         right = np.empty((*turned.shape[:-1], 2 * self.V.size))
         right[..., 0::2] = -turned.imag
         right[..., 1::2] = turned.real / np.abs(self.V)
-        self.factors.tsolve(right)
+        with self.lock:
+            self.factors.tsolve(right)
         by_setpoint = np.where(self.kinds != PQ, right[..., 1::2], 0.0)
         right[..., self.equations.fixed] = 0.0
         return right.view(complex), by_setpoint

@@ -8,8 +8,11 @@ time constant of zero).
 from __future__ import annotations
 
 import functools
+import hashlib
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -27,6 +30,8 @@ from ..linear import Analysis, Factors, linear_solver
 from ..network.graph import Network
 from .islands import Islands
 from .switching import Switching
+
+_loaded: Kept[System] = Kept()
 
 
 class System:
@@ -57,7 +62,7 @@ class System:
     """
 
     def __init__(self, instances: Sequence[Instance], deenergise: bool = False, solver: str | None = None):
-        self.linear_solver = linear_solver(solver)
+        self._solver, self.linear_solver = solver, linear_solver(solver)
         self.network = Network([replace(instance, values={}) for instance in instances])
         self.layout = layout = Layout(self.network)
         self.traces = [Trace(g.shape) for g in layout.groups]
@@ -65,6 +70,10 @@ class System:
         self.switching = Switching(layout, self.traces, self.islands)
         self._assemble()
         self._maps: Kept[SparseMap] = Kept()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has the records; whoever loads it twice has one system."""
+        return _rebuilt, (self.network.instances, self.islands.deenergise, self._solver)
 
     @property
     def n(self) -> int:
@@ -252,3 +261,8 @@ class System:
                 batch.bind(library[sources[id(s)]])
         self.switching.batches.bind(runtime)
         return runtime
+
+
+def _rebuilt(instances: Sequence[Instance], deenergise: bool, solver: str | None) -> System:
+    key = hashlib.sha256(pickle.dumps((instances, deenergise, solver))).digest()
+    return _loaded.get(key, lambda: System(instances, deenergise, solver))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +128,10 @@ class OnDisk(InMemory):
         if not beyond:
             self._open()
         super().__init__(n)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has the states themselves."""
+        return _in_memory, (self.n, np.array(self.columns(slice(None))))
 
     @property
     def on_disk(self) -> bool:
@@ -264,7 +269,12 @@ class Recomputed:
 
     replay: Callable[[Checkpoint], None]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has the states themselves."""
+        return _in_memory, (self.n, self.columns(slice(None)))
+
     def __init__(self, n: int, budget: int):
+        self._lock = threading.RLock()
         self.n, self.points, self.replayed = n, 0, 0
         self._budget, self._rows = budget, budget // (8 * n)
         self._buffer = np.empty((SEGMENT + _SPARE, n))
@@ -342,10 +352,11 @@ class Recomputed:
     def row(self, k: int) -> np.ndarray:
         """(n,) the state of point `k`; not to be kept."""
         k = range(self.points)[k]
-        segment = self._of(k)
-        if segment != self._segment or k >= self._starts[segment] + self._filled:
-            self._fetch(segment)
-        return self._buffer[k - self._starts[segment]]
+        with self._lock:
+            segment = self._of(k)
+            if segment != self._segment or k >= self._starts[segment] + self._filled:
+                self._fetch(segment)
+            return self._buffer[k - self._starts[segment]].copy()
 
     def columns(self, at: Any) -> np.ndarray:
         """(points, len(at)) some variables at all points: the run is replayed once for it."""
@@ -364,12 +375,13 @@ class Recomputed:
 
     def visit(self, see: See) -> None:
         """Call ``see(first point, their states)`` for all points, segment after segment: the run is replayed once."""
-        self._visit = see
-        try:
-            self._again(0, self.points)
-            self._leave()
-        finally:
-            self._visit = None
+        with self._lock:
+            self._visit = see
+            try:
+                self._again(0, self.points)
+                self._leave()
+            finally:
+                self._visit = None
 
     def together(self, k: int) -> tuple[int, int]:
         """The first point of the segment of `k`, and the one after its last."""
@@ -403,6 +415,12 @@ class Recomputed:
             pass
         finally:
             self._stop = -1
+
+
+def _in_memory(n: int, X: np.ndarray) -> InMemory:
+    out = InMemory(n)
+    out._X, out.points = X, len(X)
+    return out
 
 
 def first_checkpoint(segments: int, slots: int) -> int:

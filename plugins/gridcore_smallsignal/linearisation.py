@@ -189,7 +189,7 @@ class Linearisation:
         """
         g_y = sp.csc_matrix(self.matrix[len(self.x):, len(self.x):])
         g_y.sort_indices()
-        lu = self.system.linear_solver.analyse(len(self.y), g_y.indptr, g_y.indices).factors()
+        lu = self.system.system.linear_solver.analyse(len(self.y), g_y.indptr, g_y.indices).factors()
         try:
             lu.factor(g_y.data)
         except SingularMatrix as error:

@@ -38,7 +38,7 @@ class Shifted:
         columns = np.repeat(np.arange(n), np.diff(pattern.indptr))
         self._values = values
         self._mass = np.flatnonzero((pattern.indices == columns) & (columns < self.n_x))
-        self._lu = linear.system.linear_solver.analyse(n, pattern.indptr, pattern.indices).factors(complex)
+        self._lu = linear.system.system.linear_solver.analyse(n, pattern.indptr, pattern.indices).factors(complex)
         self._work = np.zeros(n, dtype=complex)
         self.scale = _balance(K)[: self.n_x]
         self.factorisations = 0

@@ -114,7 +114,7 @@ class _NullSpace:
         scale = np.sqrt(np.where(largest > 0, largest, 1.0))[:, None]
         border = sp.block_array([[K, sp.csc_matrix(random * scale)], [sp.csc_matrix(directions.T), None]]).tocsc()
         border.sort_indices()
-        self.lu = linear.system.linear_solver.analyse(self.n + count, border.indptr, border.indices).factors()
+        self.lu = linear.system.system.linear_solver.analyse(self.n + count, border.indptr, border.indices).factors()
         self.lu.factor(border.data)
         self.K = K
         wanted = np.zeros((count, self.n + count))

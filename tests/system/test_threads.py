@@ -1,0 +1,63 @@
+"""Threads share a system: what they compute is what one of them computes, to the last bit."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+
+THREADS, TIMES = 4, 50
+
+
+def in_threads(work):
+    """Results of the calls ``work(0)`` to ``work(199)``, made by four threads at once."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(work, range(THREADS * TIMES)))
+
+
+@pytest.fixture(scope="module")
+def system():
+    return gc.build("wscc9_paper")
+
+
+def end_of(k):
+    """Runs of different lengths, steps and methods, so that threads are never in step."""
+    return 0.12 + 0.01 * (k % 5), 0.01 if k % 3 else 0.005
+
+
+def test_runs_of_one_system_are_those_of_one_thread(system):
+    alone = {end: gc.simulate(system, *end).X for end in {end_of(k) for k in range(15)}}
+    for k, X in enumerate(in_threads(lambda k: gc.simulate(system, *end_of(k)).X)):
+        assert np.array_equal(X, alone[end_of(k)])
+
+
+def test_adjoints_beside_runs_are_those_of_one_thread(system):
+    run = gc.simulate(system, 0.15)
+    H = gc.Integral(lambda v: v["GEN2", "omega"] ** 2)
+    wrt = [["GEN*.H"], ["EXC*.KA"], ["GEN*.P0"], ["fault.clear"]]
+    alone = [gc.adjoint(run, H, w).values for w in wrt]
+
+    def work(k):
+        if k % 4 == 0:
+            gc.simulate(system, 0.12)
+        return gc.adjoint(run, H, wrt[k % len(wrt)]).values
+
+    for k, gradient in enumerate(in_threads(work)):
+        assert np.array_equal(gradient, alone[k % len(wrt)])
+
+
+def test_linearisations_beside_each_other_are_those_of_one_thread(system):
+    others = [system.with_values({"GEN2.H": 6.0 + 0.1 * k}) for k in range(4)]
+    alone = [gc.analyses.small_signal(other, method="dense").eigenvalues for other in others]
+    for k, found in enumerate(in_threads(lambda k: gc.analyses.small_signal(others[k % 4], method="dense").eigenvalues)):
+        assert np.array_equal(found, alone[k % 4])
+
+
+def test_a_run_that_is_recomputed_may_be_read_by_all(system):
+    whole = gc.simulate(system, 1.0).X
+    run = gc.simulate(system, 1.0, checkpoint=8 * system.n * 120)
+    for k, row in enumerate(in_threads(lambda k: run.tape.states.row(k % len(whole)))):
+        assert np.array_equal(row, whole[k % len(whole)])
