@@ -54,7 +54,7 @@ class Analysis(base.Analysis):
     """
 
     def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike):
-        self.symbolic = None
+        self.symbolic: Any = None
         super().__init__(n, indptr, indices)
         self.tolerance, self.settled, self.lock = _PIVOT, False, threading.Lock()
         self._common = _klu.Common()

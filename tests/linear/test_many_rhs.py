@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gridcore as gc
-from gridcore.equations.native import FALLBACK
-from gridcore.equations.native.native import Native
+from gridcore.equations.native import FALLBACK, Fallback, Native
 from gridcore.linear.klu import KLU
 
 MANY = Native.many
@@ -53,3 +52,21 @@ def test_many_and_few_right_hand_sides_agree_on_a_system_of_many_blocks(runtime)
         many = getattr(lu, name)(b.copy())
         one = np.array([getattr(lu, name)(row.copy()) for row in b])
         np.testing.assert_allclose(many, one, rtol=1e-10, atol=1e-12 * np.abs(one).max())
+
+
+@given(st.integers(1, 40), st.floats(0.02, 0.3), st.integers(0, 10**6))
+def test_loops_in_numpy_solve_the_same(n, density, seed):
+    class Loops(Fallback):
+        many = 2  # where there is no compiler KLU's own solves are used, which are faster
+
+    rng = np.random.default_rng(seed)
+    A = (sp.random(n, n, density, random_state=rng) + sp.diags(rng.uniform(1, 2, n)))[rng.permutation(n)].tocsc()
+    A.sort_indices()
+    b, condition = rng.normal(size=(3, n)), np.linalg.cond(A.toarray(), 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gridcore.linear.klu.runtime", Loops)
+        lu = KLU().analyse(n, A.indptr, A.indices).factors()
+        lu.factor(A.data)
+        for solve, matrix in ((lu.solve, A.T), (lu.tsolve, A)):
+            np.testing.assert_allclose(solve(b.copy()) @ matrix.toarray(), b, rtol=0,
+                                       atol=1e-14 * n * condition * np.abs(b).max())

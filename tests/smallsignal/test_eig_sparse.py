@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from large_systems import with_machines
 
 import gridcore as gc
+from gridcore.linear import linear_solver
 from gridcore_smallsignal.cover import Cell, Certificate, Disc
 from gridcore_smallsignal.linearisation import Linearisation
 from gridcore_smallsignal.modes import by_damping, damping_ratio
@@ -149,7 +150,7 @@ def pencil(A):
     """A matrix in place of a linearised system."""
     linear = Linearisation.__new__(Linearisation)
     n = len(A)
-    linear.system = SimpleNamespace(n=n)
+    linear.system = SimpleNamespace(n=n, linear_solver=linear_solver())
     linear.x, linear.y = np.arange(n), np.zeros(0, dtype=int)
     linear.__dict__["matrix"] = sp.csc_matrix(A)
     return linear

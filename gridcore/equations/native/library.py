@@ -33,7 +33,7 @@ class Library:
     path : Path
     """
 
-    place = staticmethod(address)
+    place: Any = staticmethod(address)
 
     def __init__(self, source: str, path: Path):
         self.source = source

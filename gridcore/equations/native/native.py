@@ -123,7 +123,7 @@ class Native:
     if TYPE_CHECKING:  # the functions
         def __getattr__(self, name: str) -> Any: ...
 
-    place = staticmethod(address)
+    place: Any = staticmethod(address)
 
     @staticmethod
     def table(batches: Sequence[Any]) -> Handle:
