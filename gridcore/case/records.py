@@ -169,7 +169,7 @@ def _given_id(record: Record) -> str:
     elif not isinstance(id, str):
         raise record.error(f"{id!r} is not a name: write it in quotes", "id")
     if id and not _ID.fullmatch(id):
-        raise record.error(f"'{id}' must be one word without dots, spaces, * ? [ ]", "id")
+        raise record.error(f"{id!r} must be one word without dots, spaces, * ? [ ]", "id")
     if not id and node is not None:
         raise record.error(f"missing: a {node.kind} needs a number or a name", "id")
     return id

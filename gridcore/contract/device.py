@@ -373,7 +373,7 @@ class Device:
         super().__init_subclass__(**kwargs)
         cls.contract_error = None
         try:
-            if cls.attaches:
+            if cls.attaches and not isinstance(cls.attaches, Declaration):
                 from .node import ports_of  # nodes are devices themselves; none of them has a port
 
                 cls.attaches = ports_of(cls)

@@ -7,7 +7,7 @@ all steppers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -262,6 +262,7 @@ class Driver:
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
             crossing = Crossing(self.ws, self._end_at, lambda g=guard: float(self.gamma[g]),
                                 self._noise(guard), partial(self._speed, guard),
+                                lambda value, g=guard: bool(self._visible(np.array([g]), np.array([value]))[0]),
                                 str(self.system.switching.guards[guard]))
             self.t = locate(crossing, begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
@@ -286,8 +287,10 @@ class Driver:
 
     def _events(self, fired: np.ndarray) -> None:
         """All that happens at this instant: until nothing more does."""
+        before: set[int] = set()
         for _ in range(_CHATTER):
-            triggers = self._collect(fired)
+            triggers = self._collect(fired, before)
+            before.update(int(guard) for guard in fired)
             if not triggers:
                 return
             self._switch(triggers)
@@ -310,9 +313,9 @@ class Driver:
         rates = self.newton.derivative(self.ws.differential)
         return float(gradient @ rates[columns]) + gamma_t
 
-    def _collect(self, fired: np.ndarray) -> tuple[tuple[str, int], ...]:
+    def _collect(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
         """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""
-        self.watch.accept(self.gamma, fired)
+        self.watch.accept(self.gamma, fired, before)
         triggers = [("timer", number) for _, number, _ in self.agenda.due(self.t, self.slack)]
         due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
         for guard in due:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,11 +92,15 @@ class Watch:
         fired = self.fired(gamma)
         return fired[visible(fired, gamma[fired])] if len(fired) else fired
 
-    def accept(self, gamma: np.ndarray, fired: np.ndarray) -> None:
-        """Remember the sides at an accepted point: only those that fired are across, whatever round-off says."""
+    def accept(self, gamma: np.ndarray, fired: np.ndarray, before: Collection[int] = ()) -> None:
+        """Remember the sides at an accepted point: only those that fired are across, whatever round-off says.
+
+        `before`: guards that fired at this instant already, and stay on the side where that has put them.
+        """
         if not len(fired) and self._quiet(gamma):
             return
         near = self.active & (self.direction != 0) & (np.sign(gamma) == -self.direction)
+        near[list(before)] = False
         across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
         self.side = np.where(near, -self.direction, self.side)
         self.side[fired] = across

@@ -38,6 +38,8 @@ class Crossing:
         Seconds by which its zero is uncertain, for its speed (1/s).
     departure : callable
         Its speed (1/s) at the time and state in which the step begins.
+    visible : callable
+        Whether a value of it is more than round-off.
     name : str
     """
 
@@ -46,6 +48,7 @@ class Crossing:
     value: Callable[[], float]
     noise: Callable[[float], float]
     departure: Callable[[float, np.ndarray], float]
+    visible: Callable[[float], bool]
     name: str
 
 
@@ -107,10 +110,11 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
         if step <= max(_TOLERANCE * full, 2e-16 * abs(end)) or (
                 step <= 1e-9 * full and step <= crossing.noise(speed)):
             return point.t
-    if abs(high.gamma - low.gamma) > 1e-6 * max(abs(before), abs(after)):
+    _end(crossing, high)
+    if crossing.visible(high.gamma):
         raise EventError(f"the crossing of {crossing.name} cannot be located: it jumps from {low.gamma:.4g} "
                          f"to {high.gamma:.4g}", t=high.t)
-    return _end(crossing, high)
+    return high.t
 
 
 def _end(crossing: Crossing, point: _Point) -> float:

@@ -119,8 +119,9 @@ def test_linear_devices_are_not_evaluated_again_and_follow_their_parameters(grid
     line = layout.address("LINE5-7.x")
     before = grid.rhs(Z)
     Z[line] *= 2
-    grid.assembly.Z[:] = Z
-    np.testing.assert_array_equal(grid.assembly.rhs(), before)
+    ws = grid.workspace()
+    ws.Z[:] = Z
+    np.testing.assert_array_equal(ws.rhs(), before)
     after = grid.rhs(Z)
     changed = {grid.variables[k][0] for k in np.flatnonzero(after != before)}
     assert changed == {"BUS5", "BUS7"}
@@ -148,7 +149,7 @@ def test_constants_of_linear_devices_are_kept():
 
     with registered(Offset):
         s = system(Offset(id="A"), Offset(id="B", a=5.0))
-    assert s.linear
+    assert s.system.equations.linear_rhs
     np.testing.assert_allclose(s.Z0[: s.n], [1.5, 2.5], rtol=1e-15)
 
 

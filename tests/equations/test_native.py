@@ -164,7 +164,7 @@ def test_a_compiler_that_fails_is_reported_once_in_its_own_words(failing, recwar
     assert loops is FALLBACK
     assert libraries == [INTERPRETER] * 2
     recwarn.clear()
-    assert gc.build("smib").assembly.runtime is FALLBACK
+    assert gc.build("smib").system.runtime is FALLBACK
     assert not [w for w in recwarn if issubclass(w.category, CompilerWarning)]
 
 

@@ -15,7 +15,7 @@ MANY = Native.many
 
 @pytest.fixture(scope="module")
 def runtime():
-    found = gc.build("smib").assembly.runtime
+    found = gc.build("smib").system.runtime
     if found is FALLBACK:
         pytest.skip("no C compiler")
     return found
@@ -42,11 +42,12 @@ def test_solves_are_those_of_the_matrix(runtime, n, count, density, seed):
 def test_many_and_few_right_hand_sides_agree_on_a_system_of_many_blocks(runtime):
     system = gc.build("ieee118")
     run = gc.simulate(system, 0.2)
-    system.assembly.Z[: system.n] = run.X[-1]
-    system.assembly.mass[:] = system.base_differential
-    system.assembly.c[:] = np.where(system.base_differential, 0.01, -1)
+    ws = system.workspace()
+    ws.X[:] = run.X[-1]
+    ws.mass[:] = system.base_differential
+    ws.c[:] = np.where(system.base_differential, 0.01, -1)
     lu = system.system.factors()
-    lu.factor(system.assembly.matrix())
+    lu.factor(ws.matrix())
     b = np.random.default_rng(0).normal(size=(2 * MANY + 3, system.n))
     for name in ("solve", "tsolve"):
         many = getattr(lu, name)(b.copy())

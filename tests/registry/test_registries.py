@@ -66,8 +66,10 @@ def test_register_integrators_makes_a_method_of_simulate(install):
             from gridcore.integrate.theta.step import Theta
 
             class HalfSteps(Theta):
-                def __init__(self, system, step, **options):
-                    super().__init__(system, step / 2, **options)
+                name = "half-steps"
+
+                def __init__(self, step, theta=0.5):
+                    super().__init__(step / 2, theta)
                     calls.append(step)
 
             register("half-steps", HalfSteps)

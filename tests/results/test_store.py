@@ -28,7 +28,7 @@ def assert_same(a, b):
     assert a.tape.records == b.tape.records
     assert a.tape.clocks == b.tape.clocks
     assert a.tape.point_clock == b.tape.point_clock
-    assert a.tape.theta == b.tape.theta
+    assert a.tape.methods == b.tape.methods
     assert [s.tobytes() for s in a.tape.settings] == [s.tobytes() for s in b.tape.settings]
     assert (a.settings, a.counters, a.timings) == (b.settings, b.counters, b.timings)
     assert a.events == b.events
@@ -213,7 +213,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_nothing_that_a_tape_or_a_run_holds_is_left_out():
     """Whoever adds to a tape or a run must add it to the file, and here."""
     assert {f.name for f in dataclasses.fields(trajectory.Tape)} == {
-        "n", "theta", "clocks", "point_clock", "settings", "records", "states"}
+        "n", "methods", "clocks", "point_clock", "settings", "records", "states"}
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
     assert set(vars(run)) == {"system", "tape", "settings", "counters", "timings"}
 

@@ -11,7 +11,7 @@ import gridcore as gc
 
 SYSTEM = gc.build("wscc9")
 # not the parts of a load, whose sum is one
-GIVEN = sorted(f"{i.id}.{name}" for i in SYSTEM.layout.instances for name, value in i.values.items()
+GIVEN = sorted(f"{i.id}.{name}" for i in SYSTEM.instances for name, value in i.values.items()
                if np.isfinite(value) and value != 0 and i.model != "ZIP")
 
 
