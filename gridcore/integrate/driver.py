@@ -27,6 +27,7 @@ from .round_off import visible
 # Attempts to find an event before the end of a step that has no solution.
 _HALVINGS = 20
 _CHATTER = 100
+_REPETITIONS = 10
 # A limit has jumped if it moved by more, relative to the state that is there.
 _JUMP = 1e-9
 _ROUND_OFF = 4 * np.finfo(float).eps
@@ -78,6 +79,7 @@ class Driver:
         self.counters: Counter[str] = Counter()
         self.slack = MERGE * finest(step)
         self._switches: list[tuple[float, str]] = []
+        self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         system.islands.settle(self.Z)
         self.Z[-1] = t0
         self._changed()
@@ -197,6 +199,7 @@ class Driver:
         located = self._step(target)
         k, self.clock = self.tape.points - 1, GRID  # the grid: an inner step of a variable-step method
         if located >= 0:
+            self._refuse_repetition(located, self.t - before)
             self.clock = self.tape.clock("guard", located)
         elif self.t == target:
             self.clock = clock
@@ -378,6 +381,13 @@ class Driver:
             self.Z[free[:, 1]] = 0.0
             self._changed()
             self.newton.resolve(self.ws.differential)
+
+    def _refuse_repetition(self, guard: int, h: float) -> None:
+        """A guard that is located again and again within what counts as one time is chattering."""
+        again = self._repeated[0] == guard and h <= self.slack
+        self._repeated = guard, self._repeated[1] + 1 if again else 0
+        if self._repeated[1] > _REPETITIONS:
+            self._chattering(self.t)
 
     def _chattering(self, since: float) -> None:
         count = Counter(name for t, name in self._switches if t >= since - self.slack)

@@ -20,6 +20,10 @@ _ITERATIONS = 100
 _RETREATS = 10
 # Of the step's length: corrections this small are round-off, whatever the guard.
 _TOLERANCE = 1e-13
+# Of the guard's value at the end of the step: less than this at its start is zero but for round-off.
+_ZERO = 1e-9
+# The bracket is halved when so many points in a row have not; and how far beside a zero it is looked at.
+_SLOW, _BESIDE = 3, 1e-6
 
 
 @dataclass
@@ -82,31 +86,38 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
     """
     side, full = np.sign(after), end - begun
     low, high = _Point(begun, before, X0), _Point(end, after, crossing.ws.X.copy())
-    if before * side >= 0:  # it begins at zero, or across by round-off
-        near = None if crossing.departure(begun, X0) * side > 0 else _near_side(crossing, low, high, side)
-        if near is None:
+    if before * side >= -_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
+        leaves = crossing.departure(begun, X0) * side <= 0
+        near = _near_side(crossing, low, high, side) if leaves else None
+        if near is None and before * side >= 0:
             return _end(crossing, low)
-        low = near
+        low = near or low
     last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
     slow = 0
     for _ in range(_ITERATIONS):
         width = high.t - low.t
         t, best = _interpolated(last), last[-1]
-        if slow >= 3 or not low.t < t < high.t:
+        if slow >= _SLOW or not low.t < t < high.t:
             t, slow = 0.5 * (low.t + high.t), 0
         if not low.t < t < high.t:
             break
         point = _between(crossing, t, low, high, last)
         last = [*last[-2:], point]
+        if point.gamma == 0:  # of which kind is this zero?
+            beyond = _between(crossing, t + _BESIDE * (high.t - t), point, high, [low, point])
+            if beyond.gamma * side > 0:
+                return _end(crossing, point)
+            point = beyond
         speed = (point.gamma - best.gamma) / (point.t - best.t)
-        if point.gamma == 0:
-            return point.t
         if point.gamma * side > 0:
             high = point
         else:
             low = point
         slow = slow + 1 if high.t - low.t > 0.5 * width else 0
-        step = abs(point.gamma / speed) if speed else np.inf
+        if speed * side <= 0:  # near a zero that is crossed the other way, if near any
+            slow = _SLOW
+            continue
+        step = abs(point.gamma / speed)
         if step <= max(_TOLERANCE * full, 2e-16 * abs(end)) or (
                 step <= 1e-9 * full and step <= crossing.noise(speed)):
             return point.t
