@@ -118,7 +118,7 @@ class Case:
 
 def node_class(record: Record) -> type[Node] | None:
     """The class of a node's record; None for any other record, and for a model that no plugin has."""
-    device = plugins.devices[record.model] if record.model in plugins.devices else Device
+    device: type[Device] = plugins.devices[record.model] if record.model in plugins.devices else Device
     return device if issubclass(device, Node) else None
 
 

@@ -162,11 +162,13 @@ class Port(str):
 
     def id_of(self, value: Any) -> Any:
         """The id of what a record gives: a node may be given by its number."""
-        return self.node.id_of(value) if self.at_node else value
+        node = self.node
+        return node.id_of(value) if node is not None and issubclass(node, Node) else value
 
     def short(self, value: Any) -> Any:
         """What the record could have given in place of an id: see :meth:`Node.short`."""
-        return self.node.short(value) if self.at_node else value
+        node = self.node
+        return node.short(value) if node is not None and issubclass(node, Node) else value
 
 
 def ports_of(cls: type[Device]) -> tuple[Port, ...]:

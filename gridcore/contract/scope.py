@@ -157,12 +157,13 @@ class Scope:
             return {}
         values = self.call(function)
         injected = (values,) if len(ports) == 1 else values
-        wanted = {port: self.potentials(port) for port in ports}
+        wanted: dict[str, tuple[str, ...]] = {port: self.potentials(port) for port in ports}
+        given: dict[str, tuple[Any, ...]] = {}
         try:
             given = {port: tuple(each) if isinstance(each, tuple | list) or len(wanted[port]) > 1 else (each,)
                      for port, each in zip(ports, injected, strict=True)}
         except (TypeError, ValueError):
-            given = {}
+            pass
         if not given or any(len(given[port]) != len(names)
                             or any(isinstance(part, tuple | list) for part in given[port])
                             for port, names in wanted.items()):
@@ -175,7 +176,7 @@ class Scope:
         return found.potentials() if issubclass(found, Node) else ()
 
     @staticmethod
-    def _returns(name: str, wanted: dict[Any, tuple[str, ...]]) -> str:
+    def _returns(name: str, wanted: dict[str, tuple[str, ...]]) -> str:
         """What a function of flows has to return, in words."""
         if name == "currents":
             return f"(re, im) for each of {', '.join(wanted) or 'its bus ports (it has none)'}"

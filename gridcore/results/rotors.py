@@ -68,6 +68,13 @@ def rotor_devices(system: Equilibrium) -> list[str]:
             if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
 
 
+def infinite_buses(system: System) -> list[str]:
+    """The sources that hold an AC bus and have no rotor."""
+    rotating = set(rotor_devices(system))
+    return [i.id for i in system.layout.instances if i.device.source and i.id not in rotating
+            and any(port.at_bus for port in i.device.node_ports()[:1])]
+
+
 def rotors(run: Run) -> Rotors:
     """The rotor angles of a run."""
     system, devices = run.system, rotor_devices(run.system)
@@ -116,10 +123,8 @@ def _islands(system: Equilibrium, devices: list[str], Z: np.ndarray) -> list[tup
     held: list[float | None] = [None] * count
     for m, device in enumerate(devices):
         members[island[place[bus_of(device)]]].append(m)
-    for instance in layout.instances:
-        if not instance.device.source or instance.id in devices:
-            continue
-        if Z[layout.address(f"{instance.id}.status")] == 1:
-            bus = bus_of(instance.id)
+    for source in infinite_buses(system):
+        if Z[layout.address(f"{source}.status")] == 1:
+            bus = bus_of(source)
             held[island[place[bus]]] = float(system.Z0[layout.index(np.array([bus]), Bus, "Va0")][0])
     return list(zip(members, held, strict=True))

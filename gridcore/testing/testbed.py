@@ -5,7 +5,6 @@ Nothing here knows a device by name: what a port asks for is looked up among the
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -50,7 +49,6 @@ class GridLink(Device):
         return (-re, -im), (re, im)
 
 
-@functools.cache
 def holder(node: type[Node]) -> type[Device]:
     """What holds the potentials of a node near their first guesses: the rest of the grid, where it is no AC grid."""
     levels = [(name, node.declares.algebraics[name].init) for name in node.potentials()]
@@ -58,9 +56,14 @@ def holder(node: type[Node]) -> type[Device]:
     def flows(s: Any, node: Any) -> Any:
         return tuple(s.g * (level - getattr(node, name)) for name, level in levels)
 
-    return type(f"Grid{node.__name__}", (Device,), {
+    return type(_holds(node), (Device,), {
         "attaches": Port("node", node=node), "source": True, "flows": flows,
         "g": Param("pu", 20.0, gt=0, doc="conductance")})
+
+
+def _holds(node: type[Device]) -> str:
+    """The model of what holds a node."""
+    return f"Grid{node.__name__}"
 
 
 class GridNumber(Device):
@@ -71,7 +74,7 @@ class GridNumber(Device):
 
 def known(*classes: type[Device]) -> AbstractContextManager[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
-    nodes = {port.node for cls in classes for port in cls.node_ports()} | {
+    nodes = {port.node for cls in classes for port in cls.node_ports() if port.node is not None} | {
         plugins.devices[name] for name in plugins.devices if issubclass(plugins.devices[name], Node)}
     return registered(*dict.fromkeys((GridSource, GridLink, GridNumber, *classes, *nodes, *map(holder, nodes))))
 
@@ -195,7 +198,7 @@ def _add(case: Case, shape: Shape, path: tuple[str, ...], id: str,
             _add(case, below, (*path, port), fields[port], values)
         elif not issubclass(below.cls, Bus):
             case.add(Record(below.cls.__name__, {"id": fields[port]}))
-            case.add(Record(holder(below.cls).__name__, {"id": f"{fields[port]}_grid", "node": fields[port]}))
+            case.add(Record(_holds(below.cls), {"id": f"{fields[port]}_grid", "node": fields[port]}))
         elif several and number == 0:
             fields[port] = "GRID"
         else:

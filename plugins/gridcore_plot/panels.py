@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.contract.node import Bus
-from gridcore.results.rotors import Rotors, rotor_devices, rotors
+from gridcore.results.rotors import Rotors, infinite_buses, rotor_devices, rotors
 from gridcore.results.signals import kept, signals
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
     from gridcore.results.run import Run
 
 # States are shown one panel each where there is no network; more than this would be unreadable.
@@ -53,13 +52,9 @@ def _rotor_panels(run: Run, machines: Rotors | None) -> list[Panel]:
     if machines is None:
         return []
     speed = np.where(machines.in_service, machines.omega, np.nan)
-    reference = "infinite bus" if _has_infinite_bus(run.system, machines) else "centre of inertia"
+    reference = "infinite bus" if infinite_buses(run.system) else "centre of inertia"
     return [Panel("rotor speed (pu)", machines.devices, speed),
             Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, np.degrees(machines.relative), speed)]
-
-
-def _has_infinite_bus(system: Equilibrium, machines: Rotors) -> bool:
-    return any(i.device.source and i.id not in machines.devices for i in system.layout.instances)
 
 
 def _voltages(run: Run) -> list[Panel]:

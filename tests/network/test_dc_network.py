@@ -8,6 +8,8 @@ import pytest
 from devices_for_tests import registered
 
 import gridcore as gc
+from gridcore.results.rotors import infinite_buses, rotors
+from gridcore.results.summary import describe_system, layout
 from gridcore.testing.doctor import examine
 
 
@@ -152,7 +154,43 @@ def test_results_know_dc_nodes_as_a_kind_of_their_own():
     assert len(data["bus"]) == 9
 
 
+def test_rotor_angles_are_told_beside_a_dc_part_and_its_source_is_no_infinite_bus():
+    case = nine_bus(*feeder(), dc.Converter(bus=5, dc=2, P0=0.3), gc.BranchTrip(branch="LINE5-7", t=0.05))
+    run = gc.simulate(gc.build(case), 0.2, 0.01)
+    machines = rotors(run)
+    assert machines.devices == ["GEN1", "GEN2", "GEN3"]
+    assert infinite_buses(run.system) == []
+    H = np.array([run.system.Z0[run.system.layout.address(f"GEN{k}.H")] for k in (1, 2, 3)])
+    Sn = np.array([run.system.Z0[run.system.layout.address(f"GEN{k}.Sn")] for k in (1, 2, 3)])
+    assert machines.relative @ (H * Sn) == pytest.approx(0, abs=1e-9 * (H * Sn).sum())
+    text = layout(list(describe_system(run.system)))
+    assert "9 buses, 2 DC nodes, " in text
+    assert "Converter" in text
+
+
 @pytest.mark.parametrize("cls", [dc.DCNode, dc.DCLine, dc.Converter, dc.DCTrip])
 def test_the_doctor_stands_them_in_a_grid(cls):
     report = examine(cls)
     assert report.ok, str(report)
+
+
+def test_other_values_give_what_a_new_build_gives_to_the_last_bit():
+    records = [*feeder(), dc.Converter(bus=5, dc=2, P0=0.3), gc.BranchTrip(branch="DCLINE1-2", t=0.1)]
+    made = gc.build(nine_bus(*records), deenergise=True).with_values({"DCLINE1-2.r": 0.06, "CONV5-2.P0": 0.2})
+    case = nine_bus(*records)
+    case.set("DCLINE1-2.r", 0.06)
+    case.set("CONV5-2.P0", 0.2)
+    assert (made.Z0 == gc.build(case, deenergise=True).Z0).all()
+
+
+def test_small_signal_of_a_feeder_is_its_closed_form():
+    made = system(*feeder())
+    V, E, i = (made.Z0[made.layout.address(a)] for a in ("DC2.V", "DCSRC1.V", "DCLOAD2.Vf"))
+    G, R = 1 / V**2, 0.004 + 0.04  # V2 = E' / (1 + R G(Vf)): the load is a conductance P0 / Vf^2
+    dV_dE, dV_dVf = 1 / (1 + R * G), E * R * 2 * G / V / (1 + R * G) ** 2
+    di_dE, di_dVf = G * dV_dE, G * dV_dVf - 2 * G / V * V
+    A = np.array([[(-1 - 0.006 * di_dE) / 0.05, -0.006 * di_dVf / 0.05], [dV_dE / 0.1, (dV_dVf - 1) / 0.1]])
+    assert i == V
+    found = gc.analyses.small_signal(made).eigenvalues
+    assert np.sort(found.real) == pytest.approx(np.sort(np.linalg.eigvals(A).real), rel=1e-9)
+    assert np.abs(found.imag).max() == pytest.approx(np.abs(np.linalg.eigvals(A).imag).max(), abs=1e-9)
