@@ -18,8 +18,10 @@ from ..errors import ConvergenceError, EventError
 
 _ITERATIONS = 100
 _RETREATS = 10
-# Of the step's length: corrections this small are round-off, whatever the guard.
-_TOLERANCE = 1e-13
+# Of the step's length: corrections that no longer shrink are round-off below this; below the second where the guard's
+# own terms explain it.
+_TOLERANCE, _FLOOR = 1e-13, 1e-9
+_HALF_A_DIGIT = 1e-16
 # Of the guard's value at the end of the step: less than this at its start is zero but for round-off.
 _ZERO = 1e-9
 # The bracket is halved when so many points in a row have not; and how far beside a zero it is looked at.
@@ -93,7 +95,7 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
             return _end(crossing, low)
         low = near or low
     last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
-    slow = 0
+    slow, step = 0, np.inf
     for _ in range(_ITERATIONS):
         width = high.t - low.t
         t, best = _interpolated(last), last[-1]
@@ -117,9 +119,10 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
         if speed * side <= 0:  # near a zero that is crossed the other way, if near any
             slow = _SLOW
             continue
-        step = abs(point.gamma / speed)
-        if step <= max(_TOLERANCE * full, 2e-16 * abs(end)) or (
-                step <= 1e-9 * full and step <= crossing.noise(speed)):
+        step, before_it = abs(point.gamma / speed), step
+        stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
+        if step <= _HALF_A_DIGIT * abs(end) or (stalls and step <= _TOLERANCE * full) or (
+                stalls and step <= _FLOOR * full and step <= crossing.noise(speed)):
             return point.t
     _end(crossing, high)
     if crossing.visible(high.gamma):

@@ -174,7 +174,7 @@ class Problem:
     def _parameter(self, name: str, address: str, recordings: list[int]) -> Parameter:
         system = self.recordings[recordings[0]].system
         device, _, item = address.rpartition(".")
-        instance = system.layout.instances[system.layout.find(device)] if device in system.layout.number else None
+        instance = system.instances[system.layout.find(device)] if device in system.layout.number else None
         states = {f"{d}.{v}": at for at, (d, v) in enumerate(system.variables)}
         if address in states:
             return Parameter(name, address, tuple(recordings), unit_of(system, device, item),
@@ -313,10 +313,10 @@ def _factor(data: Measurements, system: Equilibrium, channel: tuple[str, str], n
     unit = data.units.get(name, "")
     if not unit:
         return 1.0
-    instance = system.layout.instances[system.layout.find(channel[0])]
+    instance = system.instances[system.layout.find(channel[0])]
     number, kv = system.layout.number, instance.values.get("kv")
     for port in instance.ports.values():  # what hangs on a bus has its voltage
-        kv = kv or system.layout.instances[number[port]].values.get("kv")
+        kv = kv or system.instances[number[port]].values.get("kv")
     base = Base(float(system.case.base_mva), kv, float(system.case.frequency))
     try:
         return convert(f"1 {unit}", instance.device.declares.unit(channel[1]), base)

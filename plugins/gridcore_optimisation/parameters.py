@@ -87,13 +87,13 @@ class Parameters:
 def _given(system: Equilibrium, name: str) -> bool:
     device, _, parameter = name.rpartition(".")
     number = system.layout.number.get(device)
-    return number is not None and parameter in system.layout.instances[number].values
+    return number is not None and parameter in system.instances[number].values
 
 
 def _declared(system: Equilibrium, name: str) -> Pair:
     """The range of values that the device allows; what must be greater than a number may come close to it."""
     device, _, parameter = name.rpartition(".")
-    instance = system.layout.instances[system.layout.find(device)]
+    instance = system.instances[system.layout.find(device)]
     allowed = instance.device.declares.params[parameter].bounds
     low = max((b if kind == "ge" else np.nextafter(b, math.inf) for kind, b in allowed.items() if kind in ("gt", "ge")),
               default=-math.inf)

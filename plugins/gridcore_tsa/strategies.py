@@ -69,6 +69,7 @@ class Strategy(Replay):
         self.theta, self.stepper = stepper.theta, Theta(longest, stepper.theta)
         self.steps = system.workspace()  # in which steps are made
         self._there = -1
+        self._put(0)
         self.stepper.restart(self.steps, float(tape.t[0]))
         self.tolerance, self.newton = tolerance, Corrector(self.steps, tolerance)
         self.work, self.stepper.newton = self.newton.work, self.newton

@@ -13,6 +13,7 @@ from matplotlib.transforms import Bbox
 
 import gridcore as gc
 from gridcore.results.rotors import rotors
+from gridcore.results.run import Event
 from gridcore_plot.curves import ALL_LABELLED, COLOURS, GREY, STANDING_OUT, outliers, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
 from gridcore_plot.figures import plot
@@ -202,7 +203,7 @@ def test_what_happens_at_one_instant_is_one_label(run):
 
 def test_what_happens_to_many_at_one_instant_is_counted():
     run = gc.simulate(gc.build(machines(3)), t_end=0.05)
-    run.__dict__["events"] = [gc.run.Event(1.0, f"EXC{k}", "VR_at_VRMAX", "switch", "VR reaches VRMAX", f"EXC{k}")
+    run.__dict__["events"] = [Event(1.0, f"EXC{k}", "VR_at_VRMAX", "switch", "VR reaches VRMAX", f"EXC{k}")
                               for k in range(5)]
     assert instants(run) == [Instant(1.0, ("5 devices: VR reaches VRMAX",), False)]
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from shared_data import shared
 
 import gridcore as gc
+from gridcore.case.validation import validate
 from gridcore.commands.main import gridcore as command
 from gridcore.errors import CaseError
 from gridcore_readers import dyr
@@ -219,18 +220,18 @@ def test_every_record_becomes_a_device(pair):
     found = models(case)
     assert {model: found.count(model) for model in PAIRS[pair]} == PAIRS[pair]
     assert len(found) == sum(PAIRS[pair].values())
-    gc.case.validate(case)
+    validate(case)
     assert not any("skipped, for what" in note for note in case.notes)
 
 
 @pytest.mark.parametrize("pair", list(PAIRS)[:6], ids=lambda pair: Path(pair[1]).stem)
 def test_converted_to_the_native_formats_a_case_is_the_same(pair, tmp_path):
     case = gc.load_case(*map(shared, pair))
-    there = {i.id: (i.values, i.words, i.ports) for i in gc.case.validate(case).records}
+    there = {i.id: (i.values, i.words, i.ports) for i in validate(case).records}
     for suffix in (".toml", ".xlsx"):
         gc.save_case(case, tmp_path / f"{case.name}{suffix}")
         back = gc.load_case(tmp_path / f"{case.name}{suffix}")
-        assert {i.id: (i.values, i.words, i.ports) for i in gc.case.validate(back).records} == there
+        assert {i.id: (i.values, i.words, i.ports) for i in validate(back).records} == there
         assert (back.about, back.base_mva, back.frequency) == (case.about, case.base_mva, case.frequency)
 
 

@@ -9,6 +9,7 @@ import pytest
 from shared_data import shared
 
 import gridcore as gc
+from gridcore.case.validation import validate
 from gridcore.equilibrium.dispatch import Dispatch
 from gridcore.errors import CaseError
 from gridcore_readers import raw
@@ -145,7 +146,7 @@ def test_the_parts_of_a_load_are_powers_at_the_voltage_of_the_file(read):
     assert [load[key] for key in ("pP", "pI", "pZ")] == pytest.approx([part / sum(P) for part in P], rel=1e-12)
     assert [load[key] for key in ("qP", "qI", "qZ")] == pytest.approx([part / sum(Q) for part in Q], rel=1e-12)
     assert any("at the voltages in the file: buses 2" in note for note in case.notes)
-    gc.case.validate(case)
+    validate(case)
 
 
 def test_loads_are_constant_power_if_the_file_says_so_and_else_what_the_user_chooses(read):

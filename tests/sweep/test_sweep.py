@@ -219,7 +219,7 @@ def test_runs_are_kept_as_files_that_say_which_they_are(tmp_path):
     assert [r.row["stable"] for r in table.results] == [True, False]
     [file] = (tmp_path / "s").iterdir()
     assert file.name.startswith("fault.clear_=_0.4-")
-    run = gc.run.load_run(file)
+    run = gc.load_run(file)
     assert measured(run, ())[0] == table.results[1].row
 
 
@@ -229,7 +229,7 @@ def test_of_kept_runs_it_is_enough_to_record_a_part(tmp_path):
     gc.analyses.sweep("wscc9", **asked, store=tmp_path / "part.db", record=["GEN*.omega", "BUS7.Vm"])
     names = sorted(p.name for p in (tmp_path / "all").iterdir())
     assert sorted(p.name for p in (tmp_path / "part").iterdir()) == names
-    whole, part = (gc.run.load_run(tmp_path / folder / names[0]) for folder in ("all", "part"))
+    whole, part = (gc.load_run(tmp_path / folder / names[0]) for folder in ("all", "part"))
     for key in (("GEN2", "omega"), ("BUS7", "Vm")):
         assert np.array_equal(part[key], whole[key])
     with pytest.raises(gc.errors.NotRecorded):
