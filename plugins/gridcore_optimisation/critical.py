@@ -13,7 +13,7 @@ from gridcore.commands.progress import Progress
 from gridcore.equilibrium.build import build
 from gridcore.equilibrium.equilibrium import Equilibrium
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate import driver
+from gridcore.integrate import simulate
 from gridcore.results.rotors import rotors
 from gridcore.sensitivity import Terminal
 from gridcore.sensitivity.adjoint import adjoint
@@ -166,7 +166,7 @@ class _Search:
         passed: Passage | None = None
         run: Run | None = None
         try:
-            run = driver.simulate(self.system.with_values({self.parameter: value}), **self.options)
+            run = simulate(self.system.with_values({self.parameter: value}), **self.options)
             spread = rotors(run).spread
             apart = np.flatnonzero(spread >= 2 * np.pi)
             stable = not len(apart)
@@ -213,7 +213,7 @@ def _sensitivities(run: Run, passed: Passage, parameter: str, wrt: list[str]) ->
     import xarray as xr
 
     system = run.system
-    until = driver.simulate(system, **{**run.settings, "t_end": float(run.t[passed.k])})
+    until = simulate(system, **{**run.settings, "t_end": float(run.t[passed.k])})
     gradient = adjoint(until, _measure(run, passed), [parameter, *wrt])[0]
     out = -gradient[1:] / gradient[0].item()
     kept = {name: ("parameter", gradient[name].values[1:]) for name in ("unit", "at")}
