@@ -16,10 +16,10 @@ from gridcore_trbdf2.stepper import TrBdf2
 for folder in ("sensitivity", "integrate", "readers"):
     sys.path.append(str(Path(__file__).parents[1] / folder))
 
-from scenes import DEVICES
-
 
 @pytest.fixture(autouse=True)
 def _registered() -> Iterator[None]:
+    from scenes import DEVICES
+
     with gc.registered(Integrator("trbdf2", TrBdf2), *SMALL, *DEVICES):
         yield
