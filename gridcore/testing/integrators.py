@@ -267,7 +267,7 @@ def _derived(patient: _Patient) -> str:
     error = np.abs(found - expected) / np.abs(expected).max(axis=1, keepdims=True)
     row, column = np.unravel_index(int(error.argmax()), error.shape)
     if not error[row, column] <= _DERIVED:
-        raise _Wrong(f"of {("the end", "an integral")[row]} in {WRT[column]}: {found[row, column]:.8g}, "
+        raise _Wrong(f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "
                      f"by differences {expected[row, column]:.8g}")
     return f"the adjoint is that of differences to {error.max():.0e}, through events, delays and resets"
 
