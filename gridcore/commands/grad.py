@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import GridcoreError
 from ..registry import registries as plugins
-from .options import Study, file_of, sensitivity_options, system_options, time_options
+from .options import Study, file_of, method_options, sensitivity_options, system_options, time_options
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.command("grad")
 @system_options
 @time_options
+@method_options
 @sensitivity_options
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
               help="The objectives: 'pydoc gridcore.sensitivity.objective_files' has the format, "

@@ -18,7 +18,7 @@ import click
 from ..errors import GridcoreError, Interrupted
 from ..registry import registries as plugins
 from ..suggest import suggest
-from .options import Study, file_of, file_options, load, placed, system_options, time_options
+from .options import Study, file_of, file_options, load, method_options, placed, system_options, time_options
 
 DEBUG = "GRIDCORE_DEBUG"
 
@@ -84,7 +84,7 @@ def main() -> NoReturn:
 @click.command("run")
 @system_options
 @time_options
-@click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
+@method_options
 @click.option("--record", multiple=True, metavar="PATTERN",
               help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--memory", type=float, metavar="MB",

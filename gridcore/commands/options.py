@@ -95,6 +95,27 @@ def time_options(command: Command) -> Command:
         click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
 
 
+def method_options(command: Command) -> Command:
+    """Options of verbs that run a case by any method; :attr:`Study.method_options` has what was asked."""
+    return _all(
+        command,
+        click.option("--option", "options", multiple=True, metavar="NAME=VALUE",
+                     help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
+        click.option("--method", default="theta", show_default=True,
+                     help="Integrator: theta, trbdf2, ida, or another plugin's."))
+
+
+def read_options(texts: Sequence[str], theta: float | None = None) -> dict[str, int | float | str]:
+    """Options of a method, as ``--option NAME=VALUE`` and ``--theta`` give them."""
+    found: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise click.BadParameter(f"'{text}' is not NAME=VALUE", param_hint="--option")
+        found[name] = read_value(value)
+    return found
+
+
 def sensitivity_options(command: Command) -> Command:
     """Options of every verb that differentiates a run; what comes of them goes to the folder --out."""
     return _all(
@@ -188,6 +209,8 @@ class Study:
     theta : float or None
     deenergise, enforce_q_limits : bool
     method : str
+    options : sequence of str
+        Of the method, ``NAME=VALUE``.
     record : sequence of str
         What is kept; all of it where there is nothing.
     memory : float or None
@@ -202,8 +225,14 @@ class Study:
     deenergise: bool
     enforce_q_limits: bool
     method: str = "theta"
+    options: Sequence[str] = ()
     record: Sequence[str] = ()
     memory: float | None = None
+
+    @property
+    def method_options(self) -> dict[str, Any]:
+        """Options for :func:`gridcore.simulate`."""
+        return read_options(self.options, self.theta)
 
     def build(self, quiet: bool = False) -> Equilibrium:
         """The system, at its operating point."""
@@ -219,11 +248,11 @@ class Study:
         from ..integrate.simulate import simulate
         from .progress import Progress
 
-        options: dict[str, Any] = {} if self.theta is None else {"theta": self.theta}
-        options |= {"record": self.record or None, "memory": None if self.memory is None else self.memory * 1e6}
+        memory = None if self.memory is None else self.memory * 1e6
         try:
             with Progress("simulating", self.t_end, quiet) as progress, interruptible(progress) as tell:
-                return simulate(system, self.t_end, self.step, self.method, progress=tell, **options)
+                return simulate(system, self.t_end, self.step, self.method, progress=tell, memory=memory,
+                                record=self.record or None, **self.method_options)
         except GridcoreError as error:
             partial: Run | None = getattr(error, "run", None)
             if partial is not None and len(partial.t):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands.options import load, read_value, system_options, time_options
+from gridcore.commands.options import load, method_options, read_options, read_value, system_options, time_options
 from gridcore.errors import GridcoreError, Interrupted
 
 from .defaults import T_END
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .table import Table
 
 _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "vary", "measures", "t_end", "step",
-          "theta", "method", "own_events", "changes", "deenergise", "enforce_q_limits", "keep", "record")
+          "theta", "method", "options", "own_events", "changes", "deenergise", "enforce_q_limits", "keep", "record")
 
 
 @click.command("sweep")
@@ -36,7 +36,7 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
               help="GEN2.H=4,5,6 or GEN2.H=4:8:9 (from, to, how many). Repeated: all combinations.")
 @click.option("--measure", "measures", multiple=True, metavar="'min|max|start|end|range QUANTITY'",
               help="One more column: 'min BUS*.Vm'. May be repeated.")
-@click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
+@method_options
 @click.option("--own-events", is_flag=True, help="The events of the case happen, too, beside contingencies.")
 @click.option("--processes", type=int, help="Processes of this machine; by default one for each CPU.")
 @click.option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler, in place of processes: tcp://host:8786.")
@@ -138,7 +138,7 @@ def _of_file(context: click.Context, path: str) -> tuple[Study, str]:
 
 def _of_options(case: str, changes: tuple[str, ...], faults: tuple[str, ...], line_faults: tuple[str, ...],
                 trips: tuple[str, ...], at: float, clear: str, longest: float, within: float, vary: tuple[str, ...],
-                theta: float | None, own_events: bool, **asked: Any) -> tuple[Study, str]:
+                theta: float | None, options: tuple[str, ...], own_events: bool, **asked: Any) -> tuple[Study, str]:
     """The study that the options say."""
     from .study import study
 
@@ -146,7 +146,7 @@ def _of_options(case: str, changes: tuple[str, ...], faults: tuple[str, ...], li
                      "longest": longest, "within": within} if faults or line_faults or trips else None
     loaded = load(case, changes)
     return study(loaded, contingencies=contingencies, vary=dict(map(_varied, vary)),
-                 options={} if theta is None else {"theta": theta}, own_events=own_events or None,
+                 options=read_options(options, theta), own_events=own_events or None,
                  **asked), loaded.name
 
 

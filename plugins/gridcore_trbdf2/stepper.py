@@ -48,7 +48,6 @@ class TrBdf2(Stepper):
         ws.mass[:] = ws.differential
         self.newton.renew()
         self._begun = self._reached = t
-        self._known = False  # whether the last step leads anywhere
         self._h_factored = 0.0
 
     def advance(self, t: float, target: float) -> Advance:
@@ -56,37 +55,43 @@ class TrBdf2(Stepper):
         ws = self._ws
         assert ws is not None
         X, h, last = ws.X.copy(), target - t, self._reached - self._begun
-        if last > 0:
-            self._known = True
-        guess = self._extrapolated(X, h / last) if self._known and last > 0 else X
-        self._begun = t
-        self._X0[:], self._f0[:] = X, ws.rhs()
-        ws.X[:] = guess
-        self.state_at(target)
+        if last > 0 and t == self._reached:
+            stage, end = (_extrapolated(self._X0, self._X1, X, s * h / last) for s in (GAMMA, 1.0))
+            growth = _growth(h / last)
+        else:
+            stage, end, growth = X, X, 1 / GAMMA
+        self._begun, self._X0[:], self._f0[:] = t, X, ws.rhs()
+        self._solve_stage(target, stage)
+        self._solve_end(target, end + growth * (self._X1 - stage))
         return Advance(target)
-
-    def _extrapolated(self, X: np.ndarray, s: float) -> np.ndarray:
-        """Where the start of the last step, its stage and its end lead, in `s` of its lengths."""
-        first, stage = self._X0, self._X1
-        slope = (X - stage) / (1 - GAMMA)
-        curve = (slope - (stage - first) / GAMMA) / 1.0
-        return X + s * slope + s * (s + 1 - GAMMA) * curve
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
+        assert self._ws is not None
+        X, before = self._ws.X.copy(), self._reached - self._begun  # which is none where it was ended at its start
+        part = (t - self._begun) / before if before else 0.0
+        self._solve_stage(t, self._X0 + part * (self._X1 - self._X0))
+        self._solve_end(t, X)
+
+    def _solve_stage(self, t: float, guess: np.ndarray) -> None:
+        """The first stage of the step that ends at `t`."""
         ws, h = self._ws, t - self._begun
         assert ws is not None
-        m, ahead = ws.mass, ws.X - self._X0
         if abs(h - self._h_factored) > _SAME_H * h:
             self.newton.forget()
             self._h_factored = h
-        ws.c[:] = np.where(m, ALPHA * h, -1.0)
-        ws.X[:], ws.Z[-1] = self._X0 + GAMMA * ahead, self._begun + GAMMA * h
-        ws.base[:] = m * (self._X0 + ALPHA * h * self._f0)
+        ws.X[:], ws.Z[-1] = guess, self._begun + GAMMA * h
+        ws.c[:] = np.where(ws.mass, ALPHA * h, -1.0)
+        ws.base[:] = ws.mass * (self._X0 + ALPHA * h * self._f0)
         self.newton.solve()
         self._X1[:] = ws.X
-        ws.X[:], ws.Z[-1] = self._X0 + ahead, t
-        ws.base[:] = m * (A * self._X1 + (1 - A) * self._X0)
+
+    def _solve_end(self, t: float, guess: np.ndarray) -> None:
+        """The second stage, with the matrix of the first."""
+        ws = self._ws
+        assert ws is not None
+        ws.X[:], ws.Z[-1] = guess, t
+        ws.base[:] = ws.mass * (A * self._X1 + (1 - A) * self._X0)
         self.newton.solve()
         self._reached = t
 
@@ -98,3 +103,17 @@ class TrBdf2(Stepper):
     def counters(self) -> Counter[str]:
         """Work done."""
         return self.newton.counters() if self._ws is not None else Counter()
+
+
+def _extrapolated(X0: np.ndarray, X1: np.ndarray, X2: np.ndarray, s: float) -> np.ndarray:
+    """The parabola through start, stage and end of a step, at `s` of its lengths beyond its end."""
+    slope, early = (X2 - X1) / (1 - GAMMA), (X1 - X0) / GAMMA
+    return X2 + s * slope + s * (s + 1 - GAMMA) * (slope - early)
+
+
+def _growth(s: float) -> float:
+    """How many times the error of this parabola at the stage of a step, `s` times as long, is that at its end."""
+    def cubic(s: float) -> float:
+        return s * (s + 1 - GAMMA) * (s + 1)
+
+    return cubic(s) / cubic(GAMMA * s)

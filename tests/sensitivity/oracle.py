@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from equations import TINY, Equations, Group, Happened, address, polish, solve
+from rules import ThetaRule, TrBdf2Rule
 from scipy.optimize import brentq
 
 from gridcore.case.records import Case
@@ -50,6 +51,8 @@ class Oracle:
     case : Case
     wrt : sequence of str
         Addresses of parameters, and of differential states, whose initial value is meant.
+    rule : ThetaRule or TrBdf2Rule
+        What a step is.
     direct : bool
         Perturb after the power flow: dispatch and voltages at t0 are parameters of their own.
 
@@ -62,10 +65,10 @@ class Oracle:
     events : list of Happened
     """
 
-    def __init__(self, case: Case, wrt: Sequence[str], t_end: float, step: float, theta: float = 0.5,
-                 direct: bool = False):
+    def __init__(self, case: Case, wrt: Sequence[str], t_end: float, step: float,
+                 rule: ThetaRule | TrBdf2Rule, direct: bool = False):
         self.e = e = Equations(case, max(len(wrt), 1))
-        self.theta, self.h = theta, step
+        self.rule, self.h = rule, step
         at = [e.row[address(name)] for name in wrt]
         parameters = [(row, k) for k, row in enumerate(at) if row >= e.n]
         states = [(row, k) for k, row in enumerate(at) if row < e.n]
@@ -296,27 +299,14 @@ class Oracle:
         self.t.append(self.e.t.copy())
         self.points.append((self.e.Z.copy(), dict(self.e.mode)))
 
-    def _residual(self, Z0: np.ndarray, t0: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-        """The theta step from (Z0, t0) as a function of where it ends."""
-        e, theta, n = self.e, self.theta, self.e.n
-        f0, m = e.F(Z0, t0), e.differential()[:, None]
-
-        def R(Z: np.ndarray, t: np.ndarray) -> np.ndarray:
-            F = e.F(Z, t)
-            return np.where(m, Z[:n] - Z0[:n] - (t - t0) * ((1 - theta) * f0 + theta * F), F)
-
-        return R
-
     def _jacobian(self, t0: np.ndarray) -> np.ndarray:
         """Derivative of the residual of a step in the state at its end."""
-        e = self.e
-        m, F = e.differential()[:, None], e.jacobian(e.F, np.arange(e.n))
-        return np.where(m, np.eye(e.n) - (e.t - t0)[0].real * self.theta * F, F)
+        return self.rule.jacobian(self.e, t0)
 
     def _step(self, target: np.ndarray) -> None:
         """One step to the time `target`."""
         e = self.e
-        t0, R = e.t.copy(), self._residual(e.Z.copy(), e.t.copy())
+        t0, R = e.t.copy(), self.rule.residual(e, e.Z.copy(), e.t.copy())
         e.t = target.copy()
         e.newton(R, np.arange(e.n), lambda: self._jacobian(t0))
 
@@ -385,7 +375,7 @@ class Oracle:
         e, n = self.e, self.e.n
         e.Z, e.t = Z0.copy(), t0 + h
         e.Z[:n] = X
-        R, m = self._residual(Z0, t0), e.differential()
+        R, of_one = self.rule.residual(e, Z0, t0), self.rule.residual(e, Z0[:, :1].real + 0j, t0[:1].real + 0j)
 
         def residual() -> np.ndarray:
             return np.concatenate([R(e.Z, e.t), self._gamma(row)[None, :]])
@@ -398,10 +388,7 @@ class Oracle:
         def bordered() -> np.ndarray:
             in_x = e.jacobian(lambda Z, t: self._gamma(row, Z, t)[None, :], np.arange(n))
             Z1, t1 = e.Z[:, :1].real + 0j, e.t[:1].real + 1j * TINY
-            F, f0 = e.F(Z1, t1)[:, 0], e.F(Z0[:, :1].real + 0j, t0[:1].real + 0j)[:, 0].real
-            in_t, length = F.imag / TINY, float((e.t - t0)[0].real)
-            end = np.where(m, -((1 - self.theta) * f0 + self.theta * F.real) - length * self.theta * in_t, in_t)
-            return np.block([[self._jacobian(t0), end[:, None]],
+            return np.block([[self._jacobian(t0), of_one(Z1, t1).imag / TINY],
                              [in_x, np.array([[self._gamma(row, Z1, t1)[0].imag / TINY]])]])
 
         for _ in range(12):
@@ -484,7 +471,8 @@ class Oracle:
         if isinstance(term, Terminal):
             return r[-1]
         if isinstance(term, Integral):
-            return sum((self.t[k + 1] - self.t[k]) * ((1 - self.theta) * r[k] + self.theta * r[k + 1])
+            weight = self.rule.end_weight
+            return sum((self.t[k + 1] - self.t[k]) * ((1 - weight) * r[k] + weight * r[k + 1])
                        for k in self.steps)
         assert isinstance(term, Sampled)
         total = np.zeros(r.shape[1], dtype=complex)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from equations import derivative
 from oracle import Oracle
+from rules import ThetaRule, TrBdf2Rule
 
 import gridcore as gc
 from gridcore.sensitivity.objective import Integral, Objective, Sampled, Terminal
@@ -32,6 +33,7 @@ class Study:
     quantities: Sequence[tuple[str, str]]
     must: Sequence[str] = ()
     theta: float = 0.5
+    method: str = "theta"
     dispatch: str = "power flow"
     times: Sequence[float] = ()
     system: Any = field(default=None, repr=False)
@@ -41,8 +43,16 @@ class Study:
         """The run, made once."""
         if self.run is None:
             self.system = gc.build(self.case)
-            self.run = gc.simulate(self.system, self.t_end, self.step, theta=self.theta)
+            self.run = gc.simulate(self.system, self.t_end, self.step, self.method, **self.options())
         return self.run
+
+    def options(self) -> dict[str, float]:
+        """Of the method."""
+        return {"theta": self.theta} if self.method == "theta" else {}
+
+    def rule(self) -> ThetaRule | TrBdf2Rule:
+        """A step of the method, for the oracle."""
+        return ThetaRule(self.theta) if self.method == "theta" else TrBdf2Rule()
 
     def objectives(self) -> list[Objective]:
         """Of each quantity the end, an integral and samples; and a weighted sum of all kinds."""
@@ -74,7 +84,7 @@ def within(found: np.ndarray, true: np.ndarray, relative: float, floor: np.ndarr
 def compare(study: Study) -> None:
     """Trajectory and events as the oracle's; forward and adjoint sensitivities its complex step, and each other."""
     run = study.simulate()
-    oracle = Oracle(study.case, study.wrt, study.t_end, study.step, study.theta, direct=study.dispatch == "direct")
+    oracle = Oracle(study.case, study.wrt, study.t_end, study.step, study.rule(), direct=study.dispatch == "direct")
     happened = iter(words(run.events))
     for event in study.must:
         assert event in happened, f"{event} is missing or out of order: {words(run.events)}"
