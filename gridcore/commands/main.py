@@ -84,7 +84,7 @@ def main() -> NoReturn:
 @click.command("run")
 @system_options
 @time_options
-@click.option("--method", default="theta", show_default=True, help="Integrator: theta, ida, or a plugin's.")
+@click.option("--method", default="theta", show_default=True, help="Integrator: theta, or a plugin's.")
 @click.option("--record", multiple=True, metavar="PATTERN",
               help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--memory", type=float, metavar="MB",

@@ -16,7 +16,7 @@ import numpy as np
 
 import gridcore as gc
 from gridcore.errors import MissingDependency
-from gridcore.integrate.ida import solver_class
+from gridcore_ida.sundials import solver_class
 
 from .ratios import Ratio, best
 
