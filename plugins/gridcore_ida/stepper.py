@@ -159,7 +159,7 @@ class Ida(Stepper):
             for kept in gc.get_referents(self._solver):  # the copies of scikits.odes, of this root
                 if isinstance(kept, list):
                     kept.clear()
-        # no function is zero or negative: what is across now must come back before it can fire
+        # from here on none is across: one that is, and that the driver does not let go, is found again in the next step
         self._margins = np.where(self._margins > 0, self._margins, 1.0)
         self._near.reached = self._tn
 
