@@ -1,4 +1,4 @@
-"""Regenerates benchmarks.md: ``python docs/benchmarks.py`` (minutes), its table of scale by ``... scale`` alone."""
+"""Regenerates benchmarks.md: ``python docs/benchmarks.py`` (minutes); one table by ``... scale`` or ``... ida``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pages import BLUE, GREY, HERE, ORANGE, fill, markdown, panels, save
 
 sys.path.insert(0, str(HERE.parent / "tests"))
-from bench import scale
+from bench import ida, scale
 from bench.suite import STEP, T_END, Row, rows
 
 KERNELS = ("rhs", "residual", "newton", "last newton", "matrix", "refresh")
@@ -61,13 +61,28 @@ def scale_table() -> str:
          f"{1e3 * row['memory'] / row['unknowns']:.2f}"] for name, row in found.items()])
 
 
+def rootfinding_table() -> str:
+    """A row for each case and root finding."""
+    lines = []
+    for cost in ida.costs():
+        for which, kind in enumerate(ida.ROOTFINDING):
+            run = cost.runs[which]
+            lines.append([cost.case, kind, *(str(n) for n in (
+                cost.guards, len(run.events), run.counters.get("locations", 0), *cost.work(which).values())),
+                f"{1e3 * cost.times[which]:.1f}"])
+    return markdown(["case", "roots by", "guards", "events", "located", "steps", "IDA's steps", "residuals",
+                     "guard evaluations", "CPU (ms)"], lines)
+
+
 def main() -> None:
     """Tables and figure."""
-    if sys.argv[1:] == ["scale"]:
-        fill("benchmarks.md", {"scale": scale_table()})
+    tables = {"scale": scale_table, "rootfinding": rootfinding_table}
+    alone = {"scale": "scale", "ida": "rootfinding"}
+    if len(sys.argv) > 1:
+        fill("benchmarks.md", {alone[name]: tables[alone[name]]() for name in sys.argv[1:]})
         return
     found = rows()
-    fill("benchmarks.md", {"floor": table(found), "scale": scale_table()})
+    fill("benchmarks.md", {"floor": table(found), **{name: made() for name, made in tables.items()}})
     draw(found)
 
 

@@ -20,9 +20,8 @@ def register_devices(register: Register) -> None:
 
 @hookimpl
 def register_integrators(register: Register) -> None:
-    """The theta method; IDA of SUNDIALS."""
+    """The theta method."""
     register("theta", "gridcore.integrate.theta.step:Theta")
-    register("ida", "gridcore.integrate.ida:Ida")
 
 
 @hookimpl
@@ -52,6 +51,12 @@ def register_cases(register: Register) -> None:
     except ModuleNotFoundError:  # not installed: the folder beside the source
         folder = Path(__file__).parents[1] / "cases"
     register("gridcore", folder)
+
+
+@hookimpl
+def register_adjoints(register: Register) -> None:
+    """The derivative of the numbers that a run has."""
+    register("discrete", "gridcore.sensitivity.adjoint:discrete")
 
 
 @hookimpl

@@ -74,6 +74,10 @@ class Equations:
         return mask[:-1]
 
 
+def _no_guards(Z: np.ndarray) -> np.ndarray:
+    return np.zeros(0)
+
+
 class Workspace:
     """Buffers in which the equations of a system are evaluated: one for each run, sweep and thread.
 
@@ -99,6 +103,9 @@ class Workspace:
         What a step sets: ``R = base + c F - mass X`` and ``A = diag(mass) - diag(c) F_X``.
     differential : (n,) bool array
         The rows that are differential under the present modes; whoever runs the system says so.
+    guards : callable
+        Z to a margin for each guard, (k,): negative where it fires at Z, as the driver of a run now sees it; for
+        steppers that find roots themselves. Without a driver there are none, k = 0.
     """
 
     def __init__(self, equations: Equations, analysis: Analysis,
@@ -112,6 +119,7 @@ class Workspace:
         self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
         self.mass, self.c, self.base, self._scale = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
         self.differential = np.zeros(n, dtype=bool)
+        self.guards: Callable[[np.ndarray], np.ndarray] = _no_guards
         self._linear_matrix = np.zeros(nnz + 1)
         self._linear_values, self._linear_constant = np.zeros(len(e.linear_entries)), np.zeros(len(e.linear_rows))
         self.plan = e.runtime.plan(

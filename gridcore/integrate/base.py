@@ -71,7 +71,9 @@ class Stepper(ABC):
     @abstractmethod
     def restart(self, ws: Workspace, t: float) -> None:
         """Begin at time `t` from what stands in a workspace: at t0, and where the state, the parameters or the modes
-        have been changed. ``ws.differential`` says which rows are differential from here on.
+        have been changed. ``ws.differential`` says which rows are differential from here on, and ``ws.guards`` which
+        guards would fire at a Z: a method that finds roots itself may end an advance just beyond the first of them. The
+        driver decides what is an event, and when.
         """
 
     @abstractmethod

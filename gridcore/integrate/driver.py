@@ -70,7 +70,7 @@ class Driver:
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
-        self.watch = Watch(system.switching)
+        self._watch(Watch(system.switching))
         self.gamma = np.zeros(len(self.watch))
         self.tape = Tape(system.n, methods=[method], states=kept or InMemory(system.n))
         self.t, self.clock = t0, GRID
@@ -93,6 +93,9 @@ class Driver:
         self.agenda = _Agenda(sorted(timers, key=lambda item: item[0]))
         self.grid = grid(step, t0, t_end)
         self.tape.reserve(len(self.grid) + 2 + 2 * len(timers))
+
+    def _watch(self, watch: Watch) -> None:
+        self.watch, self.ws.guards = watch, watch.margins
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end, or to an error."""
@@ -144,7 +147,8 @@ class Driver:
         self.tape = Tape(n, methods=whole.methods, states=whole.states)
         self.tape.clocks = list(whole.clocks)
         self.t, self.clock, self.reached = at.t, at.clock, at.reached
-        self.agenda, self.watch = _Agenda(list(at.agenda)), at.watch.copy()
+        self.agenda = _Agenda(list(at.agenda))
+        self._watch(at.watch.copy())
         self._points_before, self._settings_before, self._segment_begun = checkpoint.points, max(at.settings, 0), 0
         self.Z[:n], self.Z[n:-1], self.Z[-1] = checkpoint.X, whole.settings[self._settings_before], at.t
         self._changed()

@@ -51,10 +51,11 @@ class Watch:
         return out
 
     def _note(self) -> None:
-        """Sides or watched guards have changed: see :meth:`_quiet`."""
+        """Sides, directions or watched guards have changed: see :meth:`_quiet`."""
         self._sides = np.where(self.active, self.side, 0).astype(float)
         self._undecided = bool((self.active & (self.side == 0)).any())
         self._calm: np.ndarray | None = None
+        self._towards: np.ndarray | None = None  # of :meth:`margins`
 
     def _quiet(self, gamma: np.ndarray) -> bool:
         """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
@@ -63,6 +64,17 @@ class Watch:
                 return False
             self._calm = gamma  # it will be asked again when the point is accepted
         return True
+
+    def margins(self, Z: np.ndarray) -> np.ndarray:
+        """The guards at Z with signs by which those that fire there are negative, (k,); 1 of those that cannot fire.
+
+        These are not watched, or across already; a guard of both directions that is at zero is on neither side yet.
+        """
+        if self._towards is None:
+            towards = np.where(self.direction == 0, -self.side, self.direction)
+            can = self.active & (np.abs(towards) == 1) & (towards != self.side)
+            self._towards = np.where(can, towards, 0)
+        return np.where(self._towards == 0, 1.0, -self._towards * self.switching.values(Z))
 
     def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
         """Modes may have changed: see which guards are watched now."""

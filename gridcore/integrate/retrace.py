@@ -27,7 +27,7 @@ def retrace(run: Run, theta: float = 0.5) -> Run:
     Parameters
     ----------
     run : Run
-        Of any method, most likely ``"ida"``.
+        Of any method, most likely one of variable step.
     theta : float
         From 0.5 (trapezoidal) to 1 (backward Euler).
 

@@ -35,7 +35,7 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
         ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
     method : str
-        ``"theta"``, ``"ida"``, or what a plugin registered.
+        ``"theta"``, or what a plugin registered.
     t0 : float
         Start of the run (s).
     checkpoint : {"auto", "memory", "disk"}, Path or number
@@ -51,7 +51,7 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
     progress : callable, optional
         Called with the time reached, at every point of the grid.
     **options
-        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; ``rtol``, ``atol`` for ``"ida"``.
+        Of the method: ``theta`` (0.5 to 1) for ``"theta"``.
 
     Returns
     -------

@@ -6,6 +6,7 @@ kind, and registration for a session.
 
 from .hookspecs import API, Register, hookimpl
 from .records import (
+    Adjoint,
     Analysis,
     Cases,
     Command,
@@ -21,6 +22,7 @@ from .records import (
 )
 from .registries import (
     REGISTRIES,
+    adjoints,
     analyses,
     cases,
     commands,
@@ -41,8 +43,9 @@ from .registries import (
 from .registry import Registry
 
 __all__ = [
-    "API", "REGISTRIES", "Analysis", "Cases", "Command", "Companion", "Exporter", "Integrator", "JumpRule",
-    "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register", "Registry", "analyses", "cases",
-    "commands", "companions", "devices", "exporters", "hookimpl", "integrators", "jump_rules", "linear_solvers",
-    "objective_kinds", "objective_shapes", "plots", "readers", "register", "registered", "reload",
+    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Command", "Companion", "Exporter", "Integrator",
+    "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register", "Registry",
+    "adjoints", "analyses", "cases", "commands", "companions", "devices", "exporters", "hookimpl", "integrators",
+    "jump_rules", "linear_solvers", "objective_kinds", "objective_shapes", "plots", "readers", "register",
+    "registered", "reload",
 ]

@@ -70,6 +70,14 @@ def register_cases(register: Register) -> None:
 
 
 @hookspec
+def register_adjoints(register: Register) -> None:
+    """``register(name, sweep, jumps="discrete", exact=True)``: ``gc.adjoint(..., method=name)`` goes backwards with
+    ``sweep(replay, run, objectives, weights, rule)``, by default under the jump rule `jumps`. One that is not `exact`
+    takes any run, and its results come with the discrete gradient beside them.
+    """
+
+
+@hookspec
 def register_jump_rules(register: Register) -> None:
     """``register(name, rule)``: how sensitivities cross an event, ``gc.adjoint(..., jumps=name)``."""
 

@@ -224,6 +224,28 @@ class JumpRule(Registrable):
 
 
 @dataclass(frozen=True)
+class Adjoint(Registrable):
+    """A way backwards from objectives to parameters: ``gc.adjoint(..., method=name)``.
+
+    ``sweep(replay, run, objectives, weights, rule)`` has ``run()``, which leaves the adjoints at the first point in
+    ``X`` (m, n) and ``P`` (m, n_c): see :class:`gridcore.sensitivity.adjoint.ReverseSweep`. `jumps` names the jump rule
+    that it goes with by default. One that is `exact` gives the derivative of the numbers that the run has, and needs
+    steps that can be differentiated; of another the result says how far it is from the discrete gradient.
+    """
+
+    what = "adjoint"
+    functions = {"sweep": "replay, run, objectives, weights, rule"}
+    name: str
+    sweep: Function
+    jumps: str = "discrete"
+    exact: bool = True
+
+    def check(self) -> None:
+        self.need(isinstance(self.jumps, str) and self.jumps, f"jumps = {self.jumps!r} is not the name of a jump rule")
+        self.need(isinstance(self.exact, bool), f"exact = {self.exact!r} must be True or False")
+
+
+@dataclass(frozen=True)
 class _OfObjectiveFiles(Registrable):
     """Base of what tables of objective files name.
 

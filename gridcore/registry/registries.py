@@ -68,6 +68,7 @@ analyses = Analyses(records.Analysis, "register_analyses")
 readers = Formats[records.Reader](records.Reader, "register_readers")
 companions = Formats[records.Companion](records.Companion, "register_companions")
 cases = Registry[records.Cases](records.Cases, "register_cases")
+adjoints = Registry[records.Adjoint](records.Adjoint, "register_adjoints")
 jump_rules = Registry[records.JumpRule](records.JumpRule, "register_jump_rules")
 objective_kinds = Registry[records.ObjectiveKind](records.ObjectiveKind, "register_objective_kinds")
 objective_shapes = Registry[records.ObjectiveShape](records.ObjectiveShape, "register_objective_shapes")
@@ -75,8 +76,8 @@ plots = Registry[records.Plot](records.Plot, "register_plots")
 exporters = Formats[records.Exporter](records.Exporter, "register_exporters")
 commands = Registry[records.Command](records.Command, "register_commands")
 REGISTRIES: tuple[Registry[Any], ...] = (
-    devices, integrators, linear_solvers, analyses, readers, companions, cases, jump_rules, objective_kinds,
-    objective_shapes, plots, exporters, commands)
+    devices, integrators, linear_solvers, analyses, readers, companions, cases, adjoints, jump_rules,
+    objective_kinds, objective_shapes, plots, exporters, commands)
 _BY_RECORD = {registry.record: registry for registry in REGISTRIES}
 
 

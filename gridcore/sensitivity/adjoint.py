@@ -1,4 +1,4 @@
-"""The discrete adjoint: one sweep backwards over the tape, all objectives at once."""
+"""The adjoint: one sweep backwards over the tape, all objectives at once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from ..results.run import Run
-
-METHODS = ("discrete", "continuous")
 
 
 class ReverseSweep:
@@ -116,6 +114,11 @@ class ReverseSweep:
         """Nothing: what was cancelled changed nothing."""
 
 
+def discrete(replay: Replay, run: Run, objectives: Sequence[Objective], weights: Weights, rule: Any) -> ReverseSweep:
+    """The sweep of the exact adjoint, which needs no more than the tape and the weights."""
+    return ReverseSweep(replay, weights, rule)
+
+
 def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
             jumps: str | None = None, dispatch: str = "power flow", method: str = "discrete",
             allow_grazing: bool = False) -> xr.DataArray:
@@ -124,7 +127,8 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     Parameters
     ----------
     run : Run
-        Of a theta method, or what :func:`gridcore.retrace` made of another; for ``"continuous"``, of any.
+        Of a method whose steps can be differentiated, or what :func:`gridcore.retrace` made of another; for an
+        approximate `method`, of any.
     objectives : Objective or sequence of Objective
     wrt : str or iterable of str
         Addresses ``device.param``, with shell patterns: parameters, set-points held constant
@@ -134,9 +138,9 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     dispatch : {"power flow", "direct"}
         Whether P0, Q0 and V0 act through the power flow, or power and voltage at t0 are parameters
         of their own.
-    method : {"discrete", "continuous"}
-        The derivative of the numbers that the run has; or the adjoint equations of the continuous system,
-        integrated backwards by IDA along the stored solution: approximate.
+    method : str
+        ``"discrete"``: the derivative of the numbers that the run has. Or one that a plugin registered, which may be
+        approximate.
     allow_grazing : bool
         Warn of a grazing event in place of an error; the derivatives across it mean little.
 
@@ -144,7 +148,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     -------
     xarray.DataArray
         Dimensions objective and parameter; with the objectives' values, and units. Attributes: ``method``;
-        of a retraced run, its ``replay_mismatch``; of the continuous method, ``approximate`` and its
+        of a retraced run, its ``replay_mismatch``; of an approximate method, ``approximate`` and its
         ``discrepancy`` from the discrete gradient, which is the coordinate ``discrete``: the largest
         difference of any derivative, as a part of the largest derivative of the same objective.
 
@@ -156,24 +160,21 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
         If an event grazes, unless that is allowed.
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
-    if method not in METHODS:
-        raise CaseError(f"method = {method!r} must be {' or '.join(map(repr, METHODS))}")
-    if method == "discrete":
+    if method not in plugins.adjoints:
+        raise CaseError(f"method = {method!r} must be {' or '.join(map(repr, plugins.adjoints))}")
+    kind = plugins.adjoints[method]
+    if kind.exact:
         replayable(run.tape)
     wanted = Wanted.of(run.system, wrt, dispatch)
     warn_of_coincidence(run, wanted)
-    rule = plugins.jump_rules[jumps or method].rule
+    rule = plugins.jump_rules[jumps or kind.jumps].rule
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints
     carried = carried_parameters(run.system, run.tape, wanted.parameters, weights.parameters(run.system),
                                  setpoints, wanted.operating_point)
     replay = Replay(run.system, run.tape, carried)
     replay.allow_grazing = allow_grazing
-    sweep = ReverseSweep(replay, weights, rule)
-    if method == "continuous":
-        from .continuous_adjoint import ContinuousSweep
-
-        sweep = ContinuousSweep(replay, run, objectives, weights, rule)
+    sweep = kind.sweep(replay, run, objectives, weights, rule)
     sweep.run()
     initial = InitialSensitivity.of(run.system, carried, dispatch == "power flow")
     gradient = np.empty((len(objectives), len(wanted.names)))
@@ -188,17 +189,17 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     gradient[:, wanted.is_parameter] = initial.transpose(aX, aP)[:, replay.column_of[wanted.parameters]]
     out = table(objectives, weights.values, wanted, gradient)
     out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
-    return out if method == "discrete" else _against_discrete(out, run, objectives, wrt, dispatch)
+    return out if kind.exact else _against_discrete(out, run, objectives, wrt, dispatch)
 
 
 def _against_discrete(out: xr.DataArray, run: Run, objectives: Sequence[Objective], wrt: str | Iterable[str],
                       dispatch: str) -> xr.DataArray:
-    """A gradient by the continuous adjoint, labelled, and how far it is from the discrete one."""
+    """An approximate gradient, labelled, and how far it is from the discrete one."""
     exact = run if all(made_by(m).differentiable for m in run.tape.methods) else retrace(run)
-    discrete = adjoint(exact, objectives, wrt, dispatch=dispatch)
-    largest = np.abs(discrete.values).max(axis=1, initial=0.0, keepdims=True)
-    difference = np.abs(out.values - discrete.values)
+    beside = adjoint(exact, objectives, wrt, dispatch=dispatch)
+    largest = np.abs(beside.values).max(axis=1, initial=0.0, keepdims=True)
+    difference = np.abs(out.values - beside.values)
     part = np.divide(difference, largest, out=np.where(difference > 0, np.inf, 0.0), where=largest > 0)
-    out.attrs.update(discrete.attrs, method="continuous", approximate="yes",
+    out.attrs.update(beside.attrs, method=out.attrs["method"], approximate="yes",
                      discrepancy=float(part.max(initial=0.0)))
-    return out.assign_coords(discrete=(out.dims, discrete.values))
+    return out.assign_coords(discrete=(out.dims, beside.values))

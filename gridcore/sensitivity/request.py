@@ -14,6 +14,7 @@ from ..equations.layout import BASE
 from ..errors import CaseError
 from ..integrate.base import made_by
 from ..kept import KeptFor
+from ..registry import registries as plugins
 from ..suggest import suggest
 from ..tape.records import Switch
 
@@ -146,5 +147,6 @@ def replayable(tape: Tape) -> None:
     """
     for method in tape.methods:
         if not made_by(method).differentiable:
+            others = [f"method={name!r}" for name in plugins.adjoints if not plugins.adjoints[name].exact]
             raise CaseError(f"the steps of method '{method.name}' have no derivative: gc.retrace(run) makes this run "
-                            "again by theta steps, and gc.adjoint has method='continuous'")
+                            f"again by theta steps{', and gc.adjoint has ' * bool(others)}{' and '.join(others)}")

@@ -1,6 +1,10 @@
 """IDA against theta at equal accuracy, in short form."""
 
+import inspect
+
 import pytest
+
+from gridcore_ida.stepper import ROOTFINDING, Ida
 
 from . import ida
 
@@ -9,8 +13,16 @@ pytestmark = pytest.mark.bench
 
 def test_ida_costs_a_few_times_what_theta_does():
     pytest.importorskip("scikits_odes_sundials.ida", reason="run ./setup.sh ida")
-    [ratio] = ida.measure(rounds=5, steps=(ida.GRID,))
+    [ratio] = ida.against_theta(rounds=5, steps=(ida.GRID,))
     assert ratio.value < ida.TARGET
+
+
+def test_the_default_root_finding_is_the_faster_one():
+    pytest.importorskip("scikits_odes_sundials.ida", reason="run ./setup.sh ida")
+    default = ROOTFINDING.index(inspect.signature(Ida).parameters["rootfinding"].default)
+    times = [cost.times for cost in ida.costs(names=("wscc9_paper", "ieee118", "npcc140"))]
+    total = [sum(column) for column in zip(*times, strict=True)]
+    assert total[default] == min(total)
 
 
 def test_of_errors_that_rise_again_only_the_last_good_ones_count():

@@ -21,6 +21,9 @@ class Guards:
     def active(self, Z):
         return self.on.copy()
 
+    def values(self, Z):
+        return np.array(Z, dtype=float)
+
 
 def watching(*directions, at, **options):
     watch = Watch(Guards(*directions, **options))
@@ -135,3 +138,28 @@ def test_a_guard_that_its_action_sends_back_fires_again_without_an_accepted_poin
     assert fires(watch, -1) == []
     watch.turned(0, rate=+1.0)
     assert fires(watch, -1) == [0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_margins_are_negative_where_a_guard_fires(seed):
+    random = np.random.default_rng(seed)
+    watch = watching(UP, DOWN, BOTH, UP, UP, at=random.normal(size=5), cancel=[-1, -1, -1, -2, 0])
+    for _ in range(50):
+        values = random.integers(-2, 3, size=5).astype(float)
+        margins = watch.margins(values)
+        fired = watch.fired(values)
+        assert list(np.flatnonzero(margins < 0)) == list(fired)
+        watched = (margins != 1.0) | (np.abs(values) == 1.0)
+        np.testing.assert_array_equal(np.abs(margins[watched]), np.abs(values[watched]))
+        watch.accept(values, fired)
+        if 3 in fired:
+            (watch.arm(3, 1.0, 1) if 3 not in watch.pending else watch.disarm(3))
+
+
+def test_a_guard_that_is_not_watched_has_a_margin_of_one():
+    watch = watching(UP, UP, at=[-1, -1])
+    watch.switching.on[:] = [True, False]
+    watch.refresh(None, np.array([-1.0, -1.0]))
+    assert list(watch.margins([0.5, 0.5])) == [-0.5, 1.0]
+    go(watch, 0.5, 0.5)
+    assert list(watch.margins([0.7, 0.7])) == [1.0, 1.0]

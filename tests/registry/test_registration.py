@@ -13,6 +13,7 @@ import gridcore as gc
 from gridcore import registry
 from gridcore.errors import CaseError, DeviceError, PluginError, PluginWarning
 from gridcore.registry import (
+    Adjoint,
     Analysis,
     Cases,
     Command,
@@ -75,6 +76,9 @@ WRONG = {
     "must be a name of Python": lambda: Analysis("my analysis", abs),
     "must be a function or 'module:name'": lambda: Analysis("mine", "my_module.function"),
     "integrator 'mine': Method lacks advance, restart": lambda: Integrator("mine", Method),
+    r"sweep is called as sweep\(replay, run, objectives, weights, rule\)": lambda: Adjoint("mine", lambda tape: None),
+    "jumps = None is not the name of a jump rule": lambda: Adjoint("mine", "my_module:Sweep", jumps=None),
+    "exact = 'no' must be True or False": lambda: Adjoint("mine", "my_module:Sweep", exact="no"),
     "has no method 'step_transpose'": lambda: JumpRule("mine", Rule()),
     "give an object of it": lambda: JumpRule("mine", Rule),
     "folder = 3 is not a path": lambda: Cases("mine", 3),

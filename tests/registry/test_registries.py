@@ -134,6 +134,39 @@ def test_register_companions_adds_what_a_second_file_says(install, tmp_path):
         gc.load_case(tmp_path / "a.toml", tmp_path / "a.xlsx")
 
 
+def test_register_adjoints_makes_a_method_of_adjoint_approximate_ones_with_the_exact_gradient_beside_them(install):
+    install("halves", """
+        from gridcore.sensitivity.adjoint import ReverseSweep
+
+        class Half(ReverseSweep):
+            def __init__(self, replay, run, objectives, weights, rule):
+                super().__init__(replay, weights, rule)
+
+            def run(self):
+                super().run()
+                self.X *= 0.5
+                self.P *= 0.5
+
+        @hookimpl
+        def register_adjoints(register):
+            register("half", Half, exact=False)
+            register("half and called exact", Half, jumps="continuous")
+    """)
+    run = gc.simulate(gc.build("hiskens_pai"), 0.2, 0.001)
+    end = gc.Terminal(lambda v: v["HP", "x1"])
+    true, half, called = (gc.adjoint(run, end, "HP.p1", method=name)
+                          for name in ("discrete", "half", "half and called exact"))
+    assert half.item() == 0.5 * true.item()
+    assert half.discrete.item() == true.item() != 0
+    assert half.attrs == {"method": "half", "approximate": "yes", "discrepancy": 0.5}
+    assert called.attrs == {"method": "half and called exact"}
+    assert "discrete" not in called.coords
+    by_rule = gc.adjoint(run, end, "HP.p1", jumps="continuous").item()
+    assert called.item() == 0.5 * by_rule != half.item()
+    with pytest.raises(gc.errors.CaseError, match=r"method = 'third' must be .*'half'"):
+        gc.adjoint(run, end, "HP.p1", method="third")
+
+
 def test_register_jump_rules_adds_a_rule_by_name(install):
     install("no-jumps", """
         class Still:

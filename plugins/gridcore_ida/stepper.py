@@ -3,129 +3,38 @@
 IDA makes one internal step at a time; what lies inside the last one is interpolated by IDA itself.
 Grid points and events are read from that interpolant, so the grid does not cut IDA's steps.
 
-Its own rootfinder and its stop time are not used: it stops at any sign change of any function, and
-scikits.odes keeps a copy of every state at which it stopped, which each later step stacks anew. An
-event restarts IDA in place (``reinit_IC``); a new solver would leak the old one's memory.
+Its stop time is not used: scikits.odes keeps a copy of every state at which IDA stopped, which each later step stacks
+anew. An event restarts IDA in place (``reinit_IC``); a new solver would leak the old one's memory.
 
-Of IDA's linear solvers that scikits.odes offers none is sparse, and its hook for a preconditioner does not
-work (its issue #201). So IDA is given the equations already multiplied by the inverse of a sparse matrix,
-``P^-1 (M X' - F) = 0``, and SPGMR sees a matrix near the identity. IDA measures errors and convergence on X, in
-the norm of its tolerances, which this does not touch. ``P = cj M - F_X`` is made anew at the state that IDA
-predicts for a step. Its cj, the derivative of X' in X, IDA tells with the first product only: before, it is that
-of the order which the last step had. The products that SPGMR asks for hold the true cj, so a P with another costs a
-few of them, no accuracy.
+With ``rootfinding="sundials"`` IDA looks for the first guard that fires within its step, and the advance ends just
+beyond; the driver decides there, and locates the crossing between as it does for any method. IDA stops at any sign
+change of any function, and checks for one whenever it is asked for a state. So its functions are the margins of the
+guards, which change sign only where one fires; and they are held while it interpolates.
+
+Its linear systems are solved by sparse factors: see :mod:`.sundials`.
 """
 
 from __future__ import annotations
 
-import math
+import gc
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..equations.workspace import Workspace
-from ..errors import CaseError, ConvergenceError, MissingDependency
-from ..linear import SingularMatrix
-from ..linear.newton import Newton
-from .base import Advance, Stepper
+from gridcore.equations import Workspace
+from gridcore.errors import CaseError, ConvergenceError
+from gridcore.integrate import Advance, Stepper
+from gridcore.linear import Newton
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from .sundials import NearIdentity, solver_class
 
-
-# P with a cj that differs by less than this fraction is the matrix itself, as far as Newton's method can tell.
-_SAME_CJ = 1e-6
-# Residuals are scaled to this many tolerances: SPGMR stops at 0.05 x 0.33, by IDA's choice.
-_SIZE = 100.0
-
-
-def solver_class() -> Any:
-    """IDA of scikits.odes.
-
-    Raises
-    ------
-    MissingDependency
-        If it is not installed: says what to do.
-    """
-    try:
-        from scikits_odes_sundials.ida import IDA
-    except ImportError as error:
-        raise MissingDependency("method 'ida' needs scikits-odes-sundials and SUNDIALS: run ./setup.sh ida in the "
-                                f"source tree, or use method 'theta' ({error})") from None
-    return IDA
-
-
-class NearIdentity:
-    """``P^-1`` with which residuals are multiplied, and what is left of the matrix ``cj M - J`` for SPGMR.
-
-    Parameters
-    ----------
-    n : int
-        Number of unknowns.
-    rtol, atol : float
-        IDA's tolerances.
-    factor : callable
-        Called with cj: makes factors of ``P = cj M - J`` at the time and state that the residual is asked for.
-    solve : callable
-        Overwrites a vector (n,) with the solution of ``P x = b``, and returns it.
-
-    Attributes
-    ----------
-    products : int
-        Made so far.
-    """
-
-    def __init__(self, n: int, rtol: float, atol: float, factor: Callable[[float], object],
-                 solve: Callable[[np.ndarray], np.ndarray]):
-        self._rtol, self._atol, self._scale = rtol, atol, 1.0
-        self.factor, self.solve, self.products = factor, solve, 0
-        self._mass, self._work = np.zeros(n), np.zeros(n)
-
-    def begin(self, t: float, mass: np.ndarray) -> None:
-        """IDA (re)starts at `t`, with the first order; `mass` is the diagonal of M, (n,)."""
-        self._mass[:] = mass
-        # the end of the step that P is for, its cj, and cj times the length of the step, as last told
-        self._end, self._cj, self._leading = np.nan, 0.0, 1.0
-        self.reached = t
-
-    def prepare(self, t: float) -> bool:
-        """Make P for a step from where IDA is (`reached`) to `t`, unless it is there; false if there is none."""
-        if t == self.reached:  # IDA has cut its step to nothing
-            return False
-        if t != self._end:
-            self._end, self._cj = np.nan, self._leading / (t - self.reached)
-            try:
-                self.factor(self._cj)
-            except SingularMatrix:
-                return False
-            self._end = t
-        return True
-
-    def product(self, v: np.ndarray, out: np.ndarray, cj: float) -> None:
-        """``out = P^-1 (cj M - J) v = v + (cj - cj of P) P^-1 M v``, times the factor of the residual."""
-        self.products += 1
-        self._leading = cj * (self._end - self.reached)
-        out[:] = v
-        if abs(cj - self._cj) > _SAME_CJ * cj:
-            np.multiply((cj - self._cj) * self._mass, v, out=self._work)
-            out += self.solve(self._work)
-        out *= self._scale
-
-    def multiply(self, y: np.ndarray, residual: np.ndarray) -> None:
-        """Multiply a residual by ``P^-1``, and by the factor that makes SPGMR's absolute tolerance a relative one.
-
-        IDA asks of it a twentieth of what it asks of Newton's method. A correction shorter than that would be taken as
-        it is, with the cj of P: an error that dense solvers do not make.
-        """
-        self.solve(residual)
-        np.abs(y, out=self._work)
-        self._work *= self._rtol
-        self._work += self._atol
-        np.divide(residual, self._work, out=self._work)
-        size = math.sqrt(self._work @ self._work / len(y))
-        self._scale = _SIZE / size if 0 < size < np.inf else 1.0
-        residual *= self._scale
+ROOTFINDING = ("interpolant", "sundials")
+# IDA's flag: it stopped at a root.
+_ROOT_RETURN = 2
+# Of the length of a step: beyond a root a guard is across by more than tolerances and round-off.
+_BEYOND = 1e-3
+_EPS = float(np.finfo(float).eps)
 
 
 class Ida(Stepper):
@@ -139,11 +48,14 @@ class Ida(Stepper):
         Tolerances of the local error, of all variables.
     max_step, first_step : float, optional
         Bound of IDA's steps, and the length of the first one after each restart (s).
+    rootfinding : {"interpolant", "sundials"}
+        Who looks for guards that fire within a step: the driver, at the points of the grid and at the end of the step;
+        or IDA, whose steps then have a point just beyond the first.
 
     Raises
     ------
     CaseError
-        If one of them is not a positive number.
+        If one of them is not a positive number, or there is no such root finding.
     """
 
     name = "ida"
@@ -152,19 +64,23 @@ class Ida(Stepper):
     one_step = False
 
     def __init__(self, step: float, rtol: float = 1e-8, atol: float = 1e-10, max_step: float = 0.0,
-                 first_step: float = 0.0):
+                 first_step: float = 0.0, rootfinding: str = "interpolant"):
         for name, value in (("rtol", rtol), ("atol", atol)):
             if not 0 < value < np.inf:
                 raise CaseError(f"{name} = {value!r} must be a number greater than 0")
         for name, value in (("max_step", max_step), ("first_step", first_step)):
             if not 0 <= value < np.inf:
                 raise CaseError(f"{name} = {value!r} must be a number, 0 for none")
+        if rootfinding not in ROOTFINDING:
+            raise CaseError(f"rootfinding = {rootfinding!r} must be {' or '.join(map(repr, ROOTFINDING))}")
+        self._own_roots = rootfinding == "sundials"
         self.span, self._tolerances = step, (rtol, atol)
         self._bounds = {"max_step_size": max_step, "first_step_size": first_step}
         self._work: Counter[str] = Counter()
         self._ws: Workspace | None = None
         self._raised: BaseException | None = None
-        self._t_raised = self._tn = 0.0
+        self._t_raised = self._tn = self._stop = self._tried = 0.0
+        self._searching = False
 
     def _bind(self, ws: Workspace) -> None:
         """Make the solver, for a workspace."""
@@ -174,9 +90,11 @@ class Ida(Stepper):
         self._mass = np.zeros(ws.n)
         self._X, self._Xp, self._defect = (np.zeros(ws.n) for _ in range(3))
         self._begun = False
+        self._margins = ws.guards(ws.Z) if self._own_roots else np.zeros(0)
+        roots = {"rootfn": self._root, "nr_rootfns": len(self._margins)} if len(self._margins) else {}
         self._solver = solver_class()(
             self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol, atol=atol,
-            one_step_compute=True, old_api=False, err_handler=_silent, **self._bounds)
+            one_step_compute=True, old_api=False, err_handler=_silent, **self._bounds, **roots)
 
     @property
     def counters(self) -> Counter[str]:
@@ -194,12 +112,12 @@ class Ida(Stepper):
         self._stale = True
 
     def advance(self, t: float, target: float) -> Advance:
-        """To `target`, or to the end of IDA's next internal step."""
+        """To `target`, to the end of IDA's next internal step, or just beyond the root that IDA found in it."""
         if self._stale:
             self._begin(t)
         if self._tn <= t:
-            self._tn = self._near.reached = self._internal()
-        reached = min(target, self._tn)
+            self._internal()
+        reached = min(target, self._stop if t < self._stop else self._tn)
         self._load(reached)
         return Advance(reached)
 
@@ -224,14 +142,42 @@ class Ida(Stepper):
         else:
             self._solver.init_step(t, y, yp)
         self._begun, self._stale, self._tn = True, False, t
+        self._stop = t
         self._near.begin(t, self._mass)
         self._lu.forget()
 
-    def _internal(self) -> float:
-        """One internal step; returns the time that IDA has reached then."""
+    def _internal(self) -> None:
+        """One internal step, with or without a root in it."""
         self._work["internal_steps"] += 1
         self._solver.set_options(one_step_compute=True)
-        return self._call(self._tn + self.span)
+        begun, self._searching = self._tn, True
+        found, self._tn = self._call(self._tn + self.span)
+        self._searching, self._stop = False, self._tn
+        if found:
+            at, self._tn = self._tn, self._tried  # IDA says where the root is; its step ends where it was solved last
+            self._stop = min(at + _BEYOND * (self._tn - begun), self._tn)
+            for kept in gc.get_referents(self._solver):  # the copies of scikits.odes, of this root
+                if isinstance(kept, list):
+                    kept.clear()
+        # from here on none is across: one that is, and that the driver does not let go, is found again in the next step
+        self._margins = np.where(self._margins > 0, self._margins, 1.0)
+        self._near.reached = self._tn
+
+    def _root(self, t: float, y: np.ndarray, _yp: np.ndarray, out: np.ndarray) -> int:
+        """Margins of the guards; while IDA only interpolates, as they were."""
+        try:
+            if self._searching:
+                ws = self._ws
+                assert ws is not None
+                self._work["root_evaluations"] += 1
+                ws.X[:], ws.Z[-1] = y, t
+                margins = ws.guards(ws.Z)
+                self._margins = np.where(np.abs(margins) < _EPS, _EPS, margins)  # at zero it has not fired
+            out[:] = self._margins
+        except BaseException as error:  # scikits.odes would swallow it
+            self._raised, self._t_raised = error, t
+            return -1
+        return 0
 
     def _load(self, t: float) -> None:
         """Put the state at `t`, within the last internal step, into the workspace."""
@@ -240,7 +186,8 @@ class Ida(Stepper):
         assert self._ws is not None
         self._ws.X[:], self._ws.Z[-1] = self._X, t
 
-    def _call(self, t: float) -> float:
+    def _call(self, t: float) -> tuple[bool, float]:
+        """Let IDA go on to a time, or beyond it by one step: whether it stopped at a root, and the time it reached."""
         self._raised = None
         result = self._solver.step(t, self._X, self._Xp)
         if self._raised is not None:
@@ -251,7 +198,7 @@ class Ida(Stepper):
             raise ConvergenceError(f"IDA: {type(error).__name__}: {error}", place=place, t=self._t_raised) from error
         if result.flag < 0:
             raise ConvergenceError(f"IDA: {result.message}", place=self._worst(), t=float(result.errors.t))
-        return float(result.values.t)
+        return result.flag == _ROOT_RETURN, float(result.values.t)
 
     def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
         """``P^-1 (M X' - F)``; 1 asks IDA to try a shorter step, -1 to give up."""
@@ -260,6 +207,7 @@ class Ida(Stepper):
             ws = self._ws
             assert ws is not None
             ws.X[:], ws.Z[-1] = y, t
+            self._tried = t
             if not self._near.prepare(t):
                 return 1
             np.multiply(self._mass, yp, out=out)

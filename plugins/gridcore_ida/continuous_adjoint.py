@@ -9,21 +9,20 @@ continuous system, to the tolerances and to the accuracy of what is stored: appr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ..errors import ConvergenceError
-from ..integrate.ida import NearIdentity, solver_class
-from ..tape.records import Step
-from .adjoint import ReverseSweep
-from .objective import Integral, Objective, Sum, Weights, evaluate, functions
-from .operators import Replay
+from gridcore import Run
+from gridcore.errors import ConvergenceError
+from gridcore.sensitivity import Integral, Objective, Sum
+from gridcore.sensitivity.adjoint import ReverseSweep
+from gridcore.sensitivity.objective import Weights, evaluate, functions
+from gridcore.sensitivity.operators import Replay
+from gridcore.tape import Step
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..results.run import Run
+from .sundials import NearIdentity, solver_class
 
 # Nodes and weights of Gauss's rule on [0, 1]; of degree 5, as IDA's interpolant.
 _GAUSS = tuple(zip(0.5 + 0.5 * np.sqrt(0.6) * np.array([-1.0, 0.0, 1.0]), np.array([5.0, 8.0, 5.0]) / 18, strict=True))
