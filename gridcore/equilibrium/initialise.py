@@ -253,6 +253,7 @@ class Initialisation:
         lu = self.linear_analysis.factors()
         G = self.residual(Z, ws)
         size = np.max(np.abs(G), initial=0.0)
+        scale = np.concatenate([self.system.scale, np.ones(len(self.setpoints))])
         for iteration in range(_ITERATIONS):
             try:
                 lu.refactor(self.matrix(Z))
@@ -268,7 +269,7 @@ class Initialisation:
                 if now <= (1 - 0.25 * damping) * size or damping < 1e-3 or now < 1e-9:
                     break
                 damping /= 2
-            done = np.max(np.abs(step) / (1 + np.abs(before)), initial=0.0) < 1e-13 or (now >= size and now < 1e-11)
+            done = np.max(np.abs(step) / (scale + np.abs(before)), initial=0.0) < 1e-13 or (now >= size and now < 1e-11)
             size = now
             if done:
                 return iteration + 1

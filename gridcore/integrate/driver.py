@@ -6,6 +6,7 @@ all steppers.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -229,13 +230,13 @@ class Driver:
         """Advance to a target; where there is no solution, to a time before it at which a guard has fired."""
         t, low, high = self.t, self.t, target
         try:
-            return self.stepper.advance(t, target).t
+            return self._reach(t, target)
         except ConvergenceError:
             for _ in range(_HALVINGS if len(self.watch) else 0):
                 part = 0.5 * (low + high)
                 self.ws.X[:], self.Z[-1] = X, t
                 try:
-                    reached = self.stepper.advance(t, part).t
+                    reached = self._reach(t, part)
                 except ConvergenceError:
                     high = part
                     continue
@@ -245,10 +246,24 @@ class Driver:
             self.ws.X[:] = X
             raise
 
+    def _reach(self, t: float, target: float) -> float:
+        """Advance to a target, or as far as the method goes; returns the time reached."""
+        reached = self.stepper.advance(t, target).t
+        self._need_finite()
+        return reached
+
     def _end_at(self, t: float) -> None:
         """End the present step at `t`, in place of where it was ended last."""
         self.stepper.state_at(t)
+        self._need_finite()
         self._see()
+
+    def _need_finite(self) -> None:
+        """Accept no state that is not finite, whoever made it."""
+        X = self.ws.X
+        if not math.isfinite(X @ X) and not np.isfinite(X).all():  # the first is quick, and may overflow
+            place = self.ws.label(int(np.argmin(np.isfinite(X))))
+            raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
 
     def _first(self, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
         """End the present step at the first of the guards that fired within it; returns that guard.
@@ -356,6 +371,7 @@ class Driver:
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])
+        self._need_finite()
         self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.stepper.restart(self.ws, self.t)
@@ -369,7 +385,7 @@ class Driver:
         held = system.at_moving_limit(self.Z)
         before = self.Z[held[:, 0]]
         self.newton.resolve(self.ws.differential)
-        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (1 + np.abs(before))]
+        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (self.ws.scale[held[:, 0]] + np.abs(before))]
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0

@@ -100,6 +100,8 @@ class Newton:
             self.lu.solve(ws.R)
             norm = ws.newton(enough)
             self.iterations += 1
+            if not math.isfinite(norm):
+                break
             if iteration == 0:
                 self._first = norm
             elif iteration == 1 and old and before > _ABOVE * max(self._round_off, TOLERANCE):
@@ -139,7 +141,7 @@ class Newton:
                     break
                 damping /= 2
             self.iterations += 1
-            norm = float(np.max(np.abs(step) / (1 + np.abs(ws.X)), initial=0.0))
+            norm = float(np.max(np.abs(step) / (ws.scale + np.abs(ws.X)), initial=0.0))
             if norm <= TOLERANCE or (norm <= _FLOOR and norm > _FAST * best):
                 return
             size, best = now, min(best, norm)
