@@ -107,6 +107,11 @@ class Equilibrium:
         """(device, variable) of each unknown."""
         return self.system.variables
 
+    @property
+    def scale(self) -> np.ndarray:
+        """The declared size of each unknown that matters, in its unit, (n,)."""
+        return self.system.scale
+
     @functools.cached_property
     def initialisation(self) -> Initialisation:
         """The equations of the initial state."""
