@@ -382,9 +382,9 @@ class Driver:
         """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""
         system = self.system
         held = system.at_moving_limit(self.Z)
-        before = self.Z[held[:, 0]]
+        before, scale = self.Z[held[:, 0]], self.ws.scale[held[:, 0]]
         self.newton.resolve(self.ws.differential)
-        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (self.ws.scale[held[:, 0]] + np.abs(before))]
+        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (scale + np.abs(before))]
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0

@@ -216,7 +216,8 @@ class System:
         self.runtime = self._compile(rhs, jac)
         self.equations = Equations(
             layout, [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
-            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, self.runtime, self.scale)
+            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, self.runtime,
+            self.scale)
 
     def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""

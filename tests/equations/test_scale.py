@@ -72,7 +72,8 @@ def test_in_another_unit_results_are_the_same(size):
 def test_the_adjoint_of_what_is_small_is_exact():
     size = 2.0**-30
     wrt = ["R.k", "R.x0"]
-    one, other = (gc.adjoint(simulated(s, s), objectives=[gc.Terminal(lambda v: v["R", "x"])], wrt=wrt) for s in (1.0, size))
+    H = gc.Terminal(lambda v: v["R", "x"])
+    one, other = (gc.adjoint(simulated(s, s), objectives=[H], wrt=wrt) for s in (1.0, size))
     mine, theirs = np.ravel(other), np.ravel(one) * [size, 1.0]
     np.testing.assert_allclose(mine, theirs, rtol=1e-12)
 
@@ -89,7 +90,7 @@ def test_the_adjoint_of_what_is_small_agrees_with_differences():
 
         run = gc.simulate(made, t_end=1.0, step=0.05)
         gradient = float(np.ravel(gc.adjoint(run, objectives=[H], wrt=["R.k"]))[0])
-    fourth = (8 * (end(1.5 + h) - end(1.5 - h)) - (end(1.5 + 2 * h) - end(1.5 - 2 * h))) / (12 * h)
+        fourth = (8 * (end(1.5 + h) - end(1.5 - h)) - (end(1.5 + 2 * h) - end(1.5 - 2 * h))) / (12 * h)
     assert gradient == pytest.approx(fourth, rel=1e-9)
 
 
