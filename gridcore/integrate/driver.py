@@ -13,11 +13,12 @@ from functools import partial
 
 import numpy as np
 
+from .. import numerics
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
 from ..linear.newton import Newton
 from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed
-from ..tape.grid import MERGE, Spacing, finest, grid
+from ..tape.grid import Spacing, finest, grid
 from ..tape.records import GRID, Arm, Cancel, Method, Resolve, Settings, Step, Switch, Tape
 from .base import Stepper
 from .guards import Watch
@@ -27,9 +28,6 @@ from .round_off import visible
 # Attempts to find an event before the end of a step that has no solution.
 _HALVINGS = 20
 _CHATTER = 100
-# A limit has jumped if it moved by more, relative to the state that is there.
-_JUMP = 1e-9
-_ROUND_OFF = 4 * np.finfo(float).eps
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -76,7 +74,7 @@ class Driver:
         # points of the grid behind; points before the tape, and settings, when it is a part replayed
         self.reached = self._points_before = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
-        self.slack = MERGE * finest(step)
+        self.slack = numerics.SAME_TIME * finest(step)
         self._switches: list[tuple[float, str]] = []
         system.islands.settle(self.Z)
         self.Z[-1] = t0
@@ -294,7 +292,7 @@ class Driver:
         """Round-off of a guard's own terms over its speed: a function of the speed that gives seconds."""
         def noise(speed: float) -> float:
             columns, gradient, _ = self.system.system.guard_row(guard)(self.Z)
-            return float(_ROUND_OFF * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
+            return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
 
         return noise
 
@@ -382,9 +380,10 @@ class Driver:
         """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""
         system = self.system
         held = system.at_moving_limit(self.Z)
-        before, scale = self.Z[held[:, 0]], self.ws.scale[held[:, 0]]
+        before = self.Z[held[:, 0]]
+        least = numerics.JUMP_OF_STATE * (self.ws.scale[held[:, 0]] + np.abs(before))
         self.newton.resolve(self.ws.differential)
-        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (scale + np.abs(before))]
+        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > least]
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import numerics
 from ..equations.workspace import Workspace
 from ..errors import ConvergenceError, EventError
 
 _ITERATIONS = 100
 _RETREATS = 10
-# Of the step's length: corrections this small are round-off, whatever the guard.
-_TOLERANCE = 1e-13
 
 
 @dataclass
@@ -104,10 +103,10 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
             low = point
         slow = slow + 1 if high.t - low.t > 0.5 * width else 0
         step = abs(point.gamma / speed) if speed else np.inf
-        if step <= max(_TOLERANCE * full, 2e-16 * abs(end)) or (
-                step <= 1e-9 * full and step <= crossing.noise(speed)):
+        if step <= max(numerics.LOCATION * full, numerics.TIME_ROUND_OFF * abs(end)) or (
+                step <= numerics.NOISY_LOCATION * full and step <= crossing.noise(speed)):
             return point.t
-    if abs(high.gamma - low.gamma) > 1e-6 * max(abs(before), abs(after)):
+    if abs(high.gamma - low.gamma) > numerics.JUMP_OF_GUARD * max(abs(before), abs(after)):
         raise EventError(f"the crossing of {crossing.name} cannot be located: it jumps from {low.gamma:.4g} "
                          f"to {high.gamma:.4g}", t=high.t)
     return _end(crossing, high)
