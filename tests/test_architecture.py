@@ -21,8 +21,8 @@ CORE = ROOT / "gridcore"
 
 # From the left to the right: a package imports only from those before it, for typing too.
 PACKAGES = """
-    errors suggest kept registry contract case network equations linear system equilibrium tape results integrate
-    sensitivity testing commands builtin __main__
+    errors suggest kept numerics registry contract case network equations linear system equilibrium tape results
+    integrate sensitivity testing commands builtin __main__
 """.split()
 
 # A plugin's functions that gridcore documents: the contract of a device, and the hooks.

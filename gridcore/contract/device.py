@@ -131,15 +131,18 @@ class State(Declaration):
     drives : str, optional
         ``"port.input"``: this state feeds that input of the device it hangs on; or the name of a
         :class:`Reference`, whose parameter it then replaces.
+    scale : float
+        The size of this variable that matters, in its unit: errors of it are measured against ``scale + |x|``.
+        One that stays near 1e-9 has ``scale=1e-9``.
     """
 
     def __init__(self, unit: str = "", *, init: float = 0.0, rate: Callable[..., Any] | None = None,
                  T: str | None = None, limits: tuple[limits.Bound, limits.Bound] | None = None,
                  limit_names: tuple[str, str] | None = None, clamp: str | None = None, at_limit: int = 0,
-                 start_at: str | None = None, drives: str | None = None, doc: str = ""):
+                 start_at: str | None = None, drives: str | None = None, scale: float = 1.0, doc: str = ""):
         self.unit, self.init, self.equation, self.T, self.limits = unit, init, rate, T, limits
         self.limit_names, self.clamp, self.at_limit, self.start_at = limit_names, clamp, at_limit, start_at
-        self.drives, self.doc = drives, doc
+        self.drives, self.scale, self.doc = drives, scale, doc
 
 
 class Algebraic(Declaration):
@@ -149,8 +152,8 @@ class Algebraic(Declaration):
     """
 
     def __init__(self, unit: str = "", *, init: float = 0.0, equals: Callable[..., Any] | None = None,
-                 drives: str | None = None, doc: str = ""):
-        self.unit, self.init, self.equation, self.drives, self.doc = unit, init, equals, drives, doc
+                 drives: str | None = None, scale: float = 1.0, doc: str = ""):
+        self.unit, self.init, self.equation, self.drives, self.scale, self.doc = unit, init, equals, drives, scale, doc
 
 
 class Input(Declaration):
@@ -416,6 +419,8 @@ class Device:
 
 def _collect(cls: type[Device]) -> Declarations:
     """Walk the class and its bases for declarations; build the guards of limited states."""
+    from .consistency import check_declarations  # which is about the classes of this module
+
     declared = Declarations()
     declared.modes["status"] = Mode(1.0, doc="1 in service, 0 out of service")
     declared.modes["status"].name = "status"
@@ -433,7 +438,7 @@ def _collect(cls: type[Device]) -> Declarations:
     for name, state in declared.states.items():
         if state.limits is not None:
             _declare_limits(declared, name, state)
-    _check_references(cls, declared)
+    check_declarations(cls, declared)
     return declared
 
 
@@ -469,37 +474,3 @@ def _declare_limits(declared: Declarations, name: str, state: State) -> None:
             declared.guards[off] = Guard(off, limits.leaving(name, side, moves), -side, {mode: side, "status": 1},
                                          dict.fromkeys(modes, 0), None, False, f"{name} leaves {label}",
                                          settles=state.at_limit != 0)
-
-
-def _check_references(cls: type[Device], declared: Declarations) -> None:
-    """Names that declarations refer to must exist: said where the class is, not where it is used."""
-    def need(condition: bool, what: str) -> None:
-        if not condition:
-            raise DeviceError(f"{cls.__name__}: {what}")
-
-    for name, state in declared.states.items():
-        need(state.start_at is None or state.start_at in declared.params,
-             f"state {name}: start_at={state.start_at!r} is not a Param")
-        need(state.T is None or state.T in declared.params or state.T in declared.quantities,
-             f"state {name}: T={state.T!r} is not a Param or quantity")
-        for ref in state.limits or ():
-            need(not isinstance(ref, str) or ref in {**declared.params, **declared.setpoints, **declared.quantities},
-                 f"state {name}: limit {ref!r} is not a Param, Setpoint or quantity")
-    events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
-    for item in events:
-        ref = item.delay if isinstance(item, Guard) else item.at
-        need(ref is None or ref in declared.params, f"{item.name}: {ref!r} is not a Param")
-        own = {**declared.params, **declared.states, **declared.modes, **declared.inputs,
-               **declared.setpoints, **declared.references}
-        for target in item.then:
-            port, dot, _ = target.rpartition(".")
-            need(bool(dot) or target in own,
-                 f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
-    for entry in cls.dyr:
-        ref = (entry or "").partition(" ")[0]
-        need(not ref or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
-    for name, driver in (*declared.params.items(), *declared.variables().items()):
-        if driver.drives is not None:
-            port, dot, _ = driver.drives.partition(".")
-            need(port in (cls.attaches if dot else declared.references),
-                 f"{name} drives {driver.drives!r}: not a port in attaches, nor a Reference")

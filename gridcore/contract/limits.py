@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import numerics
+
 # The name of a parameter or quantity, a number, or None for no bound.
 Bound = str | float | None
-# A rate as small as this points neither in nor out: the state rests.
-_AT_REST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def leaving(name: str, side: int, moves: bool) -> Callable[[Any], Any]:
 
     From a bound that moves it must point back by a little, or what leaves might be caught at once.
     """
-    slack = 2 * _AT_REST * side if moves else 0.0
+    slack = 2 * numerics.AT_REST * side if moves else 0.0
     return lambda s: getattr(s, f"{name}_rate") + slack
 
 
@@ -96,7 +96,7 @@ def reaching(name: str, bound: str | float, side: int, T: str | None, moves: boo
 
     def outwards(s: Any) -> Any:
         nearer = np.minimum if side > 0 else np.maximum
-        both = nearer(beyond(s), side + getattr(s, f"{name}_rate") / _AT_REST)
+        both = nearer(beyond(s), side + getattr(s, f"{name}_rate") / numerics.AT_REST)
         return both if T is None else np.where(getattr(s, T) > 0, both, beyond(s))
 
     return outwards if moves else beyond

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import numerics
 from ..errors import DeviceError
 from .device import Algebraic, Device, Field, Mode, Param, quantity
 
@@ -96,7 +97,7 @@ class Bus(Node):
 
     @quantity("pu", "squared voltage magnitude, never exactly zero, so that it may be divided by")
     def V2(s: Any) -> Any:
-        return s.Vr * s.Vr + s.Vi * s.Vi + 1e-100
+        return s.Vr * s.Vr + s.Vi * s.Vi + numerics.ZERO_SQUARE
 
     @quantity("pu", "voltage magnitude")
     def Vm(s: Any) -> Any:

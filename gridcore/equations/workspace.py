@@ -39,6 +39,8 @@ class Equations:
     pattern : SparseMap
         Of F_X together with the diagonal.
     runtime : Native or Fallback
+    scale : (n,) array
+        The size of each variable that matters.
 
     Attributes
     ----------
@@ -49,8 +51,8 @@ class Equations:
     """
 
     def __init__(self, layout: Layout, rhs: Sequence[Batch], jac: Sequence[Batch], linear_rhs: Sequence[Batch],
-                 linear_jac: Sequence[Batch], pattern: SparseMap, runtime: Runtime):
-        self.layout, self.n, self.runtime = layout, layout.n, runtime
+                 linear_jac: Sequence[Batch], pattern: SparseMap, runtime: Runtime, scale: np.ndarray):
+        self.layout, self.n, self.runtime, self.scale = layout, layout.n, runtime, scale
         self.rhs, self.jac = Batches(rhs), Batches(jac)
         self.linear_rhs, self.linear_jac = list(linear_rhs), list(linear_jac)
         for batches in (self.rhs, self.jac):
@@ -101,6 +103,8 @@ class Workspace:
         Entries of their matrix; the last one likewise.
     mass, c, base : (n,) arrays
         What a step sets: ``R = base + c F - mass X`` and ``A = diag(mass) - diag(c) F_X``.
+    scale : (n,) array
+        The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
     differential : (n,) bool array
         The rows that are differential under the present modes; whoever runs the system says so.
     guards : callable
@@ -117,7 +121,8 @@ class Workspace:
         self.Z = np.zeros(e.layout.size)
         self.X = self.Z[:n]
         self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
-        self.mass, self.c, self.base, self._scale = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
+        self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
+        self.scale = e.scale
         self.differential = np.zeros(n, dtype=bool)
         self.guards: Callable[[np.ndarray], np.ndarray] = _no_guards
         self._linear_matrix = np.zeros(nnz + 1)
@@ -127,7 +132,7 @@ class Workspace:
             jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr, linear_cols=e.linear_cols,
             linear_values=self._linear_values, linear_constant=self._linear_constant, row_of=e.indices,
             diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, F=self.F, R=self.R, A=self.A,
-            mass=self.mass, c=self.c, base=self.base, scale=self._scale)
+            mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
 
     def factors(self, loose: bool = False) -> Any:
         """Empty factors for a matrix of this pattern; `loose`: they only precondition an iteration."""
@@ -190,5 +195,5 @@ class Workspace:
         return out
 
     def newton(self, tol: float) -> float:
-        """``X += R``; returns max |R_i| / (1 + |X_i|), and leaves the next residual unless below `tol`."""
+        """``X += R``; returns max |R_i| / (scale_i + |X_i|), and leaves the next residual unless below `tol`."""
         return self.runtime.newton(self.plan, tol)

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
+from .. import numerics
 from ..contract.device import Device
 from ..equations.kernel import Batch
 from ..equations.layout import Group
@@ -77,7 +78,7 @@ class Dispatch:
             parts.append(part)
         matrix = SparseMap((2 * n, 2 * n), parts).evaluate(self.Z)
         rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
-        if abs(rr - ii).sum() + abs(ri + ir).sum() > 1e-9 * abs(matrix).sum():
+        if abs(rr - ii).sum() + abs(ri + ir).sum() > numerics.PASSIVE * abs(matrix).sum():
             raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
         return sp.csc_matrix(-(rr + 1j * ir))
 

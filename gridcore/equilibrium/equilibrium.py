@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import numerics
 from ..case.records import Case
 from ..case.validation import Instance, validate_again
 from ..contract.node import Bus
@@ -22,7 +23,7 @@ from ..system.switching import Switching
 from ..system.system import System
 from . import powerflow
 from .dispatch import Dispatch
-from .initialise import TOLERANCE, Initialisation, initialisation, start
+from .initialise import Initialisation, initialisation, start
 from .values import differential_rows, parameters, zero_time_constants
 
 # Modes that depend on each other in a chain of this length settle; no real device has a longer one.
@@ -107,6 +108,11 @@ class Equilibrium:
     def variables(self) -> list[tuple[str, str]]:
         """(device, variable) of each unknown."""
         return self.system.variables
+
+    @property
+    def scale(self) -> np.ndarray:
+        """The declared size of each unknown that matters, in its unit, (n,)."""
+        return self.system.scale
 
     @functools.cached_property
     def initialisation(self) -> Initialisation:
@@ -285,7 +291,7 @@ def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspa
 def beyond(switching: Switching, Z: np.ndarray) -> np.ndarray:
     """(guards,) bool: what would fire at Z."""
     gamma, active = switching.values(Z), switching.active(Z)
-    return np.asarray(active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > TOLERANCE)
+    return np.asarray(active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > numerics.INITIAL)
                       & (switching.directions != 0))
 
 
@@ -293,7 +299,7 @@ def _check_balance(system: System, F: np.ndarray) -> None:
     """The devices, once initialised, must draw what the power flow said they would."""
     buses = system.islands.buses
     rows = np.stack([system.layout.positions(buses, name) for name in Bus.potentials()], axis=1)
-    for k in np.flatnonzero((np.abs(F[rows]) > 100 * TOLERANCE).any(axis=1))[:1]:
+    for k in np.flatnonzero((np.abs(F[rows]) > numerics.BALANCE).any(axis=1))[:1]:
         raise InitialisationError(
             f"the devices at {system.layout.instances[buses[k]].id} do not draw what they schedule: the currents "
             f"sum to {np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")

@@ -17,6 +17,7 @@ import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
+from .. import numerics
 from ..contract.node import Bus
 from ..contract.scope import Scope
 from ..equations.kernel import Batch
@@ -32,7 +33,6 @@ from ..system.system import System
 # The equations of the same system with the same devices in service.
 _prepared: KeptFor[Initialisation] = KeptFor("initialisation")
 
-TOLERANCE = 1e-10
 _ITERATIONS = 40
 
 
@@ -253,6 +253,7 @@ class Initialisation:
         lu = self.linear_analysis.factors()
         G = self.residual(Z, ws)
         size = np.max(np.abs(G), initial=0.0)
+        scale = np.concatenate([self.system.scale, np.ones(len(self.setpoints))])
         for iteration in range(_ITERATIONS):
             try:
                 lu.refactor(self.matrix(Z))
@@ -265,16 +266,18 @@ class Initialisation:
                 Z[self.unknowns] = before - damping * step
                 G = self.residual(Z, ws)
                 now = np.max(np.abs(G), initial=0.0)
-                if now <= (1 - 0.25 * damping) * size or damping < 1e-3 or now < 1e-9:
+                if (now <= (1 - 0.25 * damping) * size or damping < numerics.SHORTEST_STEP
+                        or now < numerics.RESIDUAL_FLOOR):
                     break
                 damping /= 2
-            done = np.max(np.abs(step) / (1 + np.abs(before)), initial=0.0) < 1e-13 or (now >= size and now < 1e-11)
+            done = (np.max(np.abs(step) / (scale + np.abs(before)), initial=0.0) < numerics.INITIAL_CORRECTION
+                    or (now >= size and now < numerics.INITIAL_ROUND_OFF))
             size = now
             if done:
                 return iteration + 1
             if not np.isfinite(size):
                 break
-        if size <= TOLERANCE:
+        if size <= numerics.INITIAL:
             return _ITERATIONS
         worst = int(np.argmax(np.abs(np.nan_to_num(G, nan=np.inf))))
         raise InitialisationError(f"initialisation does not converge: {self._row_name(worst)} is off by "

@@ -29,17 +29,15 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from .. import numerics
 from ..errors import NetworkError, PowerFlowError
 from ..linear import Factors, LinearSolver, SingularMatrix, linear_solver
 
 PQ, PV, SLACK = 0, 1, 2
 
-TOLERANCE = 1e-12  # pu, wherever round-off allows it
-FLOOR = 1e-9  # pu: a mismatch below this that no longer falls is round-off
 ITERATIONS = 50
 NEAR = 0.1  # pu: a start with a larger mismatch is approached with the generators sharing it
 APPROACH = 12  # iterations
-SHORTEST = 1e-3  # step of the line search, as a part of Newton's
 ROUNDS = 30  # of checking the reactive limits
 RETURNS = 3  # how often a bus may leave a limit before it stays there
 
@@ -357,7 +355,7 @@ class _Newton:
             self.iterations += 1
             give = (excess() - slope(step)) / slope(turn)
             before, part = self.unknowns, 1.0
-            while part > SHORTEST:
+            while part > numerics.SHORTEST_STEP:
                 self.S = scheduled - (taken + part * give) * share
                 self.evaluate(before - part * (step + give * turn))
                 if np.hypot(self.norm, excess()) < norm:
@@ -376,14 +374,15 @@ class _Newton:
         self.begin(kinds)
         for _ in range(ITERATIONS):
             before, mismatch = self.unknowns, np.abs(self.residual).max()
-            if mismatch <= TOLERANCE:
+            if mismatch <= numerics.POWER_FLOW:
                 return
             self.factorise()
             step = self.factors.solve(self.residual.copy())
             self.iterations += 1
-            self.search(before, step, SHORTEST if mismatch > FLOOR else 1.0)
+            self.search(before, step, numerics.SHORTEST_STEP if mismatch > numerics.POWER_FLOW_FLOOR else 1.0)
             now = np.abs(self.residual).max()
-            if mismatch <= FLOOR and not now < 0.1 * mismatch:  # Newton's method would do far better
+            # Newton's method would do far better than by a tenth
+            if mismatch <= numerics.POWER_FLOW_FLOOR and not now < 0.1 * mismatch:
                 if not now < mismatch:
                     self.evaluate(before)
                 return
@@ -420,10 +419,10 @@ def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> In
     for _ in range(ROUNDS):
         Q, excess = newton.power.imag, np.abs(newton.V) - newton.setpoints
         held = (kinds == PV) & (limited == 0)
-        over = held & (Q > high + FLOOR)
-        under = held & (Q < low - FLOOR)
+        over = held & (Q > high + numerics.POWER_FLOW_FLOOR)
+        under = held & (Q < low - numerics.POWER_FLOW_FLOOR)
         # At its upper limit a bus sags below its set-point: where it stands above, the limit is not needed.
-        leaving = (limited * excess > FLOOR) & (returns < RETURNS)
+        leaving = (limited * excess > numerics.POWER_FLOW_FLOOR) & (returns < RETURNS)
         if not (over | under | leaving).any():
             return limited
         returns += leaving

@@ -7,6 +7,7 @@ from collections import Counter
 import casadi as ca
 import numpy as np
 
+from .. import numerics
 from ..case.records import Case
 from ..contract.limits import Reached, bound_of
 from ..equations.sparse_map import function_of
@@ -14,9 +15,6 @@ from ..system.switching import Trigger
 from .build import build
 from .equilibrium import Equilibrium, beyond
 
-# A limit is moved past the value at t0 by this part of it, and this much: then the operating point is inside, and so it
-# is for parameters that differ a little.
-_PART, _LEAST = 1e-3, 1e-6
 # Whoever is let past one limit may meet the next: no device has a longer chain of them. And what does not move in some
 # attempts does not follow from the parameter after which it is called.
 _ROUNDS, _ATTEMPTS = 12, 3
@@ -71,7 +69,8 @@ def _beyond(system: Equilibrium) -> dict[str, tuple[float, float]]:
             continue
         name = f"{trigger.device}.{limit.label}"
         value, bound = _evaluate(system, trigger, limit)
-        wanted, given = value + limit.side * (_PART * abs(value) + _LEAST), float(Z[layout.address(name)])
+        given = float(Z[layout.address(name)])
+        wanted = value + limit.side * (numerics.WIDEN_PART * abs(value) + numerics.WIDEN_LEAST)
         wider = given * wanted / bound if given and bound else wanted  # a bound is in proportion to its parameter
         if name not in found or (wider - found[name][1]) * limit.side > 0:
             found[name] = value, wider

@@ -13,11 +13,12 @@ from functools import partial
 
 import numpy as np
 
+from .. import numerics
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
 from ..linear.newton import Newton
 from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed
-from ..tape.grid import MERGE, Spacing, finest, grid
+from ..tape.grid import Spacing, finest, grid
 from ..tape.records import GRID, Arm, Cancel, Method, Resolve, Settings, Step, Switch, Tape
 from .base import Stepper
 from .guards import Watch
@@ -28,9 +29,6 @@ from .round_off import visible
 _HALVINGS = 20
 _CHATTER = 100
 _REPETITIONS = 10
-# A limit has jumped if it moved by more, relative to the state that is there.
-_JUMP = 1e-9
-_ROUND_OFF = 4 * np.finfo(float).eps
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -77,7 +75,7 @@ class Driver:
         # points of the grid behind; points before the tape, and settings, when it is a part replayed
         self.reached = self._points_before = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
-        self.slack = MERGE * finest(step)
+        self.slack = numerics.SAME_TIME * finest(step)
         self._switches: list[tuple[float, str]] = []
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         system.islands.settle(self.Z)
@@ -236,13 +234,13 @@ class Driver:
         """Advance to a target; where there is no solution, to a time before it at which a guard has fired."""
         t, low, high = self.t, self.t, target
         try:
-            return self.stepper.advance(t, target).t
+            return self._reach(t, target)
         except ConvergenceError:
             for _ in range(_HALVINGS if len(self.watch) else 0):
                 part = 0.5 * (low + high)
                 self.ws.X[:], self.Z[-1] = X, t
                 try:
-                    reached = self.stepper.advance(t, part).t
+                    reached = self._reach(t, part)
                 except ConvergenceError:
                     high = part
                     continue
@@ -252,10 +250,24 @@ class Driver:
             self.ws.X[:] = X
             raise
 
+    def _reach(self, t: float, target: float) -> float:
+        """Advance to a target, or as far as the method goes; returns the time reached."""
+        reached = self.stepper.advance(t, target).t
+        self._need_finite()
+        return reached
+
     def _end_at(self, t: float) -> None:
         """End the present step at `t`, in place of where it was ended last."""
         self.stepper.state_at(t)
+        self._need_finite()
         self._see()
+
+    def _need_finite(self) -> None:
+        """Accept no state that is not finite, whoever made it."""
+        X = self.ws.X
+        if not np.isfinite(X).all():
+            place = self.ws.label(int(np.argmin(np.isfinite(X))))
+            raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
 
     def _first(self, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
         """End the present step at the first of the guards that fired within it; returns that guard.
@@ -288,7 +300,7 @@ class Driver:
         """Round-off of a guard's own terms over its speed: a function of the speed that gives seconds."""
         def noise(speed: float) -> float:
             columns, gradient, _ = self.system.system.guard_row(guard)(self.Z)
-            return float(_ROUND_OFF * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
+            return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
 
         return noise
 
@@ -366,6 +378,7 @@ class Driver:
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])
+        self._need_finite()
         self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.stepper.restart(self.ws, self.t)
@@ -378,8 +391,9 @@ class Driver:
         system = self.system
         held = system.at_moving_limit(self.Z)
         before = self.Z[held[:, 0]]
+        least = numerics.JUMP_OF_STATE * (self.ws.scale[held[:, 0]] + np.abs(before))
         self.newton.resolve(self.ws.differential)
-        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > _JUMP * (1 + np.abs(before))]
+        free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > least]
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0

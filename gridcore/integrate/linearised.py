@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .. import numerics
 from ..equations.sparse_map import SparseMap
 from ..equations.workspace import Workspace
 from ..equilibrium.equilibrium import Equilibrium
@@ -20,10 +21,8 @@ from ..linear import Factors, SingularMatrix
 from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
 from ..tape.records import Tape
 
-# Times are sums: on one grid, steps have a few lengths that differ in the last digit. What counts as the same length
-# for pivots is less strict.
+# Times are sums: on one grid, steps have a few lengths that differ in the last digit.
 _LENGTHS = 12
-_SAME_H = 1e-3
 
 _patterns: KeptFor[tuple[Pattern, Pattern]] = KeptFor("patterns_of_a_step")
 
@@ -209,7 +208,7 @@ class Linearised:
     def refactor(self, factors: Factors, point: Point, of: Coefficients) -> None:
         """Make these the factors of A at a point."""
         settings, implicit = self._factored.get(id(factors), (-1, 0.0))
-        alike = settings == point.settings and abs(implicit - of.implicit) <= _SAME_H * of.implicit
+        alike = settings == point.settings and abs(implicit - of.implicit) <= numerics.SAME_LENGTH * of.implicit
         self._factored[id(factors)] = (point.settings, of.implicit)
         try:
             factors.refactor(self.matrix(point, of), alike)

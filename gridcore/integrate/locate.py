@@ -18,14 +18,8 @@ from ..errors import ConvergenceError, EventError
 
 _ITERATIONS = 100
 _RETREATS = 10
-# Of the step's length: corrections that no longer shrink are round-off below this; below the second where the guard's
-# own terms explain it.
-_TOLERANCE, _FLOOR = 1e-13, 1e-9
-_HALF_A_DIGIT = 1e-16
-# Of the guard's value at the end of the step: less than this at its start is zero but for round-off.
-_ZERO = 1e-9
-# The bracket is halved when so many points in a row have not; and how far beside a zero it is looked at.
-_SLOW, _BESIDE = 3, 1e-6
+# The bracket is halved when so many points in a row have not.
+_SLOW = 3
 
 
 @dataclass
@@ -88,7 +82,7 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
     """
     side, full = np.sign(after), end - begun
     low, high = _Point(begun, before, X0), _Point(end, after, crossing.ws.X.copy())
-    if before * side >= -_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
+    if before * side >= -numerics.GUARD_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
         leaves = crossing.departure(begun, X0) * side <= 0
         near = _near_side(crossing, low, high, side) if leaves else None
         if near is None and before * side >= 0:
@@ -106,7 +100,7 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
         point = _between(crossing, t, low, high, last)
         last = [*last[-2:], point]
         if point.gamma == 0:  # of which kind is this zero?
-            beyond = _between(crossing, t + _BESIDE * (high.t - t), point, high, [low, point])
+            beyond = _between(crossing, t + numerics.BESIDE_A_ZERO * (high.t - t), point, high, [low, point])
             if beyond.gamma * side > 0:
                 return _end(crossing, point)
             point = beyond
@@ -121,8 +115,8 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
             continue
         step, before_it = abs(point.gamma / speed), step
         stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
-        if step <= _HALF_A_DIGIT * abs(end) or (stalls and step <= _TOLERANCE * full) or (
-                stalls and step <= _FLOOR * full and step <= crossing.noise(speed)):
+        if step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= numerics.LOCATION * full) or (
+                stalls and step <= numerics.NOISY_LOCATION * full and step <= crossing.noise(speed)):
             return point.t
     _end(crossing, high)
     if crossing.visible(high.gamma):

@@ -4,7 +4,8 @@ It may import the registry and what is left of it, and the packages from contrac
 that a linear solver of one's own implements, and the look-up of solvers by name.
 """
 
-from .base import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, SingularMatrix, equilibrate
+from ..numerics import EPS, EQUILIBRATED
+from .base import Analysis, Factors, LinearSolver, SingularMatrix, equilibrate
 from .newton import Newton
 from .solvers import linear_solver
 

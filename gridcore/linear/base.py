@@ -13,16 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import numerics
 from ..errors import GridcoreError
 
 Integers = npt.NDArray[np.int32]
 
-# A pivot that is smaller than this part of the largest is what rounding left of zero; EQUILIBRATED: once more, for a
-# matrix that is singular by the first and is then scaled, so that its pivots differ in unit no more.
-EPS = float(np.finfo(float).eps)
-EQUILIBRATED = 16 * EPS
-# Scales are found up to a factor of each connected part of a matrix: this takes the one nearest to one.
-_GAUGE = 1e-9
 # From this part of the largest on, entries of a null vector count as large: scales are rounded to powers of two.
 _TIE = 0.25
 
@@ -235,7 +230,7 @@ def equilibrate(n: int, indptr: Integers, indices: Integers,
     known = -np.concatenate([np.bincount(row, size, n), np.bincount(column, size, n)])
     count = np.concatenate([np.bincount(row, minlength=n), np.bincount(column, minlength=n)])
     joined = coo_array((np.ones(len(there)), (row, n + column)), (2 * n, 2 * n))
-    r, c = splu((diags_array(count + _GAUGE) + joined + joined.T).tocsc()).solve(known).reshape(2, n)
+    r, c = splu((diags_array(count + numerics.GAUGE) + joined + joined.T).tocsc()).solve(known).reshape(2, n)
     largest = np.full(n, -np.inf)
     np.maximum.at(largest, column, size + r[row] + c[column])
     c -= np.where(np.isfinite(largest), largest, 0.0)
@@ -253,7 +248,7 @@ def _undetermined(n: int, indptr: Integers, indices: Integers, values: npt.NDArr
     rows, columns = equilibrate(n, indptr, indices, values)
     scaled = diags_array(rows) @ csc_array((values, indices, indptr), (n, n)) @ diags_array(columns)
     try:
-        shifted = splu((scaled + 1e-10 * eye_array(n)).tocsc())
+        shifted = splu((scaled + numerics.NULL_SHIFT * eye_array(n)).tocsc())
     except RuntimeError:
         return 0
     vector = np.random.default_rng(0).uniform(1.0, 2.0, n).astype(values.dtype)

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from nbklu import _ext as _klu
 
+from .. import numerics
 from ..equations.native import runtime
 from . import base
-from .base import EPS, EQUILIBRATED, equilibrate
+from .base import equilibrate
 from .many_rhs import Triangular
 
 # The diagonal is preferred down to this part of a column's largest entry. KLU's own 1e-3 costs a digit that
@@ -24,11 +25,7 @@ _PIVOT = 0.1
 # In some large networks (ACTIVSg70k) it fills nine times as much as 1e-2 does: a tolerance whose factors have more than
 # so many entries for one of the matrix is compared with a tenth of it.
 # It is never lower than KLU's own, which is what factors have that only precondition.
-_FILL, _BETTER, _LOWEST = 4.0, 0.7, 1e-3
-
-# A reused pivot order is given up when its elements grow this much more than those of a full
-# factorisation did: three digits of the solution are worth more than the pivot search.
-_GROWTH = 1e-3
+_FILL, _BETTER = 4.0, 0.7
 
 # Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
 # extreme pivots keep their ratio to this factor, but not for more than so many times.
@@ -90,7 +87,7 @@ class Factors(base.Factors):
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = self._seen = 1.0
-        self._least = EPS
+        self._least = numerics.SINGULAR
         self._unseen = 0
         # of rows and columns, and of the entries; None but for matrices whose unknowns differ wildly in unit
         self._scales: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]] | None = None
@@ -109,13 +106,13 @@ class Factors(base.Factors):
 
     def factor(self, values: npt.NDArray[Any]) -> None:
         self.check_values(values)
-        self._scales, self._least = None, EPS
+        self._scales, self._least = None, numerics.SINGULAR
         if self._succeeds(values):
             return
         if np.isfinite(values).all():  # small pivots may be those of unknowns in another unit
             rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
             self._scales = rows, columns, rows[self.indices] * np.repeat(columns, np.diff(self.indptr))
-            self._least = EQUILIBRATED
+            self._least = numerics.EQUILIBRATED
             if self._succeeds(values * self._scales[2]):
                 return
         self.forget()
@@ -125,7 +122,7 @@ class Factors(base.Factors):
         """Factor; whether the factors are not singular."""
         analysis = self.analysis
         if self.loose:
-            made = self._search_pivots(values, _LOWEST)
+            made = self._search_pivots(values, numerics.LOWEST_PIVOT)
         elif analysis.settled:
             made = self._search_pivots(values, analysis.tolerance)
         else:
@@ -154,7 +151,7 @@ class Factors(base.Factors):
         made = self._search_pivots(values, analysis.tolerance)
         while made and not analysis.settled:
             before, lower = self.numeric.lnz + self.numeric.unz, analysis.tolerance / 10
-            if before <= _FILL * len(values) or analysis.tolerance <= _LOWEST:
+            if before <= _FILL * len(values) or analysis.tolerance <= numerics.LOWEST_PIVOT:
                 analysis.settled = True
                 break
             made = self._search_pivots(values, lower)
@@ -174,8 +171,9 @@ class Factors(base.Factors):
             entries = values * self._scales[2]
         self.refactorisations += 1
         good = self._refactor(self.indptr, self.indices, entries, self._symbolic, numeric, self._common)
+        least = numerics.PIVOT_GROWTH * self._growth
         if not good or not self._regular() or not (
-                (alike and self._unchanged()) or self._reciprocal_growth(entries) > _GROWTH * self._growth):
+                (alike and self._unchanged()) or self._reciprocal_growth(entries) > least):
             self.factor(values)
 
     def _regular(self) -> bool:

@@ -11,17 +11,11 @@ from collections import Counter
 
 import numpy as np
 
+from .. import numerics
 from ..equations.workspace import Workspace
 from ..errors import ConvergenceError
 from .base import SingularMatrix
 
-TOLERANCE = 1e-12
-# Corrections this small are accepted when they no longer shrink: that is the round-off of the equations.
-_FLOOR = 1e-9
-_REMAINS = 1e-14
-# Corrections this many times their round-off tell a rate of convergence; larger ones than the second are not round-off.
-_ABOVE, _MOST = 100.0, 1e-11
-_FAST = 0.2
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _DEAREST, _CHEAPEST = 6.0, 0.5
@@ -79,7 +73,7 @@ class Newton:
             self._searched = self.lu.factorisations
             factorisation, solve = self.lu.operations()
             self._worth = max(_CHEAPEST, min(factorisation / solve, _DEAREST) - 1)
-        return self._first * self._rate**(1 + self._worth) <= _REMAINS
+        return self._first * self._rate**(1 + self._worth) <= numerics.NEWTON_REMAINS
 
     def solve(self) -> None:
         """Iterate from the X that stands in the assembly; leaves the solution there.
@@ -95,29 +89,31 @@ class Newton:
         if not old:
             self.factor(alike=True)  # if it is not, convergence will tell
         ws.residual()
-        enough = max(_REMAINS, self._round_off)
+        enough = max(numerics.NEWTON_REMAINS, self._round_off)
         for iteration in range(_ITERATIONS):
             self.lu.solve(ws.R)
             norm = ws.newton(enough)
             self.iterations += 1
+            if not math.isfinite(norm):
+                break
             if iteration == 0:
                 self._first = norm
-            elif iteration == 1 and old and before > _ABOVE * max(self._round_off, TOLERANCE):
+            elif iteration == 1 and old and before > numerics.NEWTON_TELLING * max(self._round_off, numerics.NEWTON):
                 self._rate = norm / before
             if norm <= enough:
                 return
-            # a correction this short leaves less than _REMAINS, if the next is shorter by as much as it was
-            enough = max(math.sqrt(_REMAINS * norm), self._round_off)
-            if before and norm > _FAST * before:
+            # a correction this short leaves less than NEWTON_REMAINS, if the next is shorter by as much as it was
+            enough = max(math.sqrt(numerics.NEWTON_REMAINS * norm), self._round_off)
+            if before and norm > numerics.NEWTON_FAST * before:
                 slow += 1
-                if norm <= TOLERANCE or (norm <= _FLOOR and slow > 2):
-                    self._round_off = min(2 * norm, _MOST)
+                if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and slow > 2):
+                    self._round_off = min(2 * norm, numerics.NEWTON_ROUND_OFF)
                     return  # what no longer shrinks is round-off
                 if not norm < 1e3 or iteration > 8:
                     break
                 self.factor()
             elif before:  # or if the rate stays as it is
-                enough = max(enough, min(_REMAINS * before / norm, TOLERANCE))
+                enough = max(enough, min(numerics.NEWTON_REMAINS * before / norm, numerics.NEWTON))
             before = norm
         ws.X[:] = start
         self.careful()
@@ -135,12 +131,12 @@ class Newton:
                 ws.X[:] = X + damping * step
                 ws.residual()
                 now = float(np.max(np.abs(ws.R), initial=0.0))
-                if now <= (1 - damping / 4) * size or damping < 1e-3 or now < _FLOOR:
+                if now <= (1 - damping / 4) * size or damping < numerics.SHORTEST_STEP or now < numerics.RESIDUAL_FLOOR:
                     break
                 damping /= 2
             self.iterations += 1
-            norm = float(np.max(np.abs(step) / (1 + np.abs(ws.X)), initial=0.0))
-            if norm <= TOLERANCE or (norm <= _FLOOR and norm > _FAST * best):
+            norm = float(np.max(np.abs(step) / (ws.scale + np.abs(ws.X)), initial=0.0))
+            if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and norm > numerics.NEWTON_FAST * best):
                 return
             size, best = now, min(best, norm)
             if not np.isfinite(norm):

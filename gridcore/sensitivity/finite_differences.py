@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import numerics
 from ..errors import CaseError, EventError
 from ..integrate.simulate import simulate
 from .objective import Objective, evaluate
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
-                relative_step: float = 1e-4) -> xr.DataArray:
+                relative_step: float = numerics.DIFFERENCE_STEP) -> xr.DataArray:
     """Derivatives of objectives by Richardson-extrapolated central differences of the program.
 
     The case is built and simulated four times for each parameter: power flow, initialisation and

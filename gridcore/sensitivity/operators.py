@@ -11,17 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import numerics
 from ..equilibrium.equilibrium import Equilibrium
 from ..errors import EventError
 from ..integrate.base import Operator, StepOperator, Stepper, made_by
 from ..integrate.linearised import Linearised, Point
 from ..system.switching import Trigger
 from ..tape.records import Step, Switch, Tape
-
-# A crossing slower than this is a grazing one: against the terms that its speed is the sum of,
-GRAZING = 1e-9
-# and against its mean speed over the step, of which next to nothing is left where a guard turns back at zero.
-TOUCHING = 1e-6
 
 
 class GrazingWarning(UserWarning):
@@ -75,7 +71,7 @@ def refuse_grazing(points: Linearised, record: Step, across: float, terms: float
     system = points.system
     before = system.switching.values(points.buffer(record.k))[record.guard]
     mean = abs(before) / record.h if record.h > 0 else 0.0
-    if not abs(across) > max(GRAZING * terms, TOUCHING * mean):
+    if not abs(across) > max(numerics.GRAZING * terms, numerics.TOUCHING * mean):
         error = EventError(f"{system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
                            t=float(points.tape.t[record.k + 1]))
         if not points.allow_grazing:

@@ -86,6 +86,16 @@ class System:
         return self.layout.variable_names()
 
     @functools.cached_property
+    def scale(self) -> np.ndarray:
+        """The declared size of each unknown that matters, in its unit, (n,); not to be written to."""
+        scale = np.ones(self.n)
+        for group in self.layout.groups:
+            for name, variable in group.shape.cls.declares.variables().items():
+                scale[self.layout.index(group.members, group.shape.cls, name)] = variable.scale
+        scale.setflags(write=False)
+        return scale
+
+    @functools.cached_property
     def _analysis(self) -> Analysis:
         return self.linear_solver.analyse(self.n, self.equations.indptr, self.equations.indices)
 
@@ -215,7 +225,8 @@ class System:
         self.runtime = self._compile(rhs, jac)
         self.equations = Equations(
             layout, [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
-            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, self.runtime)
+            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, self.runtime,
+            self.scale)
 
     def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""

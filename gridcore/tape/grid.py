@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import numerics
 from ..errors import CaseError
-
-# Times closer than this fraction of a step are one time.
-MERGE = 1e-9
 
 Spacing = float | Sequence[Sequence[float]]
 
@@ -37,5 +35,6 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     points = []
     for (begin, h), end in zip(parts, [*begins[1:], t_end], strict=True):
         end = min(end, t_end)
-        points.append(np.minimum(begin + h * np.arange(1, max(int(np.ceil((end - begin) / h - MERGE)), 0) + 1), end))
+        count = max(int(np.ceil((end - begin) / h - numerics.SAME_TIME)), 0)
+        points.append(np.minimum(begin + h * np.arange(1, count + 1), end))
     return np.concatenate(points)

@@ -15,6 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from .. import numerics
 from ..contract.device import REQUIRED, Declarations, Device, Guard, Timer
 from ..contract.injectors import Load, Source
 from ..contract.node import Node
@@ -30,7 +31,6 @@ from .testbed import case_of, known, plausible, shape_of
 
 _POINTS = 8
 _DRAWS = 5
-_AT_REST = 1e-10
 # A book, paper or standard leaves one of these: a year, a standard's name, an equation, a link.
 _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bdoi\b|https?://|[Mm]anual")
 
@@ -278,13 +278,13 @@ def _values(patient: _Patient, report: Report) -> bool:
     first, second = (_evaluate(patient, trace) for trace in (patient.trace, Trace(patient.shape)))
     pure = True
     for k, name in enumerate(patient.names):
-        if not _same(called[k], again[k], 0.0) or not _same(first[k], second[k], 1e-13):
+        if not _same(called[k], again[k], 0.0) or not _same(first[k], second[k], numerics.CHECK_AGAIN):
             report.problems.append(f"{name} is not the same when it is computed twice: a function may depend only on "
                                    "its arguments")
             pure = False
         elif not np.isfinite(called[k]).any():
             report.problems.append(f"{name} is no number at any of {_POINTS} random points")
-        elif not _same(first[k], called[k], 1e-12):
+        elif not _same(first[k], called[k], numerics.CHECK_SAME):
             worst = int(np.nanargmax(np.abs(first[k] - called[k])))
             report.problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when "
                                    "called on numbers: it must not look at what kind of thing its arguments are")
@@ -324,7 +324,7 @@ def _derivatives(patient: _Patient, report: Report) -> None:
             both = numbers[row] & np.isfinite(a) & np.isfinite(b)
             error = np.where(both, np.abs(a - b) / (1 + np.abs(b)), 0.0)
             worst = max(worst, float(error.max()))
-            if error.max() > 1e-9 and not wrong:
+            if error.max() > numerics.CHECK_DERIVATIVE and not wrong:
                 k, wrong = int(error.argmax()), True
                 where = ".".join((*symbol[0], symbol[1]))
                 report.problems.append(f"the derivative of {name} in {where} is {a[k]:.6g} by its "
@@ -352,7 +352,7 @@ def _compiled(patient: _Patient, report: Report) -> None:
         batch = Batch(function, gather, scatter)
         interpreted = batch.values(Z).copy()
         batch.bind(library)
-        if not _same(batch.values(Z), interpreted, 1e-14):
+        if not _same(batch.values(Z), interpreted, numerics.CHECK_COMPILED):
             report.problems.append("compiled and interpreted equations differ by more than 1e-14")
             return
     report.passed.append("compiled kernels: equal to interpreted ones to 1e-14")
@@ -409,7 +409,7 @@ def _start(patient: _Patient, report: Report) -> None:
         single = np.array([np.asarray(one[name]).ravel()[0] for one in alone])
         if np.iscomplexobj(value):
             report.problems.append(f"start() gives a complex {name}")
-        elif not _same(value, single, 1e-12):
+        elif not _same(value, single, numerics.CHECK_SAME):
             report.problems.append(f"start() gives {name} of one instance from the data of another: it is called on "
                                    "arrays, one entry an instance")
 
@@ -456,7 +456,7 @@ def _equilibrium(patient: _Patient, report: Report, rng: np.random.Generator) ->
             return
         assert system.operating_point is not None
         residual = system.operating_point.residual
-        if residual <= _AT_REST:
+        if residual <= numerics.CHECK_REST:
             report.passed.append(f"at rest in a small grid: max |F| = {residual:.1g}")
             _permutation(patient, system, draws, report)
             return
@@ -470,7 +470,7 @@ def _permutation(patient: _Patient, system: Equilibrium, draws: list[Any], repor
     place = {name: k for k, name in enumerate(other.variables)}
     order = np.array([place[name] for name in system.variables])
     mine, theirs = system.Z0[: system.n], other.Z0[order]
-    if not _same(mine, theirs, 1e-8):
+    if not _same(mine, theirs, numerics.CHECK_ORDER_START):
         worst = system.variables[int(np.argmax(np.abs(mine - theirs)))]
         report.problems.append(f"the operating point depends on the order of the instances: {'.'.join(worst)}")
         return
@@ -478,7 +478,7 @@ def _permutation(patient: _Patient, system: Equilibrium, draws: list[Any], repor
     Z[: system.n] *= 1.01
     Y[order] = Z[: system.n]
     first, second = system.rhs(Z), other.rhs(Y)[order]
-    if not _same(first, second, 1e-7):
+    if not _same(first, second, numerics.CHECK_ORDER):
         worst = system.variables[int(np.argmax(np.abs(first - second)))]
         report.problems.append(f"the equations depend on the order of the instances: {'.'.join(worst)}")
         return

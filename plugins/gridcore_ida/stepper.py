@@ -45,7 +45,7 @@ class Ida(Stepper):
     step : float
         Spacing of results (s).
     rtol, atol : float
-        Tolerances of the local error, of all variables.
+        Tolerances of the local error, of all variables; `atol` of each in parts of its scale.
     max_step, first_step : float, optional
         Bound of IDA's steps, and the length of the first one after each restart (s).
     rootfinding : {"interpolant", "sundials"}
@@ -84,7 +84,8 @@ class Ida(Stepper):
 
     def _bind(self, ws: Workspace) -> None:
         """Make the solver, for a workspace."""
-        rtol, atol = self._tolerances
+        (rtol, atol), scales = self._tolerances, np.unique(ws.scale)
+        atol *= float(scales[0]) if len(scales) == 1 else ws.scale  # a vector costs IDA more, and rounds otherwise
         self._ws, self._lu, self._newton = ws, ws.factors(), Newton(ws)
         self._near = NearIdentity(ws.n, rtol, atol, self._factor, self._lu.solve)
         self._mass = np.zeros(ws.n)
@@ -239,9 +240,9 @@ class Ida(Stepper):
 
     def _worst(self) -> str:
         """Where IDA gave up: a variable whose equation is no number, else the one that changes fastest."""
-        rates = np.abs(self._Xp) / (1 + np.abs(self._X))
-        worst = np.where(np.isfinite(self._defect), np.nan_to_num(rates, nan=np.inf), np.inf)
         assert self._ws is not None
+        rates = np.abs(self._Xp) / (self._ws.scale + np.abs(self._X))
+        worst = np.where(np.isfinite(self._defect), np.nan_to_num(rates, nan=np.inf), np.inf)
         return self._ws.label(int(np.argmax(worst)))
 
 

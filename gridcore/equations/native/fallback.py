@@ -61,11 +61,11 @@ class Fallback:
     @classmethod
     def matrix(cls, p: Any) -> None:
         """``A = diag(mass) - diag(c) F_X``."""
-        p.scale[: p.n] = -p.c
-        p.A[:-1] = p.scale[p.row_of] * p.linear_matrix[:-1]
+        p.minus_c[: p.n] = -p.c
+        p.A[:-1] = p.minus_c[p.row_of] * p.linear_matrix[:-1]
         p.A[p.diagonal] += p.mass
         for batch in p.jac.batches:
-            batch.add(p.Z, p.A, p.scale)
+            batch.add(p.Z, p.A, p.minus_c)
 
     @classmethod
     def jacobian(cls, p: Any, out: Array) -> None:
@@ -82,10 +82,10 @@ class Fallback:
 
     @classmethod
     def newton(cls, p: Any, tol: float) -> float:
-        """X += R; the largest ``|R_i| / (1 + |X_i|)``, and the next residual unless that is below tol."""
+        """X += R; the largest ``|R_i| / (scale_i + |X_i|)``, and the next residual unless that is below tol."""
         X = p.Z[: p.n]
         X += p.R
-        norm = float(np.max(np.abs(p.R) / (1.0 + np.abs(X)), initial=0.0))
+        norm = float(np.max(np.abs(p.R) / (p.scale + np.abs(X)), initial=0.0))
         if not norm <= tol:
             cls.residual(p)
         return norm
@@ -118,10 +118,10 @@ class Fallback:
 
     @staticmethod
     def move(p: Any, u: Array, v: Array, dh: float) -> float:
-        """``X += u + dh v``; the largest ``|u_i + dh v_i| / (1 + |X_i|)``."""
+        """``X += u + dh v``; the largest ``|u_i + dh v_i| / (scale_i + |X_i|)``."""
         X, d = p.Z[: p.n], u + dh * v
         X += d
-        return float(np.max(np.abs(d) / (1.0 + np.abs(X)), initial=0.0))
+        return float(np.max(np.abs(d) / (p.scale + np.abs(X)), initial=0.0))
 
     @staticmethod
     def end(p: Any, X0: Array, slope: Array, h: float) -> None:

@@ -34,7 +34,7 @@ class Plan(ctypes.Structure):
 
     _fields_ = _fields("n nnz n_rhs n_jac n_linear",
                        "rhs jac linear_rows linear_ptr linear_cols linear_values linear_constant "
-                       "row_of diagonal linear_matrix Z F R A mass c base scale")
+                       "row_of diagonal linear_matrix Z F R A mass c base minus_c scale")
 
 
 class Pattern(ctypes.Structure):

@@ -21,7 +21,8 @@ typedef struct {
     const double *linear_matrix;  /* linear part, in the pattern of the matrix */
     double *Z, *F, *R, *A;
     const double *mass;
-    double *c, *base, *scale;
+    double *c, *base, *minus_c;
+    const double *scale; /* of each variable: the size of it that matters */
 } plan;
 
 /* out += the outputs of all batches */
@@ -55,12 +56,12 @@ void gc_residual(const plan *p)
 void gc_matrix(const plan *p)
 {
     double *A = p->A;
-    for (long i = 0; i < p->n; ++i) p->scale[i] = -p->c[i];
-    for (long k = 0; k < p->nnz; ++k) A[k] = p->scale[p->row_of[k]] * p->linear_matrix[k];
+    for (long i = 0; i < p->n; ++i) p->minus_c[i] = -p->c[i];
+    for (long k = 0; k < p->nnz; ++k) A[k] = p->minus_c[p->row_of[k]] * p->linear_matrix[k];
     for (long i = 0; i < p->n; ++i) A[p->diagonal[i]] += p->mass[i];
     for (long k = 0; k < p->n_jac; ++k) {
         const batch *b = p->jac + k;
-        b->run(b->count, p->Z, b->gather, A, b->scatter, p->scale, b->rows);
+        b->run(b->count, p->Z, b->gather, A, b->scatter, p->minus_c, b->rows);
     }
 }
 
@@ -80,14 +81,19 @@ void gc_linearise(const plan *p, long count, const batch *b, long entries, doubl
     gc_add(count, b, p->Z, out);
 }
 
-/* X += R; returns the largest |R_i| / (1 + |X_i|), and the next residual unless that is below tol */
+/* The larger of two sizes, and nan once one of them is nan: `a > b` alone would lose it at the next finite size */
+static inline double larger(double a, double b)
+{
+    return a > b || isnan(a) ? a : b;
+}
+
+/* X += R; returns the largest |R_i| / (scale_i + |X_i|), and the next residual unless that is below tol */
 double gc_newton(const plan *p, double tol)
 {
     double norm = 0.0;
     for (long i = 0; i < p->n; ++i) {
         double x = p->Z[i] += p->R[i];
-        double size = fabs(p->R[i]) / (1.0 + fabs(x));
-        if (!(size <= norm)) norm = size; /* a nan must show */
+        norm = larger(norm, fabs(p->R[i]) / (p->scale[i] + fabs(x)));
     }
     if (!(norm <= tol)) gc_residual(p);
     return norm;
@@ -122,13 +128,13 @@ void gc_phi(const plan *p, const double *f0, double theta, double *phi)
     for (long i = 0; i < p->n; ++i) phi[i] = p->mass[i] ? (1.0 - theta) * f0[i] + theta * p->F[i] : 0.0;
 }
 
-/* X += u + dh v; returns the largest |u_i + dh v_i| / (1 + |X_i|) */
+/* X += u + dh v; returns the largest |u_i + dh v_i| / (scale_i + |X_i|) */
 double gc_move(const plan *p, const double *u, const double *v, double dh)
 {
     double norm = 0.0;
     for (long i = 0; i < p->n; ++i) {
-        double d = u[i] + dh * v[i], x = p->Z[i] += d, size = fabs(d) / (1.0 + fabs(x));
-        if (!(size <= norm)) norm = size;
+        double d = u[i] + dh * v[i], x = p->Z[i] += d;
+        norm = larger(norm, fabs(d) / (p->scale[i] + fabs(x)));
     }
     return norm;
 }

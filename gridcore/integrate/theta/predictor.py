@@ -53,7 +53,7 @@ class Predictor:
         self._runtime.phi(self.ws.plan, self._start[1], theta, self._runtime.place(out))
 
     def move(self, u: np.ndarray, v: np.ndarray, dh: float) -> float:
-        """``X += u + dh v``; returns the largest ``|u_i + dh v_i| / (1 + |X_i|)``."""
+        """``X += u + dh v``; returns the largest ``|u_i + dh v_i| / (scale_i + |X_i|)``."""
         runtime = self._runtime
         return runtime.move(self.ws.plan, runtime.place(u), runtime.place(v), dh)
 

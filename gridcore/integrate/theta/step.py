@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ... import numerics
 from ...equations.workspace import Workspace
 from ...errors import CaseError
 from ...linear.newton import Newton
@@ -19,9 +20,6 @@ from ..base import Advance, Stepper
 from ..linearised import Linearised
 from .operator import ThetaOperator
 from .predictor import Predictor
-
-# Factors serve a step whose length differs by less than this fraction: they only precondition.
-_SAME_H = 1e-3
 
 
 class Theta(Stepper):
@@ -74,7 +72,7 @@ class Theta(Stepper):
         h = t - self._begun
         self._ws.Z[-1] = t
         self.predictor.equations(h, self.theta)
-        if abs(h - self._h_factored) > _SAME_H * h:
+        if abs(h - self._h_factored) > numerics.SAME_LENGTH * h:
             self.newton.forget()
             self._h_factored = h
         self.newton.solve()
@@ -82,7 +80,7 @@ class Theta(Stepper):
 
     def _remember(self, h: float) -> None:
         """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
-        if h <= 1e-3 * self.step:
+        if h <= numerics.TINY_STEP * self.step:
             self.predictor.forget()
         else:
             self.predictor.end(h)

@@ -1,0 +1,50 @@
+"""What the declarations of a device must fulfil together: said where the class is, not where it is used."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import DeviceError
+from .device import Declarations, Device, Guard, Timer
+
+
+def check_declarations(cls: type[Device], declared: Declarations) -> None:
+    """Names that declarations refer to must exist, and scales be positive.
+
+    Raises
+    ------
+    DeviceError
+        Naming the class and the declaration.
+    """
+    def need(condition: bool, what: str) -> None:
+        if not condition:
+            raise DeviceError(f"{cls.__name__}: {what}")
+
+    for name, state in declared.states.items():
+        need(state.start_at is None or state.start_at in declared.params,
+             f"state {name}: start_at={state.start_at!r} is not a Param")
+        need(state.T is None or state.T in declared.params or state.T in declared.quantities,
+             f"state {name}: T={state.T!r} is not a Param or quantity")
+        for ref in state.limits or ():
+            need(not isinstance(ref, str) or ref in {**declared.params, **declared.setpoints, **declared.quantities},
+                 f"state {name}: limit {ref!r} is not a Param, Setpoint or quantity")
+    for name, variable in declared.variables().items():
+        need(0 < variable.scale < math.inf, f"{name}: scale={variable.scale!r} is not a positive number")
+    events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
+    for item in events:
+        ref = item.delay if isinstance(item, Guard) else item.at
+        need(ref is None or ref in declared.params, f"{item.name}: {ref!r} is not a Param")
+        own = {**declared.params, **declared.states, **declared.modes, **declared.inputs,
+               **declared.setpoints, **declared.references}
+        for target in item.then:
+            port, dot, _ = target.rpartition(".")
+            need(bool(dot) or target in own,
+                 f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
+    for entry in cls.dyr:
+        ref = (entry or "").partition(" ")[0]
+        need(not ref or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
+    for name, driver in (*declared.params.items(), *declared.variables().items()):
+        if driver.drives is not None:
+            port, dot, _ = driver.drives.partition(".")
+            need(port in (cls.attaches if dot else declared.references),
+                 f"{name} drives {driver.drives!r}: not a port in attaches, nor a Reference")

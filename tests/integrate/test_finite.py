@@ -1,0 +1,79 @@
+"""A state that is not finite is never accepted, whatever made it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices_for_tests import Clockwork, Driven, registered, system
+
+import gridcore as gc
+from gridcore.errors import ConvergenceError
+from gridcore.integrate.theta.step import Theta
+from gridcore.registry.records import Integrator
+
+pytestmark = pytest.mark.usefixtures("small_devices")
+
+
+class Careless(Theta):
+    """Gives `value` for a state after `since`."""
+
+    name = "careless"
+
+    def __init__(self, step, value=np.nan, since=0.25, place=0, at_end=True):
+        super().__init__(step)
+        self.value, self.since, self.place, self.at_end = value, since, place, at_end
+
+    def advance(self, t, target):
+        reached = super().advance(t, target)
+        if target > self.since and self.at_end:
+            self._ws.X[self.place] = self.value
+        return reached
+
+    def state_at(self, t):
+        super().state_at(t)
+        if not self.at_end and self.since < t != round(t, 1):
+            self._ws.X[self.place] = self.value
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_step_that_ends_nowhere_is_an_error_with_place_and_time(value, place):
+    s = system(Driven(id="A"), Driven(id="B"))
+    with registered(Integrator("careless", Careless)), pytest.raises(ConvergenceError) as caught:
+        gc.simulate(s, t_end=1.0, step=0.1, method="careless", value=value, place=place)
+    assert caught.value.place == ("A.x", "B.x")[place]
+    assert caught.value.t == pytest.approx(0.3)
+    assert caught.value.run.t[-1] == pytest.approx(0.2)
+    assert np.isfinite(caught.value.run["A", "x"]).all()
+
+
+def test_so_it_is_where_a_crossing_is_looked_for():
+    s = system(Clockwork(id="A", threshold=0.45))
+    with registered(Integrator("careless", Careless)), pytest.raises(ConvergenceError, match=r"not finite at A\.x"):
+        gc.simulate(s, t_end=1.0, step=0.1, method="careless", at_end=False)
+
+
+def test_large_numbers_are_finite():
+    s = system(Clockwork(id="A", x0=1e200))
+    assert gc.simulate(s, t_end=0.3, step=0.1)["A", "x"][-1] == 1e200
+
+
+@pytest.mark.parametrize(("loads", "change", "t0", "t1"), [
+    ((5, 6, 8), {"by": 3.0}, 1.0, 50.0), ((5,), {"scale": 3.0}, 0.0, 30.0)])
+def test_a_ramp_of_constant_power_ends_in_an_error_not_in_nan(loads, change, t0, t1):
+    case = gc.load_case("wscc9")
+    for name in ("fault.t", "fault.clear", "trip.t"):
+        case.set(name, np.inf)
+    for bus in loads:
+        for name, value in (("pZ", 0), ("pP", 1), ("qZ", 0), ("qP", 1)):
+            case.set(f"LOAD{bus}.{name}", value)
+    case.add(gc.Ramp(id="ramp", parameter="LOAD5.k", t0=t0, t1=t1, **change))
+    s = gc.build(case)
+    for t_end in (24.55, 24.6, 24.65, 24.7):
+        failure = None
+        try:
+            run = gc.simulate(s, t_end=t_end, step=0.05)
+        except ConvergenceError as error:
+            failure, run = error, error.run
+        assert failure is None or (failure.t > 24 and failure.place)
+        assert np.isfinite(run.tape.X).all()
