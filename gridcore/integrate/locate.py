@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import numerics
 from ..equations.workspace import Workspace
 from ..errors import ConvergenceError, EventError
 
