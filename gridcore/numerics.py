@@ -29,8 +29,8 @@ class Tolerance:
     follows : str
         What the value follows from.
     moves : float or None
-        Of one that acts during a run: made ten times larger or smaller, it moves results by less than this,
-        relative to ``scale + |x|``. None for one that does not act there.
+        Of one that acts on runs or their derivatives: made ten times larger or smaller, it moves results of three
+        studies by less than this, relative to ``scale + |x|``. None for one that does not act there.
     """
 
     name: str
@@ -63,7 +63,7 @@ _row = _Section("Arithmetic")
 EPS = _row("EPS", sys.float_info.epsilon, "of a number", "spacing of floating-point numbers", "IEEE 754, double")
 ROUND_OFF = _row(
     "ROUND_OFF", 1e-14, "of the terms of a sum", "what arithmetic leaves of a sum that is zero",
-    "45 EPS; in runs of up to 2000 buses a tenth of it was found", moves=1e-11)
+    "45 EPS; in runs of up to 2000 buses a tenth of it was found", moves=1e-9)
 ZERO_SQUARE = _row(
     "ZERO_SQUARE", 1e-100, "pu²", "added to the square of a voltage, which may then be divided by",
     "smaller than the round-off of any square that is not zero, and its reciprocal is still a number")
@@ -154,26 +154,26 @@ AT_REST = _row(
 _row = _Section("Power flow and initial state")
 
 POWER_FLOW = _row("POWER_FLOW", 1e-12, "pu of power", "mismatch of a solved power flow",
-                  "round-off of some hundred flows of size one at a bus")
+                  "round-off of some hundred flows of size one at a bus", moves=1e-9)
 POWER_FLOW_FLOOR = _row(
     "POWER_FLOW_FLOOR", 1e-9, "pu of power and voltage",
     "a mismatch below this that no longer falls is round-off, a reactive limit passed by less is kept",
-    "1000 POWER_FLOW: flows through the shortest lines are a thousand times those that are scheduled")
+    "1000 POWER_FLOW: flows through the shortest lines are a thousand times those that are scheduled", moves=1e-9)
 PASSIVE = _row(
     "PASSIVE", 1e-9, "of the admittances of all passive devices",
     "a part of them that treats real and imaginary voltage differently is no admittance",
-    "far above round-off, far below any device")
+    "far above round-off, far below any device", moves=1e-9)
 INITIAL_CORRECTION = _row("INITIAL_CORRECTION", 1e-13, "scale + abs(x)", "the correction that ends the initialisation",
-                          "10 ROUND_OFF")
+                          "10 ROUND_OFF", moves=1e-9)
 INITIAL = _row(
     "INITIAL", 1e-10, "unit of the equation or guard",
     "residuals of an initial state below this are accepted, limits broken by less are kept",
-    "its power flow is solved to POWER_FLOW_FLOOR at worst, and mostly to POWER_FLOW")
+    "its power flow is solved to POWER_FLOW_FLOOR at worst, and mostly to POWER_FLOW", moves=1e-9)
 INITIAL_ROUND_OFF = _row("INITIAL_ROUND_OFF", NEWTON_ROUND_OFF, "unit of the equation",
-                         "residuals below this that no longer fall are round-off", "NEWTON_ROUND_OFF")
+                         "residuals below this that no longer fall are round-off", "NEWTON_ROUND_OFF", moves=1e-9)
 BALANCE = _row(
     "BALANCE", 100 * INITIAL, "pu of current", "by which the currents of devices at a bus may miss those of the power "
-    "flow", "100 INITIAL: many devices at one bus, each initialised to INITIAL")
+    "flow", "100 INITIAL: many devices at one bus, each initialised to INITIAL", moves=1e-9)
 WIDEN_PART = _row(
     "WIDEN_PART", 1e-3, "of the value at t0", "by which a widened limit passes the operating point",
     "small enough to change no study, large enough for parameters that differ a little")
@@ -185,7 +185,7 @@ WIDEN_LEAST = _row("WIDEN_LEAST", 1e-6, "unit of the state", "the same where the
 _row = _Section("Linear systems")
 
 SINGULAR = _row("SINGULAR", EPS, "of the largest pivot", "a smaller pivot is what rounding left of zero",
-                "EPS: pivots are differences of entries that are scaled to one")
+                "EPS: pivots are differences of entries that are scaled to one", moves=1e-9)
 EQUILIBRATED = _row("EQUILIBRATED", 16 * EPS, "of the largest pivot",
                     "the same for a matrix that was scaled because it was singular by the first",
                     "some roundings more; its pivots differ in unit no more")
@@ -206,9 +206,9 @@ NULL_SHIFT = _row("NULL_SHIFT", 1e-10, "of entries scaled to one",
 _row = _Section("Derivatives")
 
 GRAZING = _row("GRAZING", 1e-9, "of the terms of a guard's speed", "a guard that is slower at its crossing grazes it",
-               "nine digits of the speed are lost, and of every derivative across the event")
+               "nine digits of the speed are lost, and of every derivative across the event", moves=1e-9)
 TOUCHING = _row("TOUCHING", 1e-6, "of the mean speed over the step", "a guard that is slower touches zero and returns",
-                "the square root of LOCATION, and more: at a touch, speed falls as the root of the guard")
+                "the square root of LOCATION, and more: at a touch, speed falls as the root of the guard", moves=1e-9)
 DIFFERENCE_STEP = _row("DIFFERENCE_STEP", 1e-4, "1 + abs(parameter)", "the larger step of gc.differences",
                        "of fourth order: truncation 1e-16 and round-off 1e-12 / 1e-4 are in balance near it")
 COMPLEX_STEP = _row("COMPLEX_STEP", 1e-30, "unit of the parameter", "step of derivatives by complex numbers",
