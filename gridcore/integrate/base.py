@@ -186,7 +186,13 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
     for option in options:
         if option not in known:
             raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, known)}")
-    stepper = make(step, **options)
+    try:
+        stepper = make(step, **options)
+    except (TypeError, ValueError) as error:
+        if not options:
+            raise
+        given = ", ".join(f"{option} = {value!r}" for option, value in options.items())
+        raise CaseError(f"method '{name}' with {given}: {error}") from error
     if not isinstance(stepper, Stepper):
         raise PluginError(f"integrator '{name}' is no gridcore.integrate.Stepper but a {type(stepper).__name__}")
     bound = signature.bind(step, **options)

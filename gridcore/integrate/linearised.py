@@ -167,6 +167,7 @@ class Linearised:
         if self._loaded != settings:
             ws.Z[n:-1] = self.tape.settings[settings]
             ws.refresh()
+            ws.differential[:] = self.differential(settings)
             self._loaded = settings
         ws.X[:], ws.Z[-1] = X, t
         return ws

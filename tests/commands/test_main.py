@@ -388,3 +388,12 @@ def test_progress_is_not_shown_where_there_is_no_terminal(capsys, monkeypatch):
         time.sleep(0.1)
         tell(1.0)
     assert capsys.readouterr() == ("", "")
+
+
+def test_options_of_the_method(call):
+    assert call("run", "small.toml", "--t-end", "0.1", "--option", "theta=0.7", "--quiet").exit_code == 0
+    assert gc.load_run("small.nc").settings["theta"] == 0.7
+    said = refused(call("run", "small.toml", "--t-end", "0.1", "--option", "tehta=0.7", "--quiet"))
+    assert said == "method 'theta' has no option 'tehta'; did you mean theta?"
+    assert refused(call("run", "small.toml", "--option", "theta", "--quiet")).endswith("'theta' is not NAME=VALUE")
+    assert "theta = 'half'" in refused(call("run", "small.toml", "--option", "theta=half", "--quiet"))

@@ -64,7 +64,7 @@ def test_npcc140() -> None:
     inertia = f"{machines[0][0]}.H"
     found = same(run, ["fault.clear", inertia], machines)
     exact = gc.differences(run, gc.Terminal(lambda v: v[machines[0]]), inertia, relative_step=1e-5).values
-    np.testing.assert_allclose(found[:1, 1:], exact, rtol=1e-5)
+    np.testing.assert_allclose(found[:1, 1:], exact, rtol=1e-6, atol=1e-10)
 
 
 @pytest.mark.slow
