@@ -12,7 +12,7 @@ import numpy as np
 from pages import HERE, fill, markdown
 
 import gridcore as gc
-from gridcore.sensitivity.objective_files import load_objectives
+from gridcore.sensitivity import load_objectives
 from gridcore_plot.figures import compose, drawn
 from gridcore_plot.panels import Panel
 

@@ -10,7 +10,7 @@ import numpy as np
 from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
-from gridcore.results.rotors import rotors
+from gridcore.results import rotors
 from gridcore_optimisation.critical import Critical
 
 WRT = ["GEN*.H", "GEN*.P0", "EXC*.KA", "LINE*.x", "GEN*.V0"]

@@ -11,8 +11,7 @@ import numpy as np
 from pages import BLUE, GREY, HERE, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
-from gridcore.sensitivity import Sum
-from gridcore.sensitivity.objective_files import load_objectives
+from gridcore.sensitivity import Sum, load_objectives
 from gridcore_optimisation import Constraint, Optimum
 
 T_END = 1.0

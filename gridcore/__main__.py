@@ -1,6 +1,6 @@
 """``python -m gridcore``: the command line."""
 
-from .commands.main import main
+from .commands import main
 
 if __name__ == "__main__":
     main()

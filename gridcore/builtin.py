@@ -6,8 +6,8 @@ from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
-from .case.disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
-from .contract.node import Bus
+from .case import BranchTrip, BusFault, ParameterStep, Ramp, Trip
+from .contract import Bus
 from .registry import Register, hookimpl
 
 
@@ -62,7 +62,7 @@ def register_adjoints(register: Register) -> None:
 @hookimpl
 def register_jump_rules(register: Register) -> None:
     """The exact derivative of the located event, and the formula of the continuous system."""
-    from .sensitivity.jump_rules import Continuous, Discrete
+    from .sensitivity import Continuous, Discrete
 
     for rule in (Discrete(), Continuous()):
         register(rule.name, rule)

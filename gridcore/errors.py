@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = [
+    "CaseError", "CompilerWarning", "ConvergenceError", "DeviceError", "EventError", "GridcoreError",
+    "InitialisationError", "Interrupted", "MissingDependency", "NetworkError", "NotRecorded", "PluginError",
+    "PluginWarning", "PowerFlowError",
+]
+
 
 class GridcoreError(Exception):
     """Base of everything gridcore raises on purpose. The command line prints it on one line."""

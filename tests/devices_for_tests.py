@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard, timer
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, timer
 
 NEVER = float("inf")
 

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import gridcore
-from gridcore.contract.device import Device
+from gridcore.contract import Device
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "gridcore"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.device import Algebraic, Device, Mode, Param, Reference, timer
+from ..contract import Algebraic, Device, Mode, Param, Reference, timer
 
 NEVER = float("inf")
 

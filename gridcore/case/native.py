@@ -30,7 +30,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from ..contract.record import Record
+from ..contract import Record
 from ..errors import CaseError
 from ..suggest import suggest
 from .records import Case, identify

@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any
 
-from ..contract.device import Device, Param
-from ..contract.node import Node, Port
-from ..contract.record import Record
+from ..contract import Device, Node, Param, Port, Record
 from ..errors import CaseError
 from ..registry import registries as plugins
 from ..suggest import suggest

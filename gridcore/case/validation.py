@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-from ..contract.device import REQUIRED, Device, Param
-from ..contract.injectors import Source
-from ..contract.node import Port, plural
-from ..contract.record import Record
+from ..contract import REQUIRED, Device, Param, Port, Record, Source, plural
 from ..errors import CaseError
 from ..suggest import suggest
 from .records import Case, accepted, fields_of, identify, missing, node_class

@@ -34,10 +34,8 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
     CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
     """
-    from ..results.export import whole_file, write_dataset
-    from ..sensitivity.adjoint import adjoint
-    from ..sensitivity.objective_files import load_objectives
-    from ..sensitivity.request import Wanted
+    from ..results import whole_file, write_dataset
+    from ..sensitivity import Wanted, adjoint, load_objectives
     from .progress import Progress
     from .tables import write_csv
 

@@ -97,8 +97,7 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
 
     The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
     """
-    from ..results.export import whole_file
-    from ..results.summary import describe_run, describe_system, layout
+    from ..results import describe_run, describe_system, layout, whole_file
 
     asked = Study(**study)
     result = asked.simulate(asked.build(quiet), out, quiet)
@@ -120,8 +119,7 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
 def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool,
        out: Path | None) -> None:
     """Power flow of a case: a table of its buses."""
-    from ..equilibrium.build import build
-    from ..equilibrium.dispatch import Dispatch
+    from ..equilibrium import Dispatch, build
     from .progress import Progress
     from .tables import bus_table, totals, write_csv
 
@@ -160,7 +158,7 @@ def doctor(device: str) -> None:
     Derivatives against the complex step, equilibrium, permutation of instances, units and docs: what
     is wrong is said in words, and the exit code is 1.
     """
-    from ..testing.doctor import examine
+    from ..testing import examine
 
     sick = 0
     for name in sorted(plugins.devices) if device == "all" else [device]:
@@ -182,9 +180,8 @@ def convert(source: str, target: Path) -> None:
 
     The suffixes say which: 'gridcore convert case9.m case9.toml'. What was left out or decided is shown.
     """
-    from ..case.files import save_case
-    from ..case.validation import validate
-    from ..results.export import whole_file
+    from ..case import save_case, validate
+    from ..results import whole_file
 
     case = load(source)
     validate(case)
@@ -201,7 +198,7 @@ def export(run: Path, target: Path) -> None:
 
     The suffix says which: 'gridcore export wscc9.nc wscc9.csv'.
     """
-    from ..results.run import load_run
+    from ..results import load_run
 
     load_run(run).save(target)
     click.echo(str(target))

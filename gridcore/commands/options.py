@@ -19,10 +19,10 @@ import click
 from ..errors import GridcoreError, Interrupted
 
 if TYPE_CHECKING:
-    from ..case.records import Case
-    from ..equilibrium.equilibrium import Equilibrium
-    from ..results.run import Run
-    from ..tape.grid import Spacing
+    from ..case import Case
+    from ..equilibrium import Equilibrium
+    from ..results import Run
+    from ..tape import Spacing
 
 Command = Callable[..., Any]
 
@@ -138,7 +138,7 @@ def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
 
 def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
     """A case, read as the options of the verb say, with the changes of ``--set``; shows the notes of the reader."""
-    from ..case.files import load_case
+    from ..case import load_case
 
     context = click.get_current_context(silent=True)
     reading = dict(context.meta.get(_READING, {})) if context else {}
@@ -156,7 +156,7 @@ def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
 
 def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
     """The case with wider limits, at the operating point that the options of the verb lead to."""
-    from ..equilibrium.widen_limits import widen_limits
+    from ..equilibrium import widen_limits
     from .progress import Progress
 
     given = context.params if context else {}
@@ -236,7 +236,7 @@ class Study:
 
     def build(self, quiet: bool = False) -> Equilibrium:
         """The system, at its operating point."""
-        from ..equilibrium.build import build
+        from ..equilibrium import build
         from .progress import Progress
 
         loaded = load(self.case, self.changes, quiet)
@@ -245,7 +245,7 @@ class Study:
 
     def simulate(self, system: Equilibrium, out: Path, quiet: bool = False) -> Run:
         """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
-        from ..integrate.simulate import simulate
+        from ..integrate import simulate
         from .progress import Progress
 
         memory = None if self.memory is None else self.memory * 1e6

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..equilibrium import powerflow
-from ..results.export import whole_file
+from ..results import whole_file
 
 if TYPE_CHECKING:
-    from ..equilibrium.dispatch import Dispatch
-    from ..equilibrium.equilibrium import Equilibrium
+    from ..equilibrium import Dispatch, Equilibrium
 
 _KINDS = {powerflow.PQ: "PQ", powerflow.PV: "PV", powerflow.SLACK: "slack"}
 _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import DeviceError
-from ..registry.manager import loading
+from ..registry import loading
 from . import limits
 from .record import Record
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..contract.device import Device
-from ..contract.scope import GLOBALS, Path, Shape, kind_of
+from ..contract import GLOBALS, Device, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError
-from ..network.graph import Network
+from ..network import Network
 from ..suggest import suggest
 
 # What the whole system has in common is addressed as if it were a device: base.omega_b, base.base_mva.

@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..contract.scope import GLOBALS, Path, Scope, Shape, kind_of
+from ..contract import GLOBALS, Path, Scope, Shape, kind_of
 from ..errors import DeviceError
 
 Symbol = tuple[Path, str]

@@ -1,1 +1,15 @@
-"""equilibrium"""
+"""A system at its equilibrium: power flow, dispatch, initial state, their derivatives, given initial values.
+
+Imports from ``system`` and what is left of it.
+"""
+
+from .build import build
+from .derivative import InitialSensitivity
+from .dispatch import Dispatch
+from .equilibrium import Equilibrium
+from .starting_at import starting_at
+from .widen_limits import widen_limits
+
+__all__ = [
+    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "starting_at", "widen_limits",
+]

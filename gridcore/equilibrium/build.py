@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ..case.files import load_case
-from ..case.records import Case
-from ..case.validation import validate
+from ..case import Case, load_case, validate
 from ..errors import CaseError
-from ..system.system import System
+from ..system import System
 from .equilibrium import Equilibrium, at_values, find_equilibrium
 from .values import parameters
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ..equations.sparse_map import Entries, SparseMap
+from ..equations import Entries, SparseMap
 from ..kept import KeptFor
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium

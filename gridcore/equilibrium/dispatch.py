@@ -13,12 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import numerics
-from ..contract.device import Device
-from ..equations.kernel import Batch
-from ..equations.layout import Group
-from ..equations.sparse_map import Entries, SparseMap, entries, function_of
+from ..contract import Device
+from ..equations import Batch, Entries, Group, SparseMap, entries, function_of
 from ..errors import CaseError, DeviceError
-from ..system.system import System
+from ..system import System
 from . import powerflow
 
 

@@ -12,15 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import numerics
-from ..case.records import Case
-from ..case.validation import Instance, validate_again
-from ..contract.node import Bus
-from ..equations.workspace import Workspace
+from ..case import Case, Instance, validate_again
+from ..contract import Bus
+from ..equations import Workspace
 from ..errors import CaseError, InitialisationError
-from ..linear.newton import Newton
+from ..linear import Newton
 from ..suggest import suggest
-from ..system.switching import Switching
-from ..system.system import System
+from ..system import Switching, System
 from . import powerflow
 from .dispatch import Dispatch
 from .initialise import Initialisation, initialisation, start

@@ -18,17 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import numerics
-from ..contract.node import Bus
-from ..contract.scope import Scope
-from ..equations.kernel import Batch
-from ..equations.layout import Group
-from ..equations.sparse_map import SparseMap, entries, function_of
-from ..equations.trace import Trace
-from ..equations.workspace import Workspace
+from ..contract import Bus, Scope
+from ..equations import Batch, Group, SparseMap, Trace, Workspace, entries, function_of
 from ..errors import InitialisationError
 from ..kept import Kept, KeptFor
 from ..linear import Analysis, SingularMatrix
-from ..system.system import System
+from ..system import System
 
 # The equations of the same system with the same devices in service.
 _prepared: KeptFor[Initialisation] = KeptFor("initialisation")

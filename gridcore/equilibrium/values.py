@@ -7,13 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..case.validation import Instance
-from ..equations.kernel import Batch
-from ..equations.layout import Group
-from ..equations.sparse_map import function_of
-from ..equations.trace import Trace
+from ..case import Instance
+from ..equations import Batch, Group, Trace, function_of
 from ..errors import DeviceError
-from ..system.system import System
+from ..system import System
 
 
 def parameters(system: System, instances: Sequence[Instance], base_mva: float, frequency: float) -> np.ndarray:

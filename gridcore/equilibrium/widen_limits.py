@@ -8,10 +8,10 @@ import casadi as ca
 import numpy as np
 
 from .. import numerics
-from ..case.records import Case
-from ..contract.limits import Reached, bound_of
-from ..equations.sparse_map import function_of
-from ..system.switching import Trigger
+from ..case import Case
+from ..contract import Reached, bound_of
+from ..equations import function_of
+from ..system import Trigger
 from .build import build
 from .equilibrium import Equilibrium, beyond
 

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..equations.workspace import Workspace
+from ..equations import Workspace
 from ..errors import CaseError, PluginError
-from ..linear import Factors
-from ..linear.fixed_pattern import Coefficients
+from ..linear import Coefficients, Factors
 from ..registry import registries as plugins
 from ..suggest import suggest
-from ..tape.records import Method, Step
+from ..tape import Method, Step
 
 if TYPE_CHECKING:
     from .linearised import Linearised, Point

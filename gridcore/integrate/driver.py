@@ -14,12 +14,27 @@ from functools import partial
 import numpy as np
 
 from .. import numerics
-from ..equilibrium.equilibrium import Equilibrium
+from ..equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
-from ..linear.newton import Newton
-from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed
-from ..tape.grid import Spacing, finest, grid
-from ..tape.records import GRID, Arm, Cancel, Method, Resolve, Settings, Step, Switch, Tape
+from ..linear import Newton
+from ..tape import (
+    GRID,
+    SEGMENT,
+    Arm,
+    Cancel,
+    Checkpoint,
+    InMemory,
+    Method,
+    Recomputed,
+    Resolve,
+    Settings,
+    Spacing,
+    Step,
+    Switch,
+    Tape,
+    finest,
+    grid,
+)
 from .base import Stepper
 from .guards import Watch
 from .locate import Crossing, locate

@@ -12,14 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from .. import numerics
-from ..equations.sparse_map import SparseMap
-from ..equations.workspace import Workspace
-from ..equilibrium.equilibrium import Equilibrium
+from ..equations import SparseMap, Workspace
+from ..equilibrium import Equilibrium
 from ..errors import ConvergenceError
 from ..kept import KeptFor
-from ..linear import Factors, SingularMatrix
-from ..linear.fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
-from ..tape.records import Tape
+from ..linear import Coefficients, Factors, Pattern, SingularMatrix, end_of_step, step_transposed
+from ..tape import Tape
 
 # Times are sums: on one grid, steps have a few lengths that differ in the last digit.
 _LENGTHS = 12

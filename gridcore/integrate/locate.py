@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import numerics
-from ..equations.workspace import Workspace
+from ..equations import Workspace
 from ..errors import ConvergenceError, EventError
 
 _ITERATIONS = 100

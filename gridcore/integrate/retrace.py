@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import EventError, GridcoreError
-from ..results.run import Run
-from ..tape.grid import finest
-from ..tape.records import GRID, Method, Step
+from ..results import Run
+from ..tape import GRID, Method, Step, finest
 from .driver import Driver
 from .theta.step import Theta
 

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import numerics
-from ..linear.newton import Newton
-from ..system.system import System
+from ..linear import Newton
+from ..system import System
 
 
 def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarray,

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..equilibrium.equilibrium import Equilibrium
+from ..equilibrium import Equilibrium
 from ..errors import CaseError, GridcoreError
-from ..results.run import Run
-from ..results.signals import needed
-from ..tape.checkpoints import Recomputed, states
-from ..tape.grid import Spacing, finest, grid
+from ..results import Run, needed
+from ..tape import Recomputed, Spacing, finest, grid, states
 from .base import new_stepper
 from .driver import Driver
 

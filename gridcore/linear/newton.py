@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 
 from .. import numerics
-from ..equations.workspace import Workspace
+from ..equations import Workspace
 from ..errors import ConvergenceError
 from .base import SingularMatrix
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import PluginError
-from ..registry.registries import linear_solvers
+from ..registry import linear_solvers
 from .base import LinearSolver
 
 DEFAULT = "klu"

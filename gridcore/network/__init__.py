@@ -1,1 +1,10 @@
-"""The graph of a case, from which layout, dependants and islands are read: :class:`gridcore.network.graph.Network`."""
+"""The graph of a case: nodes, what connects them, what hangs on what; the skeleton from which the rest is read.
+
+Imports from ``case`` and what is left of it.
+"""
+
+from .graph import Network
+
+__all__ = [
+    "Network",
+]

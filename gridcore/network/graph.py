@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from ..case.validation import Instance
-from ..contract.node import Node
+from ..case import Instance
+from ..contract import Node
 
 
 class Network:

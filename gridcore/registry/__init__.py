@@ -5,6 +5,7 @@ kind, and registration for a session.
 """
 
 from .hookspecs import API, Register, hookimpl
+from .manager import loading
 from .records import (
     Adjoint,
     Analysis,
@@ -43,9 +44,40 @@ from .registries import (
 from .registry import Registry
 
 __all__ = [
-    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Command", "Companion", "Exporter", "Integrator",
-    "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register", "Registry",
-    "adjoints", "analyses", "cases", "commands", "companions", "devices", "exporters", "hookimpl", "integrators",
-    "jump_rules", "linear_solvers", "objective_kinds", "objective_shapes", "plots", "readers", "register",
-    "registered", "reload",
+    "API",
+    "REGISTRIES",
+    "Adjoint",
+    "Analysis",
+    "Cases",
+    "Command",
+    "Companion",
+    "Exporter",
+    "Integrator",
+    "JumpRule",
+    "LinearSolver",
+    "ObjectiveKind",
+    "ObjectiveShape",
+    "Plot",
+    "Reader",
+    "Register",
+    "Registry",
+    "adjoints",
+    "analyses",
+    "cases",
+    "commands",
+    "companions",
+    "devices",
+    "exporters",
+    "hookimpl",
+    "integrators",
+    "jump_rules",
+    "linear_solvers",
+    "loading",
+    "objective_kinds",
+    "objective_shapes",
+    "plots",
+    "readers",
+    "register",
+    "registered",
+    "reload",
 ]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..contract.node import Bus
+from ..contract import Bus
 
 if TYPE_CHECKING:
-    from ..equilibrium.equilibrium import Equilibrium
+    from ..equilibrium import Equilibrium
     from .run import Run
 
 
@@ -68,7 +68,7 @@ def rotor_devices(system: Equilibrium) -> list[str]:
             if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
 
 
-def infinite_buses(system: System) -> list[str]:
+def infinite_buses(system: Equilibrium) -> list[str]:
     """The sources that hold an AC bus and have no rotor."""
     rotating = set(rotor_devices(system))
     return [i.id for i in system.layout.instances if i.device.source and i.id not in rotating

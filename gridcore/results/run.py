@@ -12,12 +12,12 @@ import numpy as np
 
 from ..errors import GridcoreError
 from ..registry import registries as plugins
-from ..tape.records import Arm, Cancel, Switch, Tape
+from ..tape import Arm, Cancel, Switch, Tape
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..equilibrium.equilibrium import Equilibrium
+    from ..equilibrium import Equilibrium
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..tape.checkpoints import Recorded
-from ..contract.device import Declarations, Device
-from ..equations.pointwise import evaluate
+from ..contract import Declarations, Device, Node
+from ..equations import evaluate, function_of
 from ..errors import CaseError, NotRecorded
-from ..equations.sparse_map import function_of
 from ..suggest import suggest
-from ..contract.node import Node
+from ..tape import Recorded
 
 if TYPE_CHECKING:
-    from ..equilibrium.equilibrium import Equilibrium
-    from ..equations.layout import Group
+    from ..equations import Group, Trace
+    from ..equilibrium import Equilibrium
     from .run import Run, Stretch
-    from ..equations.trace import Trace
 
 # Columns evaluated at once: keeps the memory of a quantity of a large system bounded.
 _CHUNK = 200_000

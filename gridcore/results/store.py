@@ -20,20 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tape import records as trajectory
-from ..case import native
-from ..case.records import Case
-from ..tape.checkpoints import AUTO, Recorded, states
-from ..contract.device import Declarations
-from ..equilibrium.build import build
+from ..case import Case, native
+from ..contract import Declarations
+from ..equilibrium import build
 from ..errors import GridcoreError
+from ..tape import AUTO, Clock, Method, Recorded, Settings, Tape, states
+from ..tape import records as trajectory
 from .export import describe, whole_file
 from .run import Run, Stretch
 from .signals import Signal, signals
-from ..tape.records import Clock, Method, Settings, Tape
 
 if TYPE_CHECKING:
-    from ..equilibrium.equilibrium import Equilibrium
+    from ..equilibrium import Equilibrium
 
 FORMAT = "gridcore run"
 VERSION = 2

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..contract.node import Bus, Node, plural
+from ..contract import Bus, Node, plural
 from .rotors import Rotors, rotor_devices, rotors
 from .signals import kept
 
 if TYPE_CHECKING:
-    from ..equilibrium.equilibrium import Equilibrium
-    from ..tape.grid import Spacing
+    from ..equilibrium import Equilibrium
+    from ..tape import Spacing
     from .run import Run
 
 Line = tuple[str, str]

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..equilibrium.derivative import InitialSensitivity
+from ..equilibrium import InitialSensitivity
 from ..errors import CaseError
-from ..integrate.base import made_by
-from ..integrate.retrace import retrace
+from ..integrate import made_by, retrace
 from ..registry import registries as plugins
-from ..tape.records import GRID, Arm, Cancel, Record, Resolve, Step, Switch
+from ..tape import GRID, Arm, Cancel, Record, Resolve, Step, Switch
 from .objective import Objective, Weights, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters
 from .request import Wanted, replayable, table, warn_of_coincidence
@@ -20,7 +19,7 @@ from .request import Wanted, replayable, table, warn_of_coincidence
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..results.run import Run
+    from ..results import Run
 
 
 class ReverseSweep:

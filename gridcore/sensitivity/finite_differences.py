@@ -9,14 +9,14 @@ import numpy as np
 
 from .. import numerics
 from ..errors import CaseError, EventError
-from ..integrate.simulate import simulate
+from ..integrate import simulate
 from .objective import Objective, evaluate
 from .request import Wanted, table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..results.run import Run
+    from ..results import Run
 
 
 def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,

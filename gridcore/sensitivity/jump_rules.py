@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..integrate.base import StepOperator
-from ..integrate.linearised import Linearised
-from ..tape.records import Step
+from ..integrate import Linearised, StepOperator
+from ..tape import Step
 from .operators import Crossing, refuse_grazing
 
 

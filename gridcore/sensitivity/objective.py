@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..contract.scope import Path, Scope
-from ..equations.layout import BASE
-from ..equations.trace import numpy_on_symbols
+from ..contract import Path, Scope
+from ..equations import BASE, numpy_on_symbols
 from ..errors import CaseError
 from ..kept import KeptFor
 from .quadrature import Sampling, Steps, Taken
 from .same_function import fingerprint
 
 if TYPE_CHECKING:
-    from ..equilibrium.equilibrium import Equilibrium
-    from ..results.run import Run
+    from ..equilibrium import Equilibrium
+    from ..results import Run
 
 Function = Callable[[Any], Any]
 _joined: KeptFor[tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]] = KeptFor("objectives")

@@ -34,17 +34,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case.units import Base, convert
-from ..equations.layout import BASE
+from ..case import Base, convert
+from ..equations import BASE
 from ..errors import CaseError
 from ..registry import ObjectiveShape
 from ..registry import registries as plugins
-from ..results.signals import select
+from ..results import select
 from ..suggest import suggest
 from .objective import Integral, Objective, Sampled, Terminal
 
 if TYPE_CHECKING:
-    from ..equilibrium.equilibrium import Equilibrium
+    from ..equilibrium import Equilibrium
 
 _COMMON = ("name", "kind", "of", "sigma")
 HEADINGS = ("title", "source", "remarks")

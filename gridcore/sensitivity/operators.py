@@ -12,12 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import numerics
-from ..equilibrium.equilibrium import Equilibrium
+from ..equilibrium import Equilibrium
 from ..errors import EventError
-from ..integrate.base import Operator, StepOperator, Stepper, made_by
-from ..integrate.linearised import Linearised, Point
-from ..system.switching import Trigger
-from ..tape.records import Step, Switch, Tape
+from ..integrate import Linearised, Operator, Point, StepOperator, Stepper, made_by
+from ..system import Trigger
+from ..tape import Step, Switch, Tape
 
 
 class GrazingWarning(UserWarning):

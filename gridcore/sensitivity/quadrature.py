@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import CaseError
-from ..integrate.base import made_by
-from ..tape.records import Step
+from ..integrate import made_by
+from ..tape import Step
 
 if TYPE_CHECKING:
-    from ..results.run import Run
+    from ..results import Run
 
 
 @dataclass

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..equations.layout import BASE
+from ..equations import BASE
 from ..errors import CaseError
-from ..integrate.base import made_by
+from ..integrate import made_by
 from ..kept import KeptFor
 from ..registry import registries as plugins
 from ..suggest import suggest
-from ..tape.records import Switch
+from ..tape import Switch
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..equilibrium.equilibrium import Equilibrium
-    from ..results.run import Run
-    from ..tape.records import Tape
+    from ..equilibrium import Equilibrium
+    from ..results import Run
+    from ..tape import Tape
     from .objective import Objective
 
 DISPATCH = ("power flow", "direct")

@@ -1,1 +1,11 @@
-"""system"""
+"""The structure of an assembled system, immutable: kernels, patterns, switching, islands.
+
+Imports from ``linear`` and what is left of it.
+"""
+
+from .switching import Switching, Trigger
+from .system import System
+
+__all__ = [
+    "Switching", "System", "Trigger",
+]

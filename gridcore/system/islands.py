@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..contract.node import Bus
-from ..equations.layout import Layout
+from ..contract import Bus
+from ..equations import Layout
 from ..errors import NetworkError
 
 

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..contract.device import Guard
-from ..equations.kernel import Batch, Batches, Direct
-from ..equations.layout import Group, Layout
-from ..equations.sparse_map import function_of
-from ..equations.trace import Trace
+from ..contract import Guard
+from ..equations import Batch, Batches, Direct, Group, Layout, Trace, function_of
 from .islands import Islands
 
 

@@ -18,16 +18,24 @@ import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
-from ..case.validation import Instance
-from ..equations.kernel import Batch, c_source
-from ..equations.layout import Group, Layout
+from ..case import Instance
+from ..equations import (
+    Batch,
+    Entries,
+    Equations,
+    Group,
+    Layout,
+    SparseMap,
+    Trace,
+    Workspace,
+    c_source,
+    entries,
+    function_of,
+)
 from ..equations.native import Runtime, load
-from ..equations.sparse_map import Entries, SparseMap, entries, function_of
-from ..equations.trace import Trace
-from ..equations.workspace import Equations, Workspace
 from ..kept import Kept
 from ..linear import Analysis, Factors, linear_solver
-from ..network.graph import Network
+from ..network import Network
 from .islands import Islands
 from .switching import Switching
 

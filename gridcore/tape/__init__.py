@@ -3,6 +3,30 @@
 Imports from ``errors`` alone.
 """
 
-from .records import GRID, Arm, Cancel, Clock, Method, Resolve, Step, Switch, Tape
+from .checkpoints import AUTO, SEGMENT, Checkpoint, InMemory, Recomputed, Recorded, states
+from .grid import Spacing, finest, grid
+from .records import GRID, Arm, Cancel, Clock, Method, Record, Resolve, Settings, Step, Switch, Tape
 
-__all__ = ["GRID", "Arm", "Cancel", "Clock", "Method", "Resolve", "Step", "Switch", "Tape"]
+__all__ = [
+    "AUTO",
+    "GRID",
+    "SEGMENT",
+    "Arm",
+    "Cancel",
+    "Checkpoint",
+    "Clock",
+    "InMemory",
+    "Method",
+    "Recomputed",
+    "Record",
+    "Recorded",
+    "Resolve",
+    "Settings",
+    "Spacing",
+    "Step",
+    "Switch",
+    "Tape",
+    "finest",
+    "grid",
+    "states",
+]

@@ -6,4 +6,6 @@ It may import all stages. A plugin's tests call these checks; built-in methods p
 from .doctor import Report, examine
 from .integrators import check_integrator
 
-__all__ = ["Report", "check_integrator", "examine"]
+__all__ = [
+    "Report", "check_integrator", "examine",
+]

@@ -16,15 +16,24 @@ import casadi as ca
 import numpy as np
 
 from .. import numerics
-from ..contract.device import REQUIRED, Declarations, Device, Guard, Timer
-from ..contract.injectors import Load, Source
-from ..contract.node import Node
-from ..contract.scope import GLOBALS, Path, Scope, Shape, kind_of
-from ..equations.kernel import Batch, c_source, vector_function
+from ..contract import (
+    GLOBALS,
+    REQUIRED,
+    Declarations,
+    Device,
+    Guard,
+    Load,
+    Node,
+    Path,
+    Scope,
+    Shape,
+    Source,
+    Timer,
+    kind_of,
+)
+from ..equations import Batch, Symbol, Trace, c_source, vector_function
 from ..equations.native import INTERPRETER, load
-from ..equations.trace import Symbol, Trace
-from ..equilibrium.build import build
-from ..equilibrium.equilibrium import Equilibrium
+from ..equilibrium import Equilibrium, build
 from ..errors import DeviceError, GridcoreError
 from .complex_step import derivative_of, perturbed
 from .testbed import case_of, known, plausible, shape_of

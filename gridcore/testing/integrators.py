@@ -11,21 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..case.records import Case
-from ..contract.device import Algebraic, Device, Mode, Param, State, guard, timer
-from ..contract.record import Record
-from ..equilibrium.build import build
-from ..equilibrium.equilibrium import Equilibrium
-from ..integrate import Stepper, simulate
-from ..integrate.base import new_stepper
+from ..case import Case
+from ..contract import Algebraic, Device, Mode, Param, Record, State, guard, timer
+from ..equilibrium import Equilibrium, build
+from ..integrate import Stepper, new_stepper, simulate
 from ..registry import Integrator, registered
-from ..results.run import Run
-from ..sensitivity.adjoint import adjoint
-from ..sensitivity.finite_differences import differences
-from ..sensitivity.objective import Integral, Terminal
-from ..sensitivity.operators import Replay
-from ..tape.checkpoints import SEGMENT
-from ..tape.records import GRID, Step
+from ..results import Run
+from ..sensitivity import Integral, Replay, Terminal, adjoint, differences
+from ..tape import GRID, SEGMENT, Step
 from .doctor import Report
 
 T_END, STEP = 1.5, 0.02

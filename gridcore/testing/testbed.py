@@ -12,13 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..case.records import Case
-from ..contract.device import REQUIRED, Device, Param, Setpoint
-from ..contract.injectors import Source
-from ..contract.node import Bus, Node, Port
-from ..contract.record import Record
-from ..contract.scope import Shape
-from ..equations.trace import Trace
+from ..case import Case
+from ..contract import REQUIRED, Bus, Device, Node, Param, Port, Record, Setpoint, Shape, Source
+from ..equations import Trace
 from ..errors import DeviceError
 from ..registry import registered
 from ..registry import registries as plugins

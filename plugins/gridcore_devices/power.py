@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Quantity
+from gridcore.contract import Quantity
 
 _TINY = 1e-100  # keeps a square root differentiable where a magnitude is zero
 

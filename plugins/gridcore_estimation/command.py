@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands.options import Study, file_of, system_options, time_options
+from gridcore.commands import Study, file_of, system_options, time_options
 from gridcore.registry import plots
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def _tell(number: int, iterate: Iterate) -> None:
 
 
 def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
-    from gridcore.commands.tables import Table, write_csv
-    from gridcore.results.export import whole_file, write_dataset
+    from gridcore.commands import Table, write_csv
+    from gridcore.results import whole_file, write_dataset
 
     run = result.runs[0]
     click.echo(f"\n{result.table(level).text()}\n")

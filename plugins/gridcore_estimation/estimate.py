@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.equilibrium.equilibrium import Equilibrium
+from gridcore.equilibrium import Equilibrium
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
-from gridcore.tape.grid import Spacing
+from gridcore.tape import Spacing
 
 from .fit import Fit
 from .identifiability import Identifiability

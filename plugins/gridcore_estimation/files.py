@@ -117,7 +117,7 @@ def _wide(path: Path, heading: list[str], rows: list[tuple[int, list[str]]]) -> 
 
 def write_csv(data: Measurements, path: Path) -> None:
     """See :meth:`Measurements.to_csv`."""
-    from gridcore.results.export import whole_file
+    from gridcore.results import whole_file
 
     with whole_file(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

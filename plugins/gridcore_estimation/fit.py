@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import norm, t
 
-from gridcore.commands.tables import Table
+from gridcore.commands import Table
 
 from .identifiability import Identifiability
 from .methods import Outcome
@@ -18,8 +18,8 @@ from .uncertainty import Whiteness, ljung_box
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.results.run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 WHITE = 0.01  # a smaller p-value is told
 # Residuals that are a smaller part of the values are those of the arithmetic: nothing was measured.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr
 
-from gridcore.commands.tables import Table
+from gridcore.commands import Table
 from gridcore.errors import GridcoreError
 
 # Of normalised columns: a combination that moves the samples by less than this part of what its members do.

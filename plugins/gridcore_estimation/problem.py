@@ -14,23 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case.units import Base, convert
-from gridcore.equilibrium.starting_at import starting_at
+from gridcore.case import Base, convert
+from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.simulate import simulate
-from gridcore.results.signals import select
-from gridcore.sensitivity import At, Objective, Sampling, Sum
-from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.request import Wanted, unit_of, warn_of_coincidence
+from gridcore.integrate import simulate
+from gridcore.results import select
+from gridcore.sensitivity import At, Objective, Sampling, Sum, Wanted, adjoint, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
-from gridcore.tape.grid import Spacing
+from gridcore.tape import Spacing
 
 from .measurements import Measurements
 from .sampling import Channels, Samples, between, by_adjoint, forward
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.results.run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 _KEPT = 3  # trials whose runs are kept: the present one, the last, and one between
 

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.kept import KeptFor
-from gridcore.sensitivity import At, Sampling, Terminal
-from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.objective import functions
-from gridcore.sensitivity.request import Wanted
+from gridcore.sensitivity import At, Sampling, Terminal, Wanted, adjoint, functions
 from gridcore_tsa.sensitivities import begin
 
 if TYPE_CHECKING:
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
     from .problem import Recording
 

@@ -16,10 +16,7 @@ import numpy as np
 
 from gridcore import Run
 from gridcore.errors import ConvergenceError
-from gridcore.sensitivity import Integral, Objective, Sum
-from gridcore.sensitivity.adjoint import ReverseSweep
-from gridcore.sensitivity.objective import Weights, evaluate, functions
-from gridcore.sensitivity.operators import Replay
+from gridcore.sensitivity import Integral, Objective, Replay, ReverseSweep, Sum, Weights, evaluate, functions
 from gridcore.tape import Step
 
 from .sundials import NearIdentity, solver_class

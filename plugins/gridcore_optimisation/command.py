@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gridcore.commands.options import Study, file_of, system_options, time_options
+from gridcore.commands import Study, file_of, system_options, time_options
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -37,11 +37,11 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     Gradients are exact. The case with the values found goes to CASE_optimum.toml in the folder --out, the iterations to
     CASE_optimum.csv, everything to CASE_optimum.nc. The exit code is 1 where the solver did not converge.
     """
-    from gridcore.case.files import save_case
-    from gridcore.commands.tables import write_csv
+    from gridcore.case import save_case
+    from gridcore.commands import write_csv
     from gridcore.registry import plots
-    from gridcore.results.export import whole_file, write_dataset
-    from gridcore.sensitivity.objective_files import load_objectives
+    from gridcore.results import whole_file, write_dataset
+    from gridcore.sensitivity import load_objectives
 
     from .measures import Constraint
     from .report import iterations, limits, parameters
@@ -95,7 +95,7 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
     folder --out.
     """
-    from gridcore.commands.tables import write_csv
+    from gridcore.commands import write_csv
 
     from .critical import critical_value
     from .report import attempts, sensitivities

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case.records import Case
-from gridcore.commands.progress import Progress
-from gridcore.equilibrium.build import build
-from gridcore.equilibrium.equilibrium import Equilibrium
+from gridcore.case import Case
+from gridcore.commands import Progress
+from gridcore.equilibrium import Equilibrium, build
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
-from gridcore.results.rotors import rotors
-from gridcore.sensitivity import Terminal
-from gridcore.sensitivity.adjoint import adjoint
-from gridcore.sensitivity.request import Wanted
-from gridcore.tape.grid import Spacing
-from gridcore.tape.records import Switch
+from gridcore.results import rotors
+from gridcore.sensitivity import Terminal, Wanted, adjoint
+from gridcore.tape import Spacing, Switch
 from gridcore_tsa.sensitivities import begin
 
 from .saddle import Passage, passages
@@ -27,7 +23,7 @@ from .saddle import Passage, passages
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.integrate.simulate import simulate
-from gridcore.sensitivity import Objective
-from gridcore.sensitivity.adjoint import adjoint
-from gridcore.tape.grid import Spacing
+from gridcore.integrate import simulate
+from gridcore.sensitivity import Objective, adjoint
+from gridcore.tape import Spacing
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
 
 @runtime_checkable

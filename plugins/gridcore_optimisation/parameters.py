@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.sensitivity.request import Wanted
+from gridcore.sensitivity import Wanted
 from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
 Pair = tuple[float, float]
 _USUAL = 0.1  # a usual change, as a part of the value

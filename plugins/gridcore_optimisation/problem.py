@@ -20,7 +20,7 @@ from .measures import Constraint, Measure, Simulation
 from .parameters import Parameters
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
 _ROUND_OFF = 1e-13
 _STEEP = 10.0  # where a trial failed, the objective is taken to rise so that its minimum is at this part of the step

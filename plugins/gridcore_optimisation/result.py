@@ -11,7 +11,7 @@ from scipy.optimize import lsq_linear
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
     from .problem import Problem, Trial
     from .solvers import Ended

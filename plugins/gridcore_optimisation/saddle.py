@@ -21,8 +21,8 @@ import numpy as np
 from gridcore.linear import SingularMatrix
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.results.run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 _ROUNDS = 12
 _POINTS = 160

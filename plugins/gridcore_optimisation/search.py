@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gridcore.case.records import Case
-from gridcore.commands.progress import Progress
-from gridcore.equilibrium.build import build
-from gridcore.equilibrium.equilibrium import Equilibrium
+from gridcore.case import Case
+from gridcore.commands import Progress
+from gridcore.equilibrium import Equilibrium, build
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
-from gridcore.tape.grid import Spacing
+from gridcore.tape import Spacing
 
 from .measures import Constraint, Measure, Simulation
 from .parameters import Pair, Parameters

@@ -16,8 +16,7 @@ def plot_command(run: Path, out: Path | None) -> None:
 
     Speeds, rotor angles, bus voltages and field voltages, with the events marked.
     """
-    from gridcore.results.export import whole_file
-    from gridcore.results.run import load_run
+    from gridcore.results import load_run, whole_file
 
     from .figures import plot
 

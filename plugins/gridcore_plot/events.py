@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gridcore.results.run import Event
+from gridcore.results import Event
 
 if TYPE_CHECKING:
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 ROWS = 8
 _NAMED = 2

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 # Inches.
 WIDTH, LEFT, RIGHT, BOTTOM, TITLE = 8.0, 0.85, 1.05, 0.5, 0.22

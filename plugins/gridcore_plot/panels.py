@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.contract.node import Bus
-from gridcore.results.rotors import Rotors, infinite_buses, rotor_devices, rotors
-from gridcore.results.signals import kept, signals
+from gridcore.contract import Bus
+from gridcore.results import Rotors, infinite_buses, kept, rotor_devices, rotors, signals
 
 if TYPE_CHECKING:
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 # States are shown one panel each where there is no network; more than this would be unreadable.
 _STATES_SHOWN = 6

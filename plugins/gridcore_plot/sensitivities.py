@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.commands.tables import per
+from gridcore.commands import per
 
 from .figures import compose, drawn
 from .panels import Panel
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 PANELS_SHOWN = 6
 

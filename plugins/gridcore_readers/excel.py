@@ -14,8 +14,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import native
-from gridcore.case.records import Case, Record
+from gridcore.case import Case, Record, grouped, headings, named, set_heading, unwritable
 from gridcore.errors import CaseError
 
 SHEET = "case"
@@ -51,7 +50,7 @@ def _headings(case: Case, rows: list[tuple[int, tuple[Any, ...]]], file: str) ->
         place = f"sheet {SHEET} row {n}"
         if not isinstance(key, str):
             raise CaseError("the first column is the name of a heading", file=file, row=place)
-        native.set_heading(case, key, "" if value is None else value, file, place)
+        set_heading(case, key, "" if value is None else value, file, place)
 
 
 def _records(model: str, rows: list[tuple[int, tuple[Any, ...]]], file: str) -> Iterator[Record]:
@@ -78,14 +77,14 @@ def write(case: Case, path: Path) -> None:
     """Write a case; a name that would change because rows are grouped by model is written down."""
     import openpyxl
 
-    rows, names = native.grouped(case)
+    rows, names = grouped(case)
     if SHEET in rows:
         raise CaseError("no model can have the name of this sheet", file=str(path), field=SHEET)
-    headings = {**native.headings(case), **case.about}
+    heading = {**headings(case), **case.about}
     sheets: dict[str, list[list[_Cell | None]]] = {SHEET: [
-        [_cell(key, case, key), _cell(value, case, key) if value != "" else None] for key, value in headings.items()]}
+        [_cell(key, case, key), _cell(value, case, key) if value != "" else None] for key, value in heading.items()]}
     for model, records in rows.items():
-        all_fields = [native.named(record, names.get(id(record))) for record in records]
+        all_fields = [named(record, names.get(id(record))) for record in records]
         columns = list(dict.fromkeys(key for fields in all_fields for key in fields))
         sheets[model] = [[_cell(column, records[0], column) for column in columns]]
         sheets[model] += [[_cell(fields[key], record, key) if key in fields else None for key in columns]
@@ -125,7 +124,7 @@ def _cell(value: Any, where: Any, key: str) -> _Cell:
         number = int(value) if isinstance(value, int) else float(value)
         return _Cell(repr(number), "s" if math.isinf(number) else "n")  # of a number itself it would write 16 digits
     if not isinstance(value, str) or not value:
-        raise native.unwritable(value, where, key)
+        raise unwritable(value, where, key)
     if ILLEGAL_CHARACTERS_RE.search(value):
         raise CaseError("has a character that a spreadsheet cannot hold", field=key)
     return _Cell(value, "s")

@@ -16,9 +16,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from gridcore.case.records import Case, Record
-from gridcore.case.validation import Instance, validate
-from gridcore.contract.injectors import Load
+from gridcore.case import Case, Instance, Record, validate
+from gridcore.contract import Load
 from gridcore.errors import CaseError
 
 from .characteristics import shares

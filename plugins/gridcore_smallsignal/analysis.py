@@ -15,8 +15,8 @@ from .modes import Modes, collect
 from .zeros import zero_modes
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.results.run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 METHODS = ("auto", "dense", "sparse")
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from gridcore.equations.kernel import Batch, c_source, vector_function
+from gridcore.equations import Batch, c_source, vector_function
 from gridcore.equations.native import load
 from gridcore.kept import KeptFor
 
 if TYPE_CHECKING:
-    from gridcore.equations.layout import Group
-    from gridcore.equations.trace import Trace
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equations import Group, Trace
+    from gridcore.equilibrium import Equilibrium
 
 _prepared: KeptFor[BilinearGradient] = KeptFor("bilinear")
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands.options import load, placed, system_options
+from gridcore.commands import load, placed, system_options
 from gridcore.registry import plots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
     from .modes import Modes
 
@@ -40,8 +40,8 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
     With --out all go to CASE_eig.csv and CASE_eig.nc in that folder, derivatives to CASE_eig_sensitivities.csv; with
     --plot the figure to CASE_eig.png.
     """
-    from gridcore.commands.progress import Progress
-    from gridcore.sensitivity.request import Wanted
+    from gridcore.commands import Progress
+    from gridcore.sensitivity import Wanted
 
     from .analysis import small_signal
     from .report import mode_table, shown
@@ -83,8 +83,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     Shown is each mode at the first and at the last value; with --out all values go to CASE_locus.nc, with --plot the
     figure to CASE_locus.png.
     """
-    from gridcore.commands.progress import Progress
-    from gridcore.commands.tables import Table
+    from gridcore.commands import Progress, Table
 
     from .analysis import small_signal
     from .locus import root_locus
@@ -124,8 +123,7 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     """
     import numpy as np
 
-    from gridcore.commands.progress import Progress
-    from gridcore.commands.tables import Table
+    from gridcore.commands import Progress, Table
 
     from .locus import damping_map
 
@@ -151,8 +149,8 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
 
 
 def _build(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool) -> Equilibrium:
-    from gridcore.commands.progress import Progress
-    from gridcore.equilibrium.build import build
+    from gridcore.commands import Progress
+    from gridcore.equilibrium import build
 
     loaded = load(case, changes)
     with Progress("building"), placed(loaded):
@@ -206,7 +204,7 @@ def _told(value: complex) -> str:
 
 def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -> Any:
     """Derivatives of the modes shown, one row for each mode and parameter."""
-    from gridcore.commands.tables import Table
+    from gridcore.commands import Table
 
     found = modes.sensitivities(wrt, numbers)
     pairs = [(i, j) for i in range(found.sizes["mode"]) for j in range(found.sizes["parameter"])]
@@ -220,13 +218,13 @@ def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -
 
 
 def _write(table: Any, path: Path) -> None:
-    from gridcore.commands.tables import write_csv
+    from gridcore.commands import write_csv
 
     write_csv(table, path)
 
 
 def _dataset(locus: Any, path: Path) -> None:
-    from gridcore.results.export import write_dataset
+    from gridcore.results import write_dataset
 
     write_dataset(locus.to_xarray(), path)
 
@@ -234,7 +232,7 @@ def _dataset(locus: Any, path: Path) -> None:
 def _written(system: Equilibrium, out: Path | None, plot: bool, ending: str,
              writers: dict[str, Callable[[Path], Any] | None]) -> list[Path]:
     """Write what is asked for; the files that were written."""
-    from gridcore.results.export import whole_file
+    from gridcore.results import whole_file
 
     stem = re.sub(r"[^\w.-]+", "_", system.case.name).strip("._") or "case"
     paths = []

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.results.run import Run
+from gridcore.results import Run
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
 # A rate (per second, in the state's unit) or a residual that still counts as zero.
 TOLERANCE = 1e-6

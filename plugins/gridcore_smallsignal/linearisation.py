@@ -24,8 +24,8 @@ from gridcore.linear import SingularMatrix
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.results.run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 
 class Jacobian:

@@ -20,7 +20,7 @@ from .tracking import follow
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.equilibrium.equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
 
 @dataclass(frozen=True, eq=False)

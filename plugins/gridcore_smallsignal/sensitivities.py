@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.equilibrium.derivative import InitialSensitivity
+from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
-from gridcore.sensitivity.request import Wanted
+from gridcore.sensitivity import Wanted
 
 from .bilinear import BilinearGradient
 

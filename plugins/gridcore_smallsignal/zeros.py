@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from gridcore.contract.node import Bus
+from gridcore.contract import Bus
 from gridcore.linear import SingularMatrix
 
 from .linearisation import Linearisation

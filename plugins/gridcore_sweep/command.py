@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands.options import load, method_options, read_options, read_value, system_options, time_options
+from gridcore.commands import load, method_options, read_options, read_value, system_options, time_options
 from gridcore.errors import GridcoreError, Interrupted
 
 from .defaults import T_END
@@ -64,8 +64,8 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     gridcore sweep wscc9 --line-faults all --clear critical
     gridcore sweep wscc9 --vary GEN2.H=4:8:9 --vary fault.clear=0.15,0.18
     """  # noqa: D301
-    from gridcore.commands.progress import Progress
-    from gridcore.results.export import whole_file, write_dataset
+    from gridcore.commands import Progress
+    from gridcore.results import whole_file, write_dataset
 
     from .files import is_sweep
     from .sweep import stored, sweep

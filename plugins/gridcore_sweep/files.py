@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from gridcore.commands.options import read_value
+from gridcore.commands import read_value
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 

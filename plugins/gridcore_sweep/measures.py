@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.contract.node import Bus
+from gridcore.contract import Bus
 from gridcore.errors import CaseError
-from gridcore.results.rotors import rotors
-from gridcore.results.signals import select
+from gridcore.results import rotors, select
 from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.results.run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 TAKES = {"min": np.argmin, "max": np.argmax, "start": None, "end": None, "range": None}
 

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridcore.case.records import Case, Record
-from gridcore.case.validation import Instance, ValidCase, validate
+from gridcore.case import Case, Instance, Record, ValidCase, validate
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 

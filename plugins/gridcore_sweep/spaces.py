@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.case.validation import Instance, ValidCase
-from gridcore.contract.injectors import Load, Source
-from gridcore.contract.node import Node
+from gridcore.case import Instance, ValidCase
+from gridcore.contract import Load, Node, Source
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 

@@ -7,16 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridcore.case.files import load_case
-from gridcore.case.records import Case
-from gridcore.case.validation import ValidCase, validate
-from gridcore.commands.options import placed
+from gridcore.case import Case, ValidCase, load_case, validate
+from gridcore.commands import placed
 from gridcore.errors import CaseError
-from gridcore.integrate.base import new_stepper
-from gridcore.results.rotors import rotor_devices
-from gridcore.results.signals import needed
+from gridcore.integrate import new_stepper
+from gridcore.results import needed, rotor_devices
 from gridcore.suggest import suggest
-from gridcore.tape.grid import finest, grid
+from gridcore.tape import finest, grid
 
 from .contingencies import contingencies
 from .defaults import T_END
@@ -27,7 +24,7 @@ from .spaces import grid as grid_of
 from .worker import KEEP, NONE, Setup, Task, system_of
 
 if TYPE_CHECKING:
-    from gridcore.tape.grid import Spacing
+    from gridcore.tape import Spacing
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import CaseError
-from gridcore.results.export import whole_file
+from gridcore.results import whole_file
 
 from .executors import executor
 from .store import Store
@@ -18,7 +18,7 @@ from .table import Table
 from .worker import NONE, Result, work
 
 if TYPE_CHECKING:
-    from gridcore.case.records import Case
+    from gridcore.case import Case
 
 
 def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str | None = None,

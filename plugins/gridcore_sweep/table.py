@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.commands.tables import Table as Columns
+from gridcore.commands import Table as Columns
 from gridcore.errors import CaseError
-from gridcore.results.export import whole_file
+from gridcore.results import whole_file
 from gridcore.suggest import suggest
 
 from .measures import SEARCHED, UNITS

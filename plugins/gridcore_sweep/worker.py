@@ -13,20 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridcore.case.records import Case
-from gridcore.equilibrium.build import build
-from gridcore.equilibrium.equilibrium import Equilibrium
+from gridcore.case import Case
+from gridcore.equilibrium import Equilibrium, build
 from gridcore.errors import CaseError, GridcoreError
-from gridcore.integrate.simulate import simulate
-from gridcore.results.signals import needed
-from gridcore.tape.checkpoints import InMemory, Recorded
-from gridcore.tape.grid import Spacing
+from gridcore.integrate import simulate
+from gridcore.results import needed
+from gridcore.tape import InMemory, Recorded, Spacing
 
 from .measures import Measure, measured
 from .scenarios import Search, Value
 
 if TYPE_CHECKING:
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 NONE, UNSTABLE, EVERY = "none", "unstable", "all"
 KEEP = (NONE, UNSTABLE, EVERY)

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands.options import (
-    Study,
-    file_of,
-    method_options,
-    sensitivity_options,
-    system_options,
-    time_options,
-)
+from gridcore.commands import Study, file_of, method_options, sensitivity_options, system_options, time_options
 from gridcore.registry import plots
 
 if TYPE_CHECKING:
@@ -39,10 +32,9 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     The largest of each is shown; all go to CASE_tsa.csv and CASE_tsa.nc in the folder --out, the figure to
     CASE_tsa.png. Beside an event they are derivatives at a time that stands still.
     """
-    from gridcore.commands.progress import Progress
-    from gridcore.results.export import whole_file, write_dataset
-    from gridcore.results.signals import select
-    from gridcore.sensitivity.request import Wanted
+    from gridcore.commands import Progress
+    from gridcore.results import select, whole_file, write_dataset
+    from gridcore.sensitivity import Wanted
 
     from .sensitivities import replaying, tsa
     from .work import COUNTERS
@@ -72,7 +64,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
 
 def _extremes(table: xr.DataArray) -> str:
     """The largest derivative of each quantity in each parameter, and when."""
-    from gridcore.commands.tables import Table, per
+    from gridcore.commands import Table, per
 
     at = np.abs(table.values).argmax(axis=0)
     pairs = list(np.ndindex(at.shape))

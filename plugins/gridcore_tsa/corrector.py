@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gridcore.linear.newton import Newton
+from gridcore.linear import Newton
 
 from .work import Work
 
 if TYPE_CHECKING:
-    from gridcore.equations.workspace import Workspace
+    from gridcore.equations import Workspace
 
 # The iteration of a step also ends when less than this part of the tolerance is left to correct, or when corrections
 # below this no longer shrink.

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.registry import jump_rules
-from gridcore.sensitivity.objective import Objective, evaluate
-from gridcore.sensitivity.request import Wanted, replayable, table
+from gridcore.sensitivity import Objective, Wanted, evaluate, replayable, table
 
 from .sensitivities import begin
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 
 def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.equilibrium.derivative import InitialSensitivity
+from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
 from gridcore.registry import jump_rules
-from gridcore.sensitivity.objective import Terminal, Traced, trace
-from gridcore.sensitivity.operators import Replay, ResolveOperator, carried_parameters
-from gridcore.sensitivity.request import Wanted, replayable, unit_of, warn_of_coincidence
+from gridcore.sensitivity import (
+    Replay,
+    ResolveOperator,
+    Terminal,
+    Traced,
+    Wanted,
+    carried_parameters,
+    replayable,
+    trace,
+    unit_of,
+    warn_of_coincidence,
+)
 from gridcore.suggest import suggest
 
 from .strategies import STRATEGIES, Strategy
@@ -23,7 +32,7 @@ from .sweep import ForwardSweep
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.results.run import Run
+    from gridcore.results import Run
 
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,

@@ -23,22 +23,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.integrate.base import Operator
-from gridcore.integrate.linearised import Point
-from gridcore.integrate.theta.operator import ThetaOperator
-from gridcore.integrate.theta.predictor import weights
-from gridcore.integrate.theta.step import Theta
-from gridcore.linear import Factors
-from gridcore.linear.fixed_pattern import Coefficients
-from gridcore.sensitivity.operators import Replay, ResolveOperator
-from gridcore.tape.records import Step
+from gridcore.integrate import Operator, Point, Theta, ThetaOperator, weights
+from gridcore.linear import Coefficients, Factors
+from gridcore.sensitivity import Replay, ResolveOperator
+from gridcore.tape import Step
 
 from .corrector import Corrector
 from .gmres import gmres
 
 if TYPE_CHECKING:
-    from gridcore.equilibrium.equilibrium import Equilibrium
-    from gridcore.tape.records import Tape
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.tape import Tape
 
 # Before anything happens most sensitivities are zero but for the round-off of equations whose terms are of order one:
 # below this, corrections count by themselves, not by what they correct.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.sensitivity.operators import Replay
-from gridcore.tape.records import Arm, Cancel, Record, Resolve, Step, Switch
+from gridcore.sensitivity import Replay
+from gridcore.tape import Arm, Cancel, Record, Resolve, Step, Switch
 
 
 class ForwardSweep:

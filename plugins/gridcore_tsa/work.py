@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gridcore.equations.kernel import Batch
-    from gridcore.equations.workspace import Workspace
+    from gridcore.equations import Batch, Workspace
     from gridcore.linear import Factors
 
 COUNTERS = ("steps", "newton_iterations", "jacobians", "factorisations", "solves", "right_hand_sides", "direct_solves",

@@ -1,7 +1,6 @@
 import pytest
 
-from gridcore.case.files import load_case, save_case
-from gridcore.case.records import Case
+from gridcore.case import Case, load_case, save_case
 from gridcore.errors import CaseError
 from gridcore.registry import Cases, Reader, registered
 

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gridcore.case.records import Case, Record, identify
-from gridcore.case.validation import validate
-from gridcore.contract.device import Device, Field, Input, Param, Reference, State, timer
-from gridcore.contract.injectors import Load, Source
-from gridcore.contract.node import Bus
+from gridcore.case import Case, Record, validate
+from gridcore.case.records import identify
+from gridcore.contract import Bus, Device, Field, Input, Load, Param, Reference, Source, State, timer
 from gridcore.errors import CaseError, PluginError
 from gridcore.registry import registered
 

@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from gridcore.case.units import TABLE, Base, accepted, convert
+from gridcore.case import Base, convert
+from gridcore.case.units import TABLE, accepted
 from gridcore.errors import CaseError
 
 WSCC = Base(mva=100.0, kv=230.0, frequency=60.0)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import gridcore as gc
 from gridcore.case.files import shipped
-from gridcore.commands.grad import products
+from gridcore.commands import products
 from gridcore.commands.main import gridcore
 
 FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 import gridcore as gc
+from gridcore.commands import Progress
 from gridcore.commands.main import gridcore
-from gridcore.commands.progress import Progress
 from gridcore.registry import registries as plugins
 
 SMALL = """\

@@ -12,21 +12,24 @@ from devices_for_tests import registered
 from numpy.testing import assert_allclose
 
 import gridcore as gc
-from gridcore.contract.blocks import (
+from gridcore.contract import (
     PI,
     Block,
     Deadband,
-    HighGate,
-    Integrator,
+    Device,
     Lag,
     LeadLag,
     Limit,
     LowGate,
+    Param,
     RateLimitedLag,
     SecondOrderLag,
+    State,
     Washout,
+    quantity,
+    timer,
 )
-from gridcore.contract.device import Device, Param, State, quantity, timer
+from gridcore.contract.blocks import HighGate, Integrator
 from gridcore.errors import DeviceError, GridcoreError, InitialisationError
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.contract.scope import Scope, Shape
-from gridcore.equations.trace import Trace
+from gridcore.contract import Scope, Shape
+from gridcore.equations import Trace
 
 
 class Pole(gc.Node):

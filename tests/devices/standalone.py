@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Device
-from gridcore.contract.node import Bus
-from gridcore.contract.scope import Path, Scope, Shape
+from gridcore.contract import Bus, Device, Path, Scope, Shape
 
 GLOBALS = {"time": 0.0, "omega_b": 120 * np.pi, "base_mva": 100.0}
 

@@ -10,7 +10,7 @@ from standalone import Alone
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.testing.doctor import examine
+from gridcore.testing import examine
 from gridcore_devices import COMPLOAD
 
 # a record of ACTIVSg200_dynamics.dyr

@@ -18,7 +18,7 @@ from workbench import BenchMachine, built
 import gridcore as gc
 import gridcore_devices
 from gridcore.errors import CaseError
-from gridcore.testing.doctor import examine
+from gridcore.testing import examine
 from gridcore.testing.testbed import known
 
 # Figures of the size of those in IEEE Std 421.5-2005, annex H, with limits that the steps below reach.

@@ -14,10 +14,9 @@ from scipy.integrate import solve_ivp
 from standalone import Alone
 
 import gridcore as gc
-from gridcore.contract.device import Input, Param, Setpoint, State, quantity
-from gridcore.contract.injectors import Source
+from gridcore.contract import Input, Param, Setpoint, Source, State, quantity
 from gridcore.errors import GridcoreError
-from gridcore.testing.doctor import examine
+from gridcore.testing import examine
 from gridcore.testing.testbed import known
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 

@@ -12,9 +12,9 @@ from scipy.optimize import fsolve
 from standalone import Alone
 
 import gridcore as gc
-from gridcore.contract.device import Device
+from gridcore.contract import Device
 from gridcore.errors import DeviceError, GridcoreError
-from gridcore.testing.doctor import examine
+from gridcore.testing import examine
 from gridcore_devices import GENCLS, GENROE, GENROU, GENSAL, Classical
 
 # Kundur (1994), example 12.6; saturation of ACTIVSg200's largest unit

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from standalone import Alone, shape_of
 
 import gridcore_devices
-from gridcore.equations.trace import Trace
+from gridcore.equations import Trace
 from gridcore.registry import registries as plugins
 from gridcore_devices import DEVICES, GENROU, SEXS, ZIP, Line
 

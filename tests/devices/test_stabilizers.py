@@ -15,7 +15,7 @@ from workbench import BenchMachine, built
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.testing.doctor import examine
+from gridcore.testing import examine
 from gridcore.testing.testbed import known
 from gridcore_devices import IEEEST, SEXS
 

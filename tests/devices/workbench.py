@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gridcore as gc
-from gridcore.contract.device import Device, Input, Param, Setpoint
-from gridcore.contract.injectors import Source
+from gridcore.contract import Device, Input, Param, Setpoint, Source
 from gridcore.testing.testbed import known
 
 # what a diagram calls a signal, and where it is on the bench

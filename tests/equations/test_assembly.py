@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from devices_for_tests import Limited, registered, system
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Param
+from gridcore.contract import Algebraic, Device, Param
 from gridcore.equations.native import FALLBACK, compiler
 
 needs_compiler = pytest.mark.skipif(compiler.compiler_path() is None, reason="no C compiler")

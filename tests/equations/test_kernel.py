@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from gridcore.equations.kernel import Batch, c_source, vector_function
+from gridcore.equations import Batch, c_source, vector_function
 from gridcore.equations.native import compiler
 from gridcore.equations.native.compiler import compile_libraries
 

@@ -7,7 +7,7 @@ import pytest
 from devices_for_tests import registered, system
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Input, Mode, Param, Reference, Setpoint, State
+from gridcore.contract import Algebraic, Device, Input, Mode, Param, Reference, Setpoint, State
 
 
 class Plant(Device):

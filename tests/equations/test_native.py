@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.equations.kernel import Batch, Batches, c_source, vector_function
+from gridcore.equations import Batch, Batches, c_source, vector_function
 from gridcore.equations.native import FALLBACK, INTERPRETER, Direct, compiler, load, native, runtime
 from gridcore.errors import CompilerWarning, GridcoreError
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.equations import Workspace
 from gridcore.equations.native import FALLBACK, runtime
-from gridcore.equations.workspace import Workspace
 
 COMPILED = pytest.param(runtime(), marks=pytest.mark.skipif(runtime() is FALLBACK, reason="no C compiler"),
                         id="compiled")

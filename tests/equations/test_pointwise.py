@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.equations.pointwise import evaluate
-from gridcore.equations.sparse_map import function_of
+from gridcore.equations import evaluate, function_of
 
 x, y = ca.SX.sym("x"), ca.SX.sym("y")
 UNARY = (ca.sqrt, ca.exp, ca.log, ca.sin, ca.cos, ca.tan, ca.asin, ca.acos, ca.atan, ca.sinh, ca.cosh, ca.tanh,

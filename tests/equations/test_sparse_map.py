@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from devices_for_tests import Delayed, Limited, LinearDAE, system
 
 import gridcore as gc
-from gridcore.equations.kernel import vector_function
-from gridcore.equations.sparse_map import Entries, SparseMap
+from gridcore.equations import Entries, SparseMap, vector_function
 
 
 def slopes(f, Z, columns, h=1e-3):

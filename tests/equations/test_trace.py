@@ -6,23 +6,24 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from gridcore.contract.device import (
+from gridcore.contract import (
     Algebraic,
+    Bus,
     Device,
     Input,
+    Load,
     Mode,
     Param,
     Reference,
     Setpoint,
+    Shape,
+    Source,
     State,
     guard,
     quantity,
     timer,
 )
-from gridcore.contract.injectors import Load, Source
-from gridcore.contract.node import Bus
-from gridcore.contract.scope import Shape
-from gridcore.equations.trace import Trace, numpy_on_symbols
+from gridcore.equations import Trace, numpy_on_symbols
 from gridcore.errors import DeviceError
 
 BUS = Shape(Bus)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.equilibrium.starting_at import starting_at
-from gridcore.sensitivity.objective import evaluate
+from gridcore.equilibrium import starting_at
+from gridcore.sensitivity import evaluate
 
 SYSTEM = gc.build("wscc9")
 START = {"GEN2.omega": 1.002, "GEN3.Eqp": 0.75}

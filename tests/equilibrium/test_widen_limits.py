@@ -7,8 +7,7 @@ from devices_for_tests import registered
 
 import gridcore as gc
 from gridcore.commands.main import gridcore
-from gridcore.contract.blocks import Lag
-from gridcore.contract.device import Device, Param, Setpoint, quantity
+from gridcore.contract import Device, Lag, Param, Setpoint, quantity
 
 
 def kundur(**values):

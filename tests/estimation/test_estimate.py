@@ -53,7 +53,7 @@ def test_values_and_covariance_are_those_of_scipys_curve_fit(data):
 
 def test_times_of_events_and_initial_values_are_found_too():
     true = {"fault.clear": 0.1751, "GEN1.omega": 1.002, "GEN1.H": 3.8}
-    from gridcore.equilibrium.starting_at import starting_at
+    from gridcore.equilibrium import starting_at
 
     system = starting_at(smib().with_values({"fault.clear": 0.1751, "GEN1.H": 3.8}), {"GEN1.omega": 1.002})
     fit = gc.analyses.estimate(smib(), fabricated(system), list(true), tolerance=1e-9)

@@ -7,7 +7,7 @@ import pytest
 from fabrication import CLEAR, fabricated, smib
 
 import gridcore as gc
-from gridcore.equilibrium.starting_at import starting_at
+from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError
 from gridcore_estimation import Measurements, Recording
 from gridcore_estimation.problem import Problem, TrialFailed

@@ -16,10 +16,10 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Param, State
+from gridcore.contract import Algebraic, Device, Param, State
 from gridcore.equations import Workspace
-from gridcore.integrate.driver import Driver
-from gridcore.linear.newton import Newton
+from gridcore.integrate import Driver
+from gridcore.linear import Newton
 from gridcore.tape import Method
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 from gridcore_ida.stepper import Ida

@@ -9,7 +9,7 @@ import pytest
 from devices_for_tests import LinearDAE, system
 
 import gridcore as gc
-from gridcore.tape.records import GRID
+from gridcore.tape import GRID
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,7 +10,7 @@ from devices_for_tests import Clockwork, Delayed, DelayedForGood, DelayedOwnCanc
 
 import gridcore as gc
 from gridcore.case.files import shipped
-from gridcore.integrate.driver import Driver
+from gridcore.integrate import Driver
 from gridcore.integrate.guards import Watch
 from gridcore.tape import Method
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall

@@ -22,8 +22,8 @@ from devices_for_tests import (
 )
 
 import gridcore as gc
-from gridcore.contract.device import Device, Mode, Param, State, guard
-from gridcore.tape.records import Resolve, Step, Switch
+from gridcore.contract import Device, Mode, Param, State, guard
+from gridcore.tape import Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
 METHODS = ["theta", *(["ida"] if importlib.util.find_spec("scikits_odes_sundials") else [])]

@@ -6,8 +6,8 @@ import pytest
 from devices_for_tests import Clockwork, Delayed, Limited, registered, system
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard
-from gridcore.tape.records import Step
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
+from gridcore.tape import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 

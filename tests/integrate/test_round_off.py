@@ -7,10 +7,9 @@ import pytest
 from devices_for_tests import registered, system
 
 import gridcore as gc
-from gridcore.contract.blocks import Limit
-from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard
+from gridcore.contract import Algebraic, Device, Limit, Mode, Param, State, guard
 from gridcore.integrate.round_off import round_off, visible
-from gridcore.linear.newton import Newton
+from gridcore.linear import Newton
 
 
 class Amplified(Device):

@@ -9,7 +9,7 @@ from devices_for_tests import Clockwork, Driven, Explosion, Limited, LinearDAE, 
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridcore.equations.native import FALLBACK, runtime
-from gridcore.linear.fixed_pattern import Pattern
+from gridcore.linear import Pattern
 
 RUNTIMES = [FALLBACK, *([] if runtime() is FALLBACK else [runtime()])]
 

@@ -8,9 +8,8 @@ import pytest
 from devices_for_tests import registered
 
 import gridcore as gc
-from gridcore.results.rotors import infinite_buses, rotors
-from gridcore.results.summary import describe_system, layout
-from gridcore.testing.doctor import examine
+from gridcore.results import describe_system, infinite_buses, layout, rotors
+from gridcore.testing import examine
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gridcore as gc
-from gridcore.case.validation import validate
-from gridcore.equations.layout import Layout
-from gridcore.network.graph import Network
+from gridcore.case import validate
+from gridcore.equations import Layout
+from gridcore.network import Network
 from gridcore.system.islands import Islands
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.results.rotors import rotors
+from gridcore.results import rotors
 from gridcore_optimisation import critical, saddle
 from gridcore_optimisation.critical import critical_value
 

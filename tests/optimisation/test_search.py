@@ -7,7 +7,7 @@ import pytest
 from quadratics import NAMES, SYSTEM, Linear, Quadratic
 
 import gridcore as gc
-from gridcore.sensitivity.objective_files import load_objectives
+from gridcore.sensitivity import load_objectives
 from gridcore_optimisation import Constraint, Measure, Simulation, optimise, problem
 from gridcore_optimisation import measures as measures_module
 

@@ -12,8 +12,7 @@ import pytest
 from matplotlib.transforms import Bbox
 
 import gridcore as gc
-from gridcore.results.rotors import rotors
-from gridcore.results.run import Event
+from gridcore.results import Event, rotors
 from gridcore_plot.curves import ALL_LABELLED, COLOURS, GREY, STANDING_OUT, outliers, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
 from gridcore_plot.figures import plot

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import gridcore as gc
-from gridcore.case.files import load_case, save_case
-from gridcore.case.validation import validate
+from gridcore.case import load_case, save_case, validate
 from gridcore.errors import GridcoreError
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from shared_data import shared
 
 import gridcore as gc
-from gridcore.case.validation import validate
+from gridcore.case import validate
 from gridcore.commands.main import gridcore as command
 from gridcore.errors import CaseError
 from gridcore_readers import dyr

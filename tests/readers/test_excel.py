@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.case.files import load_case, save_case, shipped
-from gridcore.case.records import Case, Record
-from gridcore.case.validation import validate
+from gridcore.case import Case, Record, load_case, save_case, validate
+from gridcore.case.files import shipped
 from gridcore.errors import CaseError
 from gridcore_readers import excel
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.case.files import load_case
-from gridcore.case.records import Record
+from gridcore.case import Record, load_case
 from gridcore.errors import CaseError
 from gridcore_readers import matpower
 

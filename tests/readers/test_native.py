@@ -4,12 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.case import native
-from gridcore.case.files import load_case, save_case, shipped
-from gridcore.case.records import Case, Record
-from gridcore.case.validation import validate
-from gridcore.contract.device import Device, Param
-from gridcore.contract.node import Bus
+from gridcore.case import Case, Record, load_case, native, save_case, validate
+from gridcore.case.files import shipped
+from gridcore.contract import Bus, Device, Param
 from gridcore.errors import CaseError
 from gridcore.registry import registered
 

@@ -9,8 +9,8 @@ import pytest
 from shared_data import shared
 
 import gridcore as gc
-from gridcore.case.validation import validate
-from gridcore.equilibrium.dispatch import Dispatch
+from gridcore.case import validate
+from gridcore.equilibrium import Dispatch
 from gridcore.errors import CaseError
 from gridcore_readers import raw
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scripts import DOCS, script
 
 import gridcore as gc
-from gridcore.sensitivity.objective import evaluate
+from gridcore.sensitivity import evaluate
 
 a3 = script("reference_a3")
 SAMPLE = {"wscc9_paper": ["GEN1.P0", "GEN3.P0", "GEN2.Q0", "BUS2.Vm0", "BUS6.Vm0", "BUS3.Va0"],

@@ -234,7 +234,7 @@ def test_register_objective_kinds_and_shapes_serve_objective_files(install, tmp_
         def register_objective_shapes(register):
             register("double", double, fields=("factor",))
     """)
-    from gridcore.sensitivity.objective_files import load_objectives
+    from gridcore.sensitivity import load_objectives
 
     file = tmp_path / "o.toml"
     row = 'of = "BUS1.Vm"\nkind = "start"\nshape = "double"\nat = 0.05\n'

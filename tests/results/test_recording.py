@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gridcore as gc
-from gridcore.tape import checkpoints as checkpoint
-from gridcore.results import store
-from gridcore.tape.checkpoints import OnDisk, Recorded
 from gridcore.commands.main import gridcore
 from gridcore.errors import NotRecorded
-from gridcore.results.signals import select
+from gridcore.results import select, store
+from gridcore.tape import Recorded
+from gridcore.tape import checkpoints as checkpoint
+from gridcore.tape.checkpoints import OnDisk
 
 SYSTEM = gc.build("wscc9")
 PATTERNS = ["GEN*.omega", "GEN2.*", "BUS7.Vm", "BUS*.Va", "EXC1.Efd", "EXC*.VR", "LINE5-7.I1", "GEN1.P"]

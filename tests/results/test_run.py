@@ -13,9 +13,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import CaseError, DeviceError, GridcoreError
-from gridcore.results.rotors import rotors
-from gridcore.results.signals import select, signals
-from gridcore.results.summary import describe_run, describe_system, layout
+from gridcore.results import describe_run, describe_system, layout, rotors, select, signals
 
 
 @pytest.fixture(scope="module")

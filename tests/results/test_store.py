@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.results import store
-from gridcore.tape import records as trajectory
 from gridcore.errors import GridcoreError, NetworkError
-from gridcore.tape.records import Arm, Cancel, Resolve, Settings, Step, Switch
+from gridcore.results import store
+from gridcore.tape import Arm, Cancel, Resolve, Settings, Step, Switch
+from gridcore.tape import records as trajectory
 
 
 def stored(run, folder):

@@ -24,7 +24,7 @@ import numpy as np
 import gridcore as gc
 from gridcore.equilibrium.equilibrium import find_equilibrium
 from gridcore.errors import EventError, GridcoreError
-from gridcore.sensitivity.objective import evaluate
+from gridcore.sensitivity import evaluate
 
 VERDICTS = ("agree", "changed", "grazing", "FAIL")
 RELATIVE = 1e-7

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from gridcore.case.records import Case
-from gridcore.case.validation import Instance, validate
-from gridcore.contract.node import Bus
-from gridcore.contract.scope import Scope, Shape
+from gridcore.case import Case, Instance, validate
+from gridcore.contract import Bus, Scope, Shape
 
 TINY = 1e-40
 

@@ -10,8 +10,8 @@ from scenes import record
 from studies import Study
 
 import gridcore as gc
-from gridcore.case.validation import validate
-from gridcore.registry.registries import devices
+from gridcore.case import validate
+from gridcore.registry import devices
 
 INDUSTRY: dict[str, Callable[[], Study]] = {}
 

@@ -18,9 +18,9 @@ from equations import TINY, Equations, Group, Happened, address, polish, solve
 from rules import ThetaRule, TrBdf2Rule
 from scipy.optimize import brentq
 
-from gridcore.case.records import Case
-from gridcore.contract.device import Guard
-from gridcore.sensitivity.objective import Integral, Objective, Sampled, Terminal
+from gridcore.case import Case
+from gridcore.contract import Guard
+from gridcore.sensitivity import Integral, Objective, Sampled, Terminal
 
 MERGE = 1e-9  # times closer than this part of a step are one
 ACROSS = 1e-10  # what initialisation takes for the other side of zero

@@ -9,7 +9,7 @@ import numpy as np
 from studies import Study
 
 import gridcore as gc
-from gridcore.contract.device import Device, Mode, Param, State, guard, quantity, timer
+from gridcore.contract import Device, Mode, Param, State, guard, quantity, timer
 
 STUDIES: dict[str, Callable[[], Study]] = {}
 

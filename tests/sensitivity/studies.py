@@ -12,7 +12,7 @@ from oracle import Oracle
 from rules import ThetaRule, TrBdf2Rule
 
 import gridcore as gc
-from gridcore.sensitivity.objective import Integral, Objective, Sampled, Terminal
+from gridcore.sensitivity import Integral, Objective, Sampled, Terminal
 
 EXACT = 1e-10  # against the complex step
 SAME = 1e-12  # adjoint against forward

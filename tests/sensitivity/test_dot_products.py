@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from studies import Study
 
 import gridcore as gc
-from gridcore.equilibrium.derivative import InitialSensitivity
+from gridcore.equilibrium import InitialSensitivity
 from gridcore.equilibrium.powerflow import PQ
 from gridcore.registry import registries as plugins
-from gridcore.sensitivity.operators import Replay, carried_parameters
-from gridcore.tape.records import Resolve, Step, Switch
+from gridcore.sensitivity import Replay, carried_parameters
+from gridcore.tape import Resolve, Step, Switch
 
 V, W = 3, 2  # tangents and adjoints at once
 

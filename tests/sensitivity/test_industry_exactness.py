@@ -10,8 +10,8 @@ from industry_studies import INDUSTRY
 from scenes import DEVICES
 from studies import compare
 
-from gridcore.case.validation import validate
-from gridcore.registry.registries import devices
+from gridcore.case import validate
+from gridcore.registry import devices
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ import scenes
 from devices_for_tests import SMALL, registered
 
 import gridcore as gc
-from gridcore.contract.device import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, State, guard
 from gridcore.errors import EventError
 from gridcore.registry import JumpRule
-from gridcore.sensitivity.jump_rules import Discrete
+from gridcore.sensitivity import Discrete
 from gridcore.sensitivity.operators import GrazingWarning
 
 

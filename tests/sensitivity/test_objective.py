@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.sensitivity.objective import Sampling, evaluate
+from gridcore.sensitivity import evaluate
+from gridcore.sensitivity.objective import Sampling
 
 # beside the fault (0.1 to 0.183 s) and the trip of a line (0.192 s), on points of the grid and between them
 TIMES = np.array([0.0, 0.0985, 0.1, 0.104, 0.18, 0.1815, 0.1849, 0.31, 0.5])

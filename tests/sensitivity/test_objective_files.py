@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import gridcore as gc
 from gridcore.case.files import shipped
 from gridcore.errors import CaseError
-from gridcore.sensitivity.objective_files import load_objectives
+from gridcore.sensitivity import load_objectives
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gridcore as gc
-from gridcore.case.records import Case
+from gridcore.case import Case
 
 CONSTANT_POWER = {"pZ": 0, "pI": 0, "pP": 1, "qZ": 0, "qI": 0, "qP": 1}
 

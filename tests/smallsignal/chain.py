@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 import gridcore as gc
-from gridcore.case.validation import validate
-from gridcore.equilibrium.equilibrium import Equilibrium, find_equilibrium
+from gridcore.case import validate
+from gridcore.equilibrium import Equilibrium
+from gridcore.equilibrium.equilibrium import find_equilibrium
 from gridcore.equilibrium.values import parameters
 
 # Central differences of order 6: halving the step leaves a 64th of the error.

@@ -144,7 +144,7 @@ def test_common_speed_is_damped_by_what_damps_the_machines():
 
 def test_cost_is_one_adjoint_solve_a_mode_whatever_the_number_of_parameters(system, modes, monkeypatch):
     """A complex eigenvalue is two real right-hand sides; the kernel of second derivatives runs once a mode."""
-    from gridcore.equilibrium.derivative import InitialSensitivity
+    from gridcore.equilibrium import InitialSensitivity
     from gridcore_smallsignal.bilinear import BilinearGradient
 
     made, gradients = [], []

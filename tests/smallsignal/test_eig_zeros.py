@@ -7,7 +7,7 @@ import pytest
 from book import book_case
 
 import gridcore as gc
-from gridcore.contract.device import Device, Param, State
+from gridcore.contract import Device, Param, State
 
 
 def zeros(system):

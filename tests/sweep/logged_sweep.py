@@ -10,7 +10,7 @@ from pathlib import Path
 from sweep_tasks import logged
 
 import gridcore_sweep.sweep
-from gridcore.commands.main import main
+from gridcore.commands import main
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background of a shell ignore it

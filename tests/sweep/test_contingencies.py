@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.case.validation import validate
+from gridcore.case import validate
 from gridcore_sweep.contingencies import contingencies
 from gridcore_sweep.scenarios import without_events
 from gridcore_sweep.study import study

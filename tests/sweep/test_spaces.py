@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gridcore as gc
-from gridcore.case.validation import validate
+from gridcore.case import validate
 from gridcore_sweep.scenarios import product
 from gridcore_sweep.spaces import Space, draws, grid, rows
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.equilibrium.starting_at import starting_at
+from gridcore.equilibrium import starting_at
 
 
 def again(thing):

@@ -7,7 +7,7 @@ import pytest
 from devices_for_tests import Delayed, DelayedForGood, DelayedOwnCancel, Limited, registered, system
 
 import gridcore as gc
-from gridcore.contract.device import Device, Mode, Param, State, guard, timer
+from gridcore.contract import Device, Mode, Param, State, guard, timer
 
 
 class Switchboard(Device):

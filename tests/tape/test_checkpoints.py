@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import gridcore as gc
 from gridcore.equations import Workspace
-from gridcore.tape.checkpoints import SEGMENT, OnDisk, Recomputed, first_checkpoint
-from gridcore.tape.records import Switch
+from gridcore.tape import SEGMENT, Recomputed, Switch
+from gridcore.tape.checkpoints import OnDisk, first_checkpoint
 
 STUDIES: dict[str, dict[str, Any]] = {
     # located crossings in every segment; a fault and limits; a delay that is cancelled

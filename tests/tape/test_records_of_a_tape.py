@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
-from gridcore.tape.records import GRID, Settings, Switch, Tape
+from gridcore.tape import GRID, Settings, Switch, Tape
 
 values = arrays(float, (5,), elements=st.sampled_from([0.0, 1.0, -2.5, np.inf, np.nan]))
 

@@ -6,11 +6,23 @@ import numpy as np
 import pytest
 
 from gridcore.case.units import TABLE
-from gridcore.contract.device import Algebraic, Device, Input, Mode, Param, Setpoint, State, guard, quantity, timer
-from gridcore.contract.injectors import Load, Source
+from gridcore.contract import (
+    Algebraic,
+    Device,
+    Input,
+    Load,
+    Mode,
+    Param,
+    Setpoint,
+    Source,
+    State,
+    guard,
+    quantity,
+    timer,
+)
 from gridcore.registry import registries as plugins
+from gridcore.testing import examine
 from gridcore.testing.complex_step import derivative_of, perturbed, value_of
-from gridcore.testing.doctor import examine
 from gridcore_devices import TwoAxis
 
 

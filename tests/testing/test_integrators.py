@@ -10,9 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
-from gridcore.integrate import Advance, Stepper
-from gridcore.integrate.theta.operator import ThetaOperator
-from gridcore.integrate.theta.step import Theta
+from gridcore.integrate import Advance, Stepper, Theta, ThetaOperator
 from gridcore.registry import integrators, registered
 from gridcore.testing import check_integrator
 from gridcore.testing.integrators import STEP, T_END, Fading, solution

@@ -13,7 +13,7 @@ from scenes import case_of, record
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
-from gridcore.contract.device import Algebraic, Device, Param, State, guard, timer
+from gridcore.contract import Algebraic, Device, Param, State, guard, timer
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 from gridcore_trbdf2.stepper import TrBdf2

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...tape.records import Step
+from ...tape import Step
 from ..base import StepOperator
 from ..linearised import Linearised
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 
 from ... import numerics
-from ...equations.workspace import Workspace
+from ...equations import Workspace
 from ...errors import CaseError
-from ...linear.newton import Newton
-from ...tape.records import Step
+from ...linear import Newton
+from ...tape import Step
 from ..base import Advance, Stepper
 from ..linearised import Linearised
 from .operator import ThetaOperator

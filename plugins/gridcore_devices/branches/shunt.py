@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Device, Param
+from gridcore.contract import Device, Param
 
 from ..power import drawn_power
 from .pi import times

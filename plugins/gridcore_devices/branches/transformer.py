@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Device, Param
+from gridcore.contract import Device, Param
 
 from ..power import branch_flows
 from .pi import admittance, check_impedance, pi_currents, times

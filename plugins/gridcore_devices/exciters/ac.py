@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gridcore.contract.blocks import LeadLag, Washout
-from gridcore.contract.device import Algebraic, Param, State, quantity
+from gridcore.contract import Algebraic, LeadLag, Param, State, Washout, quantity
 
 from .exciter import SensingExciter
 from .rectifier import Rectifier, source

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import LeadLag, Washout
-from gridcore.contract.device import Param, Setpoint, State
+from gridcore.contract import LeadLag, Param, Setpoint, State, Washout
 
 from .exciter import SensingExciter
 from .saturation import Saturation, factor, quadratic

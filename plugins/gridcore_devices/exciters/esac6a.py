@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.blocks import LeadLag, Limit
-from gridcore.contract.device import Param
+from gridcore.contract import LeadLag, Limit, Param
 
 from .ac import ACExciter, alternator, check_order
 

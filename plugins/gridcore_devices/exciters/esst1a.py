@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import Lag, LeadLag, Limit, Washout
-from gridcore.contract.device import Algebraic, Param
+from gridcore.contract import Algebraic, Lag, LeadLag, Limit, Param, Washout
 
 from .ac import check_order
 from .exciter import SensingExciter

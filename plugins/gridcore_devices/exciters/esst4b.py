@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import PI, Lag, Limit
-from gridcore.contract.device import Algebraic, Param
+from gridcore.contract import PI, Algebraic, Lag, Limit, Param
 
 from .ac import check_order
 from .compound import compound_voltage

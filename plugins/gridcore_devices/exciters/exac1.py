@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.blocks import Lag
-from gridcore.contract.device import Param
+from gridcore.contract import Lag, Param
 
 from .ac import RegulatedAC, check_order, regulated
 

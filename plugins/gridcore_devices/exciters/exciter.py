@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gridcore.contract.blocks import Lag
-from gridcore.contract.device import Device, Input, Param, Setpoint
+from gridcore.contract import Device, Input, Lag, Param, Setpoint
 
 
 class Exciter(Device):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import PI, Lag, LeadLag, Limit, Washout
-from gridcore.contract.device import Param, State
+from gridcore.contract import PI, Lag, LeadLag, Limit, Param, State, Washout
 
 from .ac import check_order
 from .compound import compound_voltage

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Param
+from gridcore.contract import Param
 
 from .dc1 import DC1, dc1_rates, dc1_start
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.device import State
+from gridcore.contract import State
 
 from .dc import Commutator, lower, trimmed, upper
 from .dc1 import DC1, dc1_rates, dc1_start

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import Block, Change, Signal
+from gridcore.contract import Block, Change, Signal
 
 
 class Rectifier(Block):

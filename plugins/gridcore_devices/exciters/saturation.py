@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Device, Param
+from gridcore.contract import Device, Param
 
 
 class Saturation(Device):

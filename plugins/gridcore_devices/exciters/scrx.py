@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import Lag, LeadLag
-from gridcore.contract.device import Algebraic, Mode, Param, guard, quantity
+from gridcore.contract import Algebraic, Lag, LeadLag, Mode, Param, guard, quantity
 
 from .ac import check_order
 from .exciter import Exciter

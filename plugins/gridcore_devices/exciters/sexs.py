@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.blocks import Lag, LeadLag
-from gridcore.contract.device import Param, quantity
+from gridcore.contract import Lag, LeadLag, Param, quantity
 
 from .ac import check_order
 from .exciter import Exciter

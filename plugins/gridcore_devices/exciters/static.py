@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Device, Input, Param, Setpoint, State
+from gridcore.contract import Device, Input, Param, Setpoint, State
 
 
 class StaticExciter(Device):

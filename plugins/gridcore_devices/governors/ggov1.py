@@ -7,8 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import Deadband, Lag, LeadLag, Limit, LowGate, RateLimitedLag, Washout
-from gridcore.contract.device import Algebraic, Device, Param, Setpoint, State, quantity
+from gridcore.contract import (
+    Algebraic,
+    Deadband,
+    Device,
+    Lag,
+    LeadLag,
+    Limit,
+    LowGate,
+    Param,
+    RateLimitedLag,
+    Setpoint,
+    State,
+    Washout,
+    quantity,
+)
 
 _NEVER = 1e3  # pu: what a control asks for, or the width of a band, that is not to be reached
 

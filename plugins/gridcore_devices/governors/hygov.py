@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.blocks import Lag, Limit
-from gridcore.contract.device import Algebraic, Device, Param, Setpoint, State
+from gridcore.contract import Algebraic, Device, Lag, Limit, Param, Setpoint, State
 
 
 class HYGOV(Device):

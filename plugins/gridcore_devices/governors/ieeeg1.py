@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.blocks import Lag, LeadLag, RateLimitedLag
-from gridcore.contract.device import Algebraic, Device, Param, Setpoint
+from gridcore.contract import Algebraic, Device, Lag, LeadLag, Param, RateLimitedLag, Setpoint
 
 
 class IEEEG1(Device):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Device, Param, Setpoint, State
+from gridcore.contract import Device, Param, Setpoint, State
 
 
 class TGOV1(Device):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Mode, Param, Setpoint, State, guard, quantity
-from gridcore.contract.injectors import Load
+from gridcore.contract import Load, Mode, Param, Setpoint, State, guard, quantity
 
 from ..power import complex_power, drawn_power
 from .voltage import drawn_current, power_law

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Param, Setpoint, State
-from gridcore.contract.injectors import Load
+from gridcore.contract import Load, Param, Setpoint, State
 
 from ..power import drawn_power
 from .voltage import drawn_current, power_law

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Param, Setpoint, quantity
+from gridcore.contract import Param, Setpoint, quantity
 
 from ..power import complex_power, injected_power
 from .rotor import SynchronousMachine, swing

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Param
+from gridcore.contract import Param
 
 from .classical import Classical
 from .rotor import swing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract.device import quantity
+from gridcore.contract import quantity
 
 from .round_rotor import RoundRotor, round_rotor_start
 from .saturation import exponential

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import quantity
+from gridcore.contract import quantity
 
 from .round_rotor import RoundRotor, round_rotor_start
 from .saturation import quadratic

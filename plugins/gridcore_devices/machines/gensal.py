@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import State, quantity
+from gridcore.contract import State, quantity
 
 from .saturation import quadratic
 from .subtransient import Subtransient, d_axis, d_axis_start, phasors

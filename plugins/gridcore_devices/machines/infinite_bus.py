@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Algebraic, Param, Setpoint
-from gridcore.contract.injectors import Source
+from gridcore.contract import Algebraic, Param, Setpoint, Source
 
 from ..power import injected_power
 

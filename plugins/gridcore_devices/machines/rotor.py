@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Input, Param, State
-from gridcore.contract.injectors import Source
+from gridcore.contract import Input, Param, Source, State
 
 
 class SynchronousMachine(Source):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Param, State, quantity
+from gridcore.contract import Param, State, quantity
 
 from .subtransient import Subtransient, d_axis, d_axis_start, phasors
 

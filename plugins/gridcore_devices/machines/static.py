@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Param, Setpoint
-from gridcore.contract.injectors import Source
+from gridcore.contract import Param, Setpoint, Source
 
 from ..loads.voltage import power_law
 

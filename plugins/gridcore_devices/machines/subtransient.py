@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Input, Param, State, quantity
+from gridcore.contract import Input, Param, State, quantity
 
 from ..power import injected_power
 from .park import to_network, to_rotor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Device, Mode, Param, State, quantity, timer
+from gridcore.contract import Device, Mode, Param, State, quantity, timer
 
 NEVER = float("inf")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Algebraic, Input, Param, State, quantity
+from gridcore.contract import Algebraic, Input, Param, State, quantity
 
 from ..power import injected_power
 from .park import steady_state, to_network, to_rotor

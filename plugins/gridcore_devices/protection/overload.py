@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract.device import Device, Param, guard
+from gridcore.contract import Device, Param, guard
 
 
 class OverloadRelay(Device):

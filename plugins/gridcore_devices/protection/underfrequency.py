@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.device import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, State, guard
 
 
 class UnderFrequencyLoadShedding(Device):

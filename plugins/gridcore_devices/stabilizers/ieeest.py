@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract.blocks import LeadLag, Limit, SecondOrderLag
-from gridcore.contract.device import Algebraic, Device, Mode, Param, State, guard, quantity
+from gridcore.contract import Algebraic, Device, LeadLag, Limit, Mode, Param, SecondOrderLag, State, guard, quantity
 
 from ..machines.park import to_rotor
 
