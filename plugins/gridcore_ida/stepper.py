@@ -142,8 +142,7 @@ class Ida(Stepper):
             self._work["restarts"] += 1
         else:
             self._solver.init_step(t, y, yp)
-        self._begun, self._stale, self._tn = True, False, t
-        self._stop = t
+        self._begun, self._stale, self._tn, self._stop = True, False, t, t
         self._near.begin(t, self._mass)
         self._lu.forget()
 
@@ -153,7 +152,7 @@ class Ida(Stepper):
         self._solver.set_options(one_step_compute=True)
         begun, self._searching = self._tn, True
         found, self._tn = self._call(self._tn + self.span)
-        self._searching, self._stop = False, self._tn
+        self._stop = self._tn
         if found:
             at, self._tn = self._tn, self._tried  # IDA says where the root is; its step ends where it was solved last
             self._stop = min(at + _BEYOND * (self._tn - begun), self._tn)
@@ -183,6 +182,7 @@ class Ida(Stepper):
     def _load(self, t: float) -> None:
         """Put the state at `t`, within the last internal step, into the workspace."""
         self._solver.set_options(one_step_compute=False)
+        self._searching = False
         self._call(t)
         assert self._ws is not None
         self._ws.X[:], self._ws.Z[-1] = self._X, t
