@@ -17,7 +17,6 @@ from gridcore import numerics
 STUDIES = {"hiskens_pai": scenes.STUDIES["hiskens_pai"], "regulator_limits": scenes.STUDIES["regulator_limits"],
            "bus_fed_exciters": INDUSTRY["bus_fed_exciters"]}
 AT_RUN_TIME = [row for rows in numerics.TABLE.values() for row in rows if row.moves is not None]
-
 ACT_WHEN_BUILT = [*numerics.TABLE["Power flow and initial state"], *(r for r in AT_RUN_TIME if r.name == "AT_REST")]
 
 
@@ -33,8 +32,7 @@ class Result(NamedTuple):
 def result(name: str, system: gc.System | None = None) -> Result:
     """Of a study whose system is built anew, unless one is given."""
     study = STUDIES[name]()
-    system = system or gc.build(study.case)
-    run = gc.simulate(system, t_end=min(study.t_end, 0.25), step=study.step)
+    run = gc.simulate(system or gc.build(study.case), t_end=study.t_end, step=study.step)
     gradient = gc.adjoint(run, study.objectives()[:3], list(study.wrt)[:12]).values
     return Result(words(run.events), run.t, run.X, gradient)
 
