@@ -9,7 +9,8 @@ import numpy as np
 from pages import fill, markdown
 
 import gridcore as gc
-from gridcore.case import Case, Record
+from gridcore.case import Case
+from gridcore.contract import Record
 
 # Of the package's own tests, test/results/results_eigenvalues.jl at commit 0778917: one machine at an infinite bus.
 THEIRS = -0.15883100381194412 + 13.264252860693972j

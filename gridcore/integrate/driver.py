@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -37,7 +36,7 @@ from ..tape import (
 )
 from .base import Stepper
 from .guards import Watch
-from .locate import Crossing, locate
+from .locate import locate
 from .round_off import visible
 
 # Attempts to find an event before the end of a step that has no solution.
@@ -294,11 +293,7 @@ class Driver:
             ahead = before[fired] - self.gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
-            crossing = Crossing(self.ws, self._end_at, lambda g=guard: float(self.gamma[g]),
-                                self._noise(guard), partial(self._speed, guard),
-                                lambda value, g=guard: bool(self._visible(np.array([g]), np.array([value]))[0]),
-                                str(self.system.switching.guards[guard]))
-            self.t = locate(crossing, begun, end, float(before[guard]), float(gamma[guard]), X0)
+            self.t = locate(_Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
             if self.t < end or first < 0:
@@ -310,14 +305,6 @@ class Driver:
                 self.t, self.ws.X[:] = end, X
                 self._end_at(end)
         return first
-
-    def _noise(self, guard: int) -> Callable[[float], float]:
-        """Round-off of a guard's own terms over its speed: a function of the speed that gives seconds."""
-        def noise(speed: float) -> float:
-            columns, gradient, _ = self.system.system.guard_row(guard)(self.Z)
-            return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
-
-        return noise
 
     def _events(self, fired: np.ndarray) -> None:
         """All that happens at this instant: until nothing more does."""
@@ -426,3 +413,27 @@ class Driver:
         count = Counter(name for t, name in self._switches if t >= since - self.slack)
         names = ", ".join(f"{name} ({times} times)" for name, times in count.most_common(4))
         raise EventError(f"chattering: {names}", t=self.t)
+
+
+class _Crossing:
+    """A guard of a run along the end of its present step: what :func:`locate` asks for."""
+
+    def __init__(self, driver: Driver, guard: int):
+        self.ws, self.name = driver.ws, str(driver.system.switching.guards[guard])
+        self._driver, self._guard = driver, guard
+
+    def end_at(self, t: float) -> None:
+        self._driver._end_at(t)
+
+    def value(self) -> float:
+        return float(self._driver.gamma[self._guard])
+
+    def noise(self, speed: float) -> float:
+        columns, gradient, _ = self._driver.system.system.guard_row(self._guard)(self.ws.Z)
+        return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
+
+    def departure(self, t: float, X: np.ndarray) -> float:
+        return self._driver._speed(self._guard, t, X)
+
+    def visible(self, value: float) -> bool:
+        return bool(self._driver._visible(np.array([self._guard]), np.array([value]))[0])

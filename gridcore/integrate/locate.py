@@ -8,8 +8,8 @@ quadratic interpolation through the last three points (R. P. Brent, Algorithms f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -23,34 +23,33 @@ _RETREATS = 10
 _SLOW = 3
 
 
-@dataclass
-class Crossing:
+class Crossing(Protocol):
     """A guard along the end of a step.
 
     Attributes
     ----------
     ws : Workspace
         Where the end of the step stands.
-    end_at : callable
-        Ends the step at a time; a guess of the state stands in the workspace.
-    value : callable
-        The guard there.
-    noise : callable
-        Seconds by which its zero is uncertain, for its speed (1/s).
-    departure : callable
-        Its speed (1/s) at the time and state in which the step begins.
-    visible : callable
-        Whether a value of it is more than round-off.
     name : str
     """
 
     ws: Workspace
-    end_at: Callable[[float], None]
-    value: Callable[[], float]
-    noise: Callable[[float], float]
-    departure: Callable[[float, np.ndarray], float]
-    visible: Callable[[float], bool]
     name: str
+
+    def end_at(self, t: float) -> None:
+        """End the step at a time; a guess of the state stands in the workspace."""
+
+    def value(self) -> float:
+        """The guard there."""
+
+    def noise(self, speed: float) -> float:
+        """Seconds by which its zero is uncertain, for its speed (1/s)."""
+
+    def departure(self, t: float, X: np.ndarray) -> float:
+        """Its speed (1/s) at the time and state in which the step begins."""
+
+    def visible(self, value: float) -> bool:
+        """Whether a value of it is more than round-off."""
 
 
 @dataclass

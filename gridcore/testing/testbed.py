@@ -70,7 +70,7 @@ class GridNumber(Device):
 
 def known(*classes: type[Device]) -> AbstractContextManager[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
-    nodes = {port.node for cls in classes for port in cls.node_ports() if port.node is not None} | {
+    nodes: set[Any] = {port.node for cls in classes for port in cls.node_ports() if port.node is not None} | {
         plugins.devices[name] for name in plugins.devices if issubclass(plugins.devices[name], Node)}
     return registered(*dict.fromkeys((GridSource, GridLink, GridNumber, *classes, *nodes, *map(holder, nodes))))
 

@@ -84,8 +84,9 @@ class Ida(Stepper):
 
     def _bind(self, ws: Workspace) -> None:
         """Make the solver, for a workspace."""
-        (rtol, atol), scales = self._tolerances, np.unique(ws.scale)
-        atol *= float(scales[0]) if len(scales) == 1 else ws.scale  # a vector costs IDA more, and rounds otherwise
+        (rtol, relative), scales = self._tolerances, np.unique(ws.scale)
+        # a vector costs IDA more, and rounds otherwise
+        atol: float | np.ndarray = relative * (float(scales[0]) if len(scales) == 1 else ws.scale)
         self._ws, self._lu, self._newton = ws, ws.factors(), Newton(ws)
         self._near = NearIdentity(ws.n, rtol, atol, self._factor, self._lu.solve)
         self._mass = np.zeros(ws.n)

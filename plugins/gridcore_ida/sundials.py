@@ -61,7 +61,7 @@ class NearIdentity:
         Made so far.
     """
 
-    def __init__(self, n: int, rtol: float, atol: float, factor: Callable[[float], object],
+    def __init__(self, n: int, rtol: float, atol: float | np.ndarray, factor: Callable[[float], object],
                  solve: Callable[[np.ndarray], np.ndarray]):
         self._rtol, self._atol, self._scale = rtol, atol, 1.0
         self.factor, self.solve, self.products = factor, solve, 0

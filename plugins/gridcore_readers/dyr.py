@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Record
-from gridcore.contract import Device, Field, Load, Source
+from gridcore.case import Case
+from gridcore.contract import Device, Field, Load, Record, Source
 from gridcore.errors import CaseError
 from gridcore.registry import devices
 from gridcore.suggest import suggest

@@ -14,7 +14,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Record, grouped, headings, named, set_heading, unwritable
+from gridcore.case import Case, grouped, headings, named, set_heading, unwritable
+from gridcore.contract import Record
 from gridcore.errors import CaseError
 
 SHEET = "case"

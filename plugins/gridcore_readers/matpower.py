@@ -16,8 +16,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Instance, Record, validate
-from gridcore.contract import Load
+from gridcore.case import Case, Instance, validate
+from gridcore.contract import Load, Record
 from gridcore.errors import CaseError
 
 from .characteristics import shares

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, Record
+from gridcore.case import Case
+from gridcore.contract import Record
 
 from .characteristics import shares
 from .psse import Row, element, listed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gridcore.case import Instance, Record, ValidCase
-from gridcore.contract import Bus, Node
+from gridcore.case import Instance, ValidCase
+from gridcore.contract import Bus, Node, Record
 from gridcore.errors import CaseError
 
 from .scenarios import ALL, CONTINGENCY, Scenario, Search, is_event, matching

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridcore.case import Case, Instance, Record, ValidCase, validate
+from gridcore.case import Case, Instance, ValidCase, validate
+from gridcore.contract import Record
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gridcore.case import Case, Record, validate
+from gridcore.case import Case, validate
 from gridcore.case.records import identify
-from gridcore.contract import Bus, Device, Field, Input, Load, Param, Reference, Source, State, timer
+from gridcore.contract import Bus, Device, Field, Input, Load, Param, Record, Reference, Source, State, timer
 from gridcore.errors import CaseError, PluginError
 from gridcore.registry import registered
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.case import Case, Record, load_case, save_case, validate
+from gridcore.case import Case, load_case, save_case, validate
 from gridcore.case.files import shipped
+from gridcore.contract import Record
 from gridcore.errors import CaseError
 from gridcore_readers import excel
 

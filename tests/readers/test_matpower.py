@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.case import Record, load_case
+from gridcore.case import load_case
+from gridcore.contract import Record
 from gridcore.errors import CaseError
 from gridcore_readers import matpower
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.case import Case, Record, load_case, native, save_case, validate
+from gridcore.case import Case, load_case, native, save_case, validate
 from gridcore.case.files import shipped
-from gridcore.contract import Bus, Device, Param
+from gridcore.contract import Bus, Device, Param, Record
 from gridcore.errors import CaseError
 from gridcore.registry import registered
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import gridcore as gc
-from gridcore.case import Case, Record
+from gridcore.case import Case
+from gridcore.contract import Record
 
 # On the machine's own base: figures of a round-rotor steam unit.
 MACHINE = {"H": 4.0, "D": 1.0, "Xd": 1.8, "Xq": 1.7, "Xdp": 0.3, "Xqp": 0.55, "Td0p": 6.0, "Tq0p": 0.6}

@@ -41,11 +41,12 @@ class Predictor:
         `explicit`: whether the step needs the right-hand side at its start.
         """
         known = weights(h, self._lengths)
-        self._runtime.begin(self.ws.plan, *self._start, *(self._places[row] for row in self._rows), *known,
-                            *_NONE[len(known):], explicit)
+        a1, a2, a3 = *known, *_NONE[len(known):]
+        s1, s2, s3 = (self._places[row] for row in self._rows)
+        self._runtime.begin(self.ws.plan, *self._start, s1, s2, s3, a1, a2, a3, explicit)
 
     def equations(self, h: float, theta: float) -> None:
-        """Set the equations of a step of length `h`, where the ws's mass says which are differential."""
+        """Set the equations of a step of length `h`, where the workspace's mass says which are differential."""
         self._runtime.equations(self.ws.plan, *self._start, h * theta, h * (1 - theta))
 
     def phi(self, theta: float, out: np.ndarray) -> None:
