@@ -35,13 +35,13 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
         ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
     method : str
-        ``"theta"``, ``"ida"``, or what a plugin registered.
+        ``"theta"``, ``"trbdf2"``, ``"ida"``, or what another plugin registered.
     t0 : float
         Start of the run (s).
     checkpoint : {"auto", "memory", "disk"}, Path or number
         Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
         beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
-        of a theta method, in no more than this many bytes of memory: what is not kept is computed again,
+        of a one-step method, in no more than this many bytes of memory: what is not kept is computed again,
         the same to the last bit, when it is read.
     memory : float, optional
         Bytes of states that ``"auto"`` keeps in memory; by default a quarter of what the machine has.

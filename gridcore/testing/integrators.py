@@ -104,7 +104,7 @@ def check_integrator(make: Callable[..., Stepper], *, order: float | None = None
     Report
         ``problems`` in words; ``ok`` where there are none.
     """
-    name = getattr(make, "name", None) or getattr(make, "__name__", "integrator")
+    name = str(getattr(make, "name", None) or getattr(make, "__name__", "integrator"))
     report = Report(name)
     with registered(Integrator(name, make), Fading):
         case = Case("conformance")
