@@ -39,7 +39,7 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
     checkpoint : {"auto", "memory", "disk"}, Path or number
         Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
         beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
-        of a theta method, in no more than this many bytes of memory: what is not kept is computed again,
+        of a one-step method, in no more than this many bytes of memory: what is not kept is computed again,
         the same to the last bit, when it is read.
     memory : float, optional
         Bytes of states that ``"auto"`` keeps in memory; by default a quarter of what the machine has.

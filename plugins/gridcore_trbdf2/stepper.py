@@ -11,7 +11,6 @@ L. F. Shampine, Applied Numerical Mathematics 20, 1996, section 2.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 import numpy as np
@@ -21,11 +20,8 @@ from gridcore.integrate import Advance, Linearised, Stepper
 from gridcore.linear import Newton
 from gridcore.tape import Step
 
+from .coefficients import ALPHA, GAMMA, A
 from .operator import TrBdf2Operator
-
-GAMMA = 2 - math.sqrt(2)
-ALPHA = GAMMA / 2
-A = 1 / (GAMMA * (2 - GAMMA))
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
