@@ -169,8 +169,9 @@ class Ida(Stepper):
 
     def _bind(self, ws: Workspace) -> None:
         """Make the solver, for a workspace."""
-        (rtol, atol), scales = self._tolerances, np.unique(ws.scale)
-        atol *= float(scales[0]) if len(scales) == 1 else ws.scale  # a vector costs IDA more, and rounds otherwise
+        rtol, scales = self._tolerances[0], np.unique(ws.scale)
+        # a vector of tolerances costs IDA more, and rounds otherwise
+        atol = self._tolerances[1] * (float(scales[0]) if len(scales) == 1 else ws.scale)
         self._ws, self._lu, self._newton = ws, ws.factors(), Newton(ws)
         self._near = NearIdentity(ws.n, rtol, atol, self._factor, self._lu.solve)
         self._mass = np.zeros(ws.n)
