@@ -151,7 +151,7 @@ def test_run_changes_what_is_asked_for(call, tmp_path):
     run = gc.load_run(tmp_path / "wscc9.nc")
     assert run.system.case["GEN2"].fields["H"] == 7.5
     assert [e.t for e in run.events] == [0.1, 0.15, 0.15]
-    assert run.tape.theta == 1.0
+    assert run.tape.methods[0].options == {"theta": 1.0}
     assert run.settings["step"] == 0.02
 
 

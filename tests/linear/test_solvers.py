@@ -20,7 +20,7 @@ import gridcore as gc
 from gridcore.errors import GridcoreError, PluginError
 from gridcore.linear import SingularMatrix, equilibrate, linear_solver
 from gridcore.linear.klu import KLU
-from gridcore_superlu import SuperLU
+from gridcore_superlu.solver import SuperLU
 
 SOLVERS = [KLU, SuperLU]
 both = pytest.mark.parametrize("Solver", SOLVERS, ids=lambda s: s.__name__)
