@@ -112,18 +112,6 @@ class Fallback:
         p.base[:] = p.mass * (X0 + early * f0)
 
     @staticmethod
-    def phi(p: Any, f0: Array, theta: float, phi: Array) -> None:
-        """``phi = mass ((1 - theta) f0 + theta F)``."""
-        phi[:] = np.where(p.mass, (1 - theta) * f0 + theta * p.F[: p.n], 0.0)
-
-    @staticmethod
-    def move(p: Any, u: Array, v: Array, dh: float) -> float:
-        """``X += u + dh v``; the largest ``|u_i + dh v_i| / (scale_i + |X_i|)``."""
-        X, d = p.Z[: p.n], u + dh * v
-        X += d
-        return float(np.max(np.abs(d) / (p.scale + np.abs(X)), initial=0.0))
-
-    @staticmethod
     def end(p: Any, X0: Array, slope: Array, h: float) -> None:
         """The slope of a step of length h that has been made."""
         slope[:] = (p.Z[: p.n] - X0) / h

@@ -56,7 +56,7 @@ STRUCTS = {"batch": Batch, "plan": Plan, "pattern": Pattern, "factors": Factors}
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
 FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p", "jacobian": "pp", "linearise": "plplp", "newton": "pd d",
-    "begin": "ppppppdddi", "equations": "pppdd", "phi": "ppdp", "move": "pppd d", "end": "pppd",
+    "begin": "ppppppdddi", "equations": "pppdd", "end": "pppd",
     "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
     "step_transposed": "lpppppppppppp", "solve": "lpp", "tsolve": "lpp",
 }

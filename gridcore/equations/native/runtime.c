@@ -122,23 +122,6 @@ void gc_equations(const plan *p, const double *X0, const double *f0, double impl
     }
 }
 
-/* phi = mass ((1 - theta) f0 + theta F): how the residual, F being as it has left it, falls with the length of the step */
-void gc_phi(const plan *p, const double *f0, double theta, double *phi)
-{
-    for (long i = 0; i < p->n; ++i) phi[i] = p->mass[i] ? (1.0 - theta) * f0[i] + theta * p->F[i] : 0.0;
-}
-
-/* X += u + dh v; returns the largest |u_i + dh v_i| / (scale_i + |X_i|) */
-double gc_move(const plan *p, const double *u, const double *v, double dh)
-{
-    double norm = 0.0;
-    for (long i = 0; i < p->n; ++i) {
-        double d = u[i] + dh * v[i], x = p->Z[i] += d;
-        norm = larger(norm, fabs(d) / (p->scale[i] + fabs(x)));
-    }
-    return norm;
-}
-
 /* The slope of a step of length h that has been made */
 void gc_end(const plan *p, const double *X0, double *slope, double h)
 {

@@ -49,15 +49,6 @@ class Predictor:
         """Set the equations of a step of length `h`, where the workspace's mass says which are differential."""
         self._runtime.equations(self.ws.plan, *self._start, h * theta, h * (1 - theta))
 
-    def phi(self, theta: float, out: np.ndarray) -> None:
-        """How the residual that has just been evaluated falls with the length of the step, into `out`, (n,)."""
-        self._runtime.phi(self.ws.plan, self._start[1], theta, self._runtime.place(out))
-
-    def move(self, u: np.ndarray, v: np.ndarray, dh: float) -> float:
-        """``X += u + dh v``; returns the largest ``|u_i + dh v_i| / (scale_i + |X_i|)``."""
-        runtime = self._runtime
-        return runtime.move(self.ws.plan, runtime.place(u), runtime.place(v), dh)
-
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
         self._rows = [self._rows[-1], *self._rows[:-1]]
