@@ -9,7 +9,7 @@ import closed_forms
 import numpy as np
 import pytest
 from devices_for_tests import Driven, Limited, LinearDAE, system
-from scenes import case_of, record
+from scenes import case_of, nine_bus, record
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
@@ -149,6 +149,16 @@ def test_work_is_counted_and_small() -> None:
     assert run.counters["factorisations"] <= 4
     grid = gc.simulate(gc.build("ieee39"), 2.0, 0.01, method="trbdf2").counters
     assert grid["newton_iterations"] <= 5 * grid["steps"]
+
+
+@pytest.mark.parametrize("before", [1e-3, 1e-5, 1e-8])
+def test_a_short_step_after_an_event_does_not_lead_the_next_one_astray(before: float) -> None:
+    case = nine_bus(EXC2__TR=5e-4)
+    case.add(gc.BusFault(id="fault", bus=7, t=0.1 - before, clear=0.15 - before))
+    run = gc.simulate(gc.build(case), 0.3, 0.01, method="trbdf2")
+    assert run.t[-1] == 0.3
+    assert run.counters["newton_iterations"] <= 6 * run.counters["steps"]
+    assert np.ptp(run["EXC2", "Vm"]) < 1.5
 
 
 @pytest.mark.parametrize(("name", "t_end", "step"), [("hiskens_pai", 0.2, 1e-4), ("wscc9", 3.0, 5e-3)])
