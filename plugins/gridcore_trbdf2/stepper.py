@@ -25,6 +25,8 @@ from .operator import TrBdf2Operator
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
+# Lengths of a step to which it says where the next one leads: what is fast bends it, and would lead far away.
+_FARTHEST = 4.0
 
 
 class TrBdf2(Stepper):
@@ -51,7 +53,7 @@ class TrBdf2(Stepper):
         ws = self._ws
         assert ws is not None
         X, h, last = ws.X.copy(), target - t, self._reached - self._begun
-        if last > 0 and t == self._reached:
+        if t == self._reached and h <= _FARTHEST * last:
             stage, end = (_extrapolated(self._X0, self._X1, X, s * h / last) for s in (GAMMA, 1.0))
             growth = _growth(h / last)
         else:

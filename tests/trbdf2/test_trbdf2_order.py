@@ -151,6 +151,30 @@ def test_work_is_counted_and_small() -> None:
     assert grid["newton_iterations"] <= 5 * grid["steps"]
 
 
+class Steep(Device):
+    """``T dx/dt = target - x - (exp(x) - 1) / 10``; the target falls."""
+
+    T, target, at = Param("s", 1e-4), Param("", 0.0), Param("s", 0.1)
+    x = State("", T="T")
+
+    def rates(s: Any) -> Any:
+        return s.target - s.x - 0.1 * (np.exp(s.x) - 1.0)
+
+    falls = timer("at", then={"target": lambda s: s.target - 1.0}, doc="fall")
+
+
+@pytest.mark.parametrize("before", [1e-3, 1e-5, 1e-8])
+def test_a_short_step_after_an_event_does_not_lead_the_next_one_astray(before: float) -> None:
+    """A parabola through the beginning of a fast transient leads to x = 5000."""
+    with gc.registered(Steep):
+        s = gc.build(case_of(record("Steep", id="s", at=0.1 - before)))
+        run = gc.simulate(s, 0.3, 0.01, method="trbdf2")
+    assert run.t[-1] == 0.3
+    assert run.counters["newton_iterations"] <= 8 * run.counters["steps"]
+    x = run["s", "x"][-1]
+    assert -1 - x == pytest.approx(0.1 * (np.exp(x) - 1))
+
+
 @pytest.mark.parametrize(("name", "t_end", "step"), [("hiskens_pai", 0.2, 1e-4), ("wscc9", 3.0, 5e-3)])
 def test_what_is_recomputed_from_checkpoints_is_the_same_to_the_last_bit(name: str, t_end: float, step: float) -> None:
     s = gc.build(name)
