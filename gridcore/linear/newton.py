@@ -1,6 +1,6 @@
 """The Newton iteration of a step: keeps its factors while they converge fast.
 
-The assembly holds the equations ``R = base + c F(Z) - mass X`` and their matrix. Whoever calls sets
+The workspace holds the equations ``R = base + c F(Z) - mass X`` and their matrix. The caller sets
 `base`, `c` and `mass`; the iteration ends when the last correction is at round-off.
 """
 
@@ -22,7 +22,7 @@ _DEAREST, _CHEAPEST = 6.0, 0.5
 
 
 class Newton:
-    """Iterates the equations in the assembly of a system to round-off.
+    """Iterates the equations in a workspace to round-off.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Newton:
         return self._first * self._rate**(1 + self._worth) <= numerics.NEWTON_REMAINS
 
     def solve(self) -> None:
-        """Iterate from the X that stands in the assembly; leaves the solution there.
+        """Iterate from the X that stands in the workspace; leaves the solution there.
 
         Raises
         ------

@@ -17,8 +17,8 @@ from .operators import Crossing, refuse_grazing
 class Discrete:
     """The exact derivative of the located event: moving events stretch the steps beside them.
 
-    docs/sensitivities.md: the bordered system that locates the event
-    carries its sensitivity, and the steps before and after keep their dependence on its time.
+    docs/sensitivities.md: a located point solves the equations of its step and its guard together; the derivative of
+    both carries the sensitivity, and the steps before and after keep their dependence on its time.
     """
 
     name = "discrete"

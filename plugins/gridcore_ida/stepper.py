@@ -133,7 +133,7 @@ class Ida(Stepper):
         self._newton.resolve(self._mass > 0)
 
     def _begin(self, t: float) -> None:
-        """Start from the state in the assembly, with the derivative that belongs to it."""
+        """Start from the state in the workspace, with the derivative that belongs to it."""
         ws = self._ws
         assert ws is not None
         self._mass[:] = ws.differential
@@ -224,7 +224,7 @@ class Ida(Stepper):
         return 0 if np.isfinite(out).all() else 1
 
     def _factor(self, cj: float) -> None:
-        """Factors of ``cj M - F_X`` at what stands in the assembly."""
+        """Factors of ``cj M - F_X`` at what stands in the workspace."""
         ws = self._ws
         assert ws is not None
         ws.mass[:], ws.c[:] = cj * self._mass, 1.0
