@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, EventError
 
 X1 = gc.Terminal(lambda v: v["HP", "x1"], name="x1")
@@ -45,3 +46,21 @@ def test_what_a_case_does_not_give_cannot_be_differenced(run):
 def test_other_events_are_no_derivative(run):
     with pytest.raises(EventError, match="other events"):
         gc.differences(run, X1, "HP.p1", relative_step=0.5)
+
+
+def test_given_initial_values_stay_given():
+    system = starting_at(gc.build("wscc9"), {"GEN2.omega": 1.001})
+    run = gc.simulate(system, 0.3)
+    end = gc.Terminal(lambda v: v["GEN2", "delta"])
+    exact = gc.adjoint(run, end, ["GEN2.H", "EXC1.KA"]).values
+    np.testing.assert_allclose(gc.differences(run, end, ["GEN2.H", "EXC1.KA"]).values, exact, rtol=1e-6, atol=1e-9)
+
+
+def test_reactive_limits_stay_in_force():
+    case = gc.load_case("wscc9")
+    case.set("GEN2.Qmax", 0.03)
+    run = gc.simulate(gc.build(case, enforce_q_limits=True), 0.3)
+    end = gc.Terminal(lambda v: v["GEN2", "omega"])
+    exact = gc.adjoint(run, end, ["GEN2.Qmax"]).values
+    assert abs(exact) > 1e-6
+    np.testing.assert_allclose(gc.differences(run, end, ["GEN2.Qmax"]).values, exact, rtol=1e-6)
