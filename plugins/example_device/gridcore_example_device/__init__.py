@@ -8,3 +8,8 @@ def register_devices(register):
     from .stalling import StallingLoad
 
     register(StallingLoad)
+
+
+@hookimpl
+def register_objective_kinds(register):
+    register("smooth peak", "gridcore_example_device.peak:of_file", fields=("sharpness",))
