@@ -111,7 +111,7 @@ def _named(system: Equilibrium, of: str) -> list[tuple[str, str]]:
 
 
 def _quantity(system: Equilibrium, device: str, name: str) -> Quantity:
-    instance = system.layout.instances[system.layout.find(device)]
+    instance = system.instances[system.layout.find(device)]
     base = Base(system.case.base_mva, instance.values.get("kv"), system.case.frequency)
     return Quantity(device, name, instance.device.declares.unit(name), base)
 

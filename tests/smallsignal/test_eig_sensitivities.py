@@ -57,7 +57,7 @@ def worst(table, by_differences):
 
 def test_every_parameter_of_the_9_bus_is_there(system, tables):
     names = set(tables[0]["parameter"].values.tolist())
-    given = {f"{i.id}.{name}" for i in system.layout.instances for name in i.values}
+    given = {f"{i.id}.{name}" for i in system.instances for name in i.values}
     found_by_power_flow = {f"GEN{k}.Q0" for k in (1, 2, 3)} | {"GEN1.P0"} | {
         f"BUS{k}.{v}" for k in range(1, 10) for v in ("Vm0", "Va0")}
     zero_time_constants = {f"EXC{k}.TR" for k in (1, 2, 3)}

@@ -150,7 +150,7 @@ def pencil(A):
     """A matrix in place of a linearised system."""
     linear = Linearisation.__new__(Linearisation)
     n = len(A)
-    linear.system = SimpleNamespace(n=n, linear_solver=linear_solver())
+    linear.system = SimpleNamespace(n=n, system=SimpleNamespace(linear_solver=linear_solver()))
     linear.x, linear.y = np.arange(n), np.zeros(0, dtype=int)
     linear.__dict__["matrix"] = sp.csc_matrix(A)
     return linear
