@@ -54,7 +54,7 @@ class Highest:
 
     names = ["largest φ"]
 
-    def value_and_gradient(self, system: gc.System, parameters: list[str]) -> tuple[float, np.ndarray]:
+    def value_and_gradient(self, system: gc.Equilibrium, parameters: list[str]) -> tuple[float, np.ndarray]:
         """A measure, as gridcore_optimisation has it."""
         run = gc.simulate(system, 1.0, 1e-3, method="ida", rtol=1e-6, atol=1e-6)
         top = int(np.argmax(run["SWING", "delta"]))

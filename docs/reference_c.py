@@ -103,14 +103,13 @@ def agreement() -> str:
 def costs() -> str:
     """Operations of one factorisation and of one solve."""
     system = simulate("stable").system
-    system.load(system.Z0)
-    assembly, differential = system.assembly, system.differential(system.Z0)
-    assembly.mass[:], assembly.c[:] = differential, np.where(differential, 0.0005, -1.0)
+    ws, differential = system.workspace(), system.differential(system.Z0)
+    ws.mass[:], ws.c[:] = differential, np.where(differential, 0.0005, -1.0)
     lu = system.system.factors()
-    lu.factor(assembly.matrix().copy())
+    lu.factor(ws.matrix().copy())
     factor, solve = lu.operations()
     return markdown(["unknowns", "entries of the matrix", "one factorisation", "one solve", "ratio"],
-                    [[str(system.n), str(len(assembly.indices)), f"{factor / 1e3:.1f} kflop",
+                    [[str(system.n), str(len(ws.indices)), f"{factor / 1e3:.1f} kflop",
                       f"{solve / 1e3:.1f} kflop", f"{factor / solve:.1f}"]])
 
 

@@ -58,7 +58,7 @@ class Study:
         return list(self.start)
 
     @functools.cached_property
-    def systems(self) -> list[gc.System]:
+    def systems(self) -> list[gc.Equilibrium]:
         """With the true values."""
         return [gc.build(case).with_values(truth) if truth else gc.build(case) for case, truth in self.cases]
 
@@ -81,7 +81,7 @@ class Study:
         """Of each channel the largest change from before the event."""
         return [self._response(system, data) for system, data in zip(self.systems, self.exact, strict=True)]
 
-    def _response(self, system: gc.System, data: Measurements) -> dict[str, float]:
+    def _response(self, system: gc.Equilibrium, data: Measurements) -> dict[str, float]:
         rest = gc.simulate(system, 0.1, 0.1)
         return {name: float(np.abs(data.only(name).value - rest[tuple(name.rsplit(".", 1))][0]).max())
                 for name in self.channels}

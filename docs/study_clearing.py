@@ -28,7 +28,7 @@ class Study:
     wrt: tuple[str, ...] = ()
 
     @cached_property
-    def system(self) -> gc.System:
+    def system(self) -> gc.Equilibrium:
         """Of the case, as it is shipped."""
         return gc.build(self.name)
 

@@ -29,14 +29,14 @@ class Study:
     _found: dict[str, Optimum] = field(default_factory=dict)
 
     @cached_property
-    def system(self) -> gc.System:
+    def system(self) -> gc.Equilibrium:
         """The case of the frequency-violation study."""
         return gc.build(self.name)
 
     @cached_property
     def machines(self) -> list[str]:
         """Those that are dispatched: PV machines that deliver at least 5 MW."""
-        return [i.id for i in self.system.layout.instances if i.model == "TwoAxis" and i.words["control"] == "PV"
+        return [i.id for i in self.system.instances if i.model == "TwoAxis" and i.words["control"] == "PV"
                 and i.values["P0"] >= 0.05]
 
     @cached_property

@@ -179,7 +179,7 @@ SMALL = (Clockwork, Sine, Delayed, DelayedOwnCancel, DelayedForGood, Limited, Sl
 registered = gc.registered
 
 
-def system(*records: Any, **options: Any) -> gc.System:
+def system(*records: Any, **options: Any) -> gc.Equilibrium:
     """An assembled system of these records."""
     case = gc.Case("test")
     for record in records:

@@ -2,7 +2,7 @@
 
 A unit is a TwoAxis machine with IEEET1 and TGOV1 at its bus, and a line to the next bus. Timed are the
 kernels alone (rows of F and entries of its Jacobian, gathered and scattered), and what a Newton iteration
-asks of the assembly: residual and matrix, with the linear part and the passes over whole vectors.
+asks of the workspace: residual and matrix, with the linear part and the passes over whole vectors.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 import gridcore as gc
+from gridcore.equations import Workspace
 
 from .ratios import Ratio, best, repeat, show
 
@@ -22,7 +23,7 @@ EXCITER = {"KA": 20, "TA": 0.2, "VRMIN": -5, "VRMAX": 5, "KE": 1, "TE": 0.314, "
 GOVERNOR = {"R": 0.05, "T1": 0.5, "VMIN": 0, "VMAX": 3.5, "T2": 4, "T3": 6}
 
 
-def units(count: int) -> gc.System:
+def units(count: int) -> Workspace:
     """A ring of so many units, assembled; every variable at its declared initial value."""
     case = gc.Case(f"{count} units")
     for k in range(1, count + 1):
@@ -32,36 +33,34 @@ def units(count: int) -> gc.System:
         case.add(gc.Record("TwoAxis", {"id": f"GEN{k}", "bus": k, "control": control, **MACHINE}))
         case.add(gc.Record("IEEET1", {"machine": f"GEN{k}", **EXCITER}))
         case.add(gc.Record("TGOV1", {"machine": f"GEN{k}", **GOVERNOR}))
-    system = gc.build(case, initialise=False)
-    system.load(system.Z0)
-    system.assembly.mass[:], system.assembly.c[:] = 1.0, 0.005
-    return system
+    ws = gc.build(case, initialise=False).workspace()
+    ws.mass[:], ws.c[:] = 1.0, 0.005
+    return ws
 
 
-def kernels(system: gc.System) -> Callable[[], None]:
+def kernels(ws: Workspace) -> Callable[[], None]:
     """Evaluates every kernel of the system once, but for those of linear devices."""
-    assembly = system.assembly
-    scale = np.ones(system.n + 1)
+    scale = np.ones(ws.n + 1)
 
     def once() -> None:
-        for batch in assembly._rhs:
-            batch.add(assembly.Z, assembly.F)
-        for batch in assembly._jac:
-            batch.add(assembly.Z, assembly.A, scale)
+        for batch in ws.equations.rhs:
+            batch.add(ws.Z, ws.F)
+        for batch in ws.equations.jac:
+            batch.add(ws.Z, ws.A, scale)
 
     return once
 
 
-def iteration(system: gc.System) -> Callable[[], None]:
+def iteration(ws: Workspace) -> Callable[[], None]:
     """Evaluates the residual and the matrix."""
     def once() -> None:
-        system.assembly.residual()
-        system.assembly.matrix()
+        ws.residual()
+        ws.matrix()
 
     return once
 
 
-def per_unit(what: Callable[[gc.System], Callable[[], None]], counts: tuple[int, ...] = COUNTS,
+def per_unit(what: Callable[[Workspace], Callable[[], None]], counts: tuple[int, ...] = COUNTS,
              rounds: int = 15) -> dict[int, float]:
     """Seconds of one evaluation, per unit, for each number of units."""
     times = [max(1, 10_000 // count) for count in counts]

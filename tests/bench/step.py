@@ -1,6 +1,6 @@
 """What a step of the 118-bus system spends outside kernels, factorisations and solves.
 
-The calls of a run are counted; each is then timed alone at the run's last point. What is left of the
+The calls of a run are counted; each is then timed alone at the initial point. What is left of the
 time of the run is Python: the loop over steps, the events, the tape.
 """
 
@@ -9,12 +9,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import gridcore as gc
+from gridcore.equations import Workspace
 
 from .ratios import Ratio, best, repeat, show
 
@@ -22,62 +25,58 @@ T_END, STEP = 1.0, 0.01
 _TIMES = 100
 
 
-def counted_calls(system: gc.System, t_end: float = T_END) -> tuple[Counter[str], list[Any]]:
-    """How often a run calls each of the assembly's and the guards' functions, and the factors it makes."""
+def counted_calls(system: gc.Equilibrium, t_end: float = T_END) -> tuple[Counter[str], list[Any]]:
+    """How often a run calls each of the workspace's and the guards' functions, and the factors it makes."""
     counts: Counter[str] = Counter()
-    undo: list[Callable[[], None]] = []
     factors: list[Any] = []
 
-    def count(owner: Any, name: str) -> None:
+    def count(owner: type, name: str) -> Any:
         inner = getattr(owner, name)
 
         def counting(*args: Any) -> Any:
             result = inner(*args)
-            last = name == "newton" and result <= args[0]  # then no residual was evaluated
+            last = name == "newton" and result <= args[1]  # then no residual was evaluated
             counts["last newton" if last else name] += 1
             return result
 
-        setattr(owner, name, counting)
-        undo.append(lambda: delattr(owner, name))
+        return patch.object(owner, name, counting)
 
-    new_lu = system.new_lu
+    made = Workspace.factors
 
-    def keep(loose: bool = False) -> Any:
-        factors.append(new_lu(loose))
+    def keep(ws: Workspace, loose: bool = False) -> Any:
+        factors.append(made(ws, loose))
         return factors[-1]
 
-    for name in ("rhs", "residual", "newton", "matrix", "refresh"):
-        count(system.assembly, name)
-    for name in ("values", "active"):
-        count(system.switching, name)
-    system.new_lu = keep  # type: ignore[method-assign]
-    undo.append(lambda: delattr(system, "new_lu"))
-    try:
+    with ExitStack() as counted:
+        for name in ("rhs", "residual", "newton", "matrix", "refresh"):
+            counted.enter_context(count(Workspace, name))
+        for name in ("values", "active"):
+            counted.enter_context(count(type(system.switching), name))
+        counted.enter_context(patch.object(Workspace, "factors", keep))
         gc.simulate(system, t_end, STEP)
-    finally:
-        for action in undo:
-            action()
     return counts, factors
 
 
-def pieces(system: gc.System) -> dict[str, Callable[[], Any]]:
-    """One call of each, at the point where the last run ended."""
-    assembly, lu = system.assembly, system.system.factors()
-    values = assembly.matrix().copy()
+def pieces(system: gc.Equilibrium) -> dict[str, Callable[[], Any]]:
+    """One call of each, at the initial point."""
+    ws, lu = system.workspace(), system.system.factors()
+    ws.differential[:] = system.differential(ws.Z)
+    ws.mass[:], ws.c[:] = ws.differential, np.where(ws.differential, STEP / 2, -1.0)
+    values = ws.matrix().copy()
     lu.factor(values)
     b, zero = np.ones(system.n), np.zeros(system.n)
 
     def newton(tolerance: float) -> Callable[[], None]:
         def update() -> None:
-            assembly.R[:] = zero
-            assembly.newton(tolerance)
+            ws.R[:] = zero
+            ws.newton(tolerance)
 
         return update
 
-    return {"rhs": assembly.rhs, "residual": assembly.residual, "newton": newton(-1.0), "last newton": newton(1.0),
-            "matrix": assembly.matrix, "refresh": assembly.refresh,
-            "values": lambda: system.switching.values(assembly.Z),
-            "active": lambda: system.switching.active(assembly.Z),
+    return {"rhs": ws.rhs, "residual": ws.residual, "newton": newton(-1.0), "last newton": newton(1.0),
+            "matrix": ws.matrix, "refresh": ws.refresh,
+            "values": lambda: system.switching.values(ws.Z),
+            "active": lambda: system.switching.active(ws.Z),
             "factor": lambda: lu.factor(values), "refactor": lambda: lu.refactor(values), "solve": lambda: lu.solve(b)}
 
 
@@ -109,7 +108,7 @@ class Work:
         return f"run {1e3 * self.run:.1f} ms; ms: {told}"
 
 
-def work(system: gc.System, t_end: float = T_END, rounds: int = 21, times: int = _TIMES,
+def work(system: gc.Equilibrium, t_end: float = T_END, rounds: int = 21, times: int = _TIMES,
          clock: Callable[[], float] = time.perf_counter) -> Work:
     """Measure a run in steps of 10 ms, and its floor."""
     counts, factors = counted_calls(system, t_end)

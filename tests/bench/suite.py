@@ -47,7 +47,7 @@ class Row:
         return self.work.run / (T_END / STEP) / self.unknowns
 
 
-def build(name: str) -> gc.System | None:
+def build(name: str) -> gc.Equilibrium | None:
     """The system, with a fault within the two seconds; None where its files are not there."""
     if name != "activsg2000":
         return gc.build(name)

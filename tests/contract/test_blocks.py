@@ -48,7 +48,7 @@ class Plant(Device):
 
 
 @contextmanager
-def plants(*records: Of, initialise: bool = True) -> Iterator[gc.System]:
+def plants(*records: Of, initialise: bool = True) -> Iterator[gc.Equilibrium]:
     case = gc.Case("plants")
     classes = {record.cls for record in records}
     with registered(*classes):

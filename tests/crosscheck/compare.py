@@ -37,7 +37,7 @@ def theirs(name: str) -> Answer:
 
 
 @functools.cache
-def system(name: str, late: float = 0.0) -> gc.System:
+def system(name: str, late: float = 0.0) -> gc.Equilibrium:
     """The study in gridcore, its switchings so much later (s)."""
     study = STUDIES[name]
     with tempfile.TemporaryDirectory() as folder:

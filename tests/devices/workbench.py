@@ -48,7 +48,7 @@ def bench(cls: type[Device], data: dict[str, float], Efd: float = 2.0, Ifd: floa
     return case
 
 
-def built(*args: Any, **kwargs: Any) -> gc.System:
+def built(*args: Any, **kwargs: Any) -> gc.Equilibrium:
     """A :func:`bench`, assembled."""
     with known(BenchMachine):
         return gc.build(bench(*args, **kwargs))

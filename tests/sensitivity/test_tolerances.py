@@ -29,7 +29,7 @@ class Result(NamedTuple):
     gradient: np.ndarray
 
 
-def result(name: str, system: gc.System | None = None) -> Result:
+def result(name: str, system: gc.Equilibrium | None = None) -> Result:
     """Of a study whose system is built anew, unless one is given."""
     study = STUDIES[name]()
     run = gc.simulate(system or gc.build(study.case), t_end=study.t_end, step=study.step)
@@ -38,7 +38,7 @@ def result(name: str, system: gc.System | None = None) -> Result:
 
 
 @cache
-def built(name: str) -> gc.System:
+def built(name: str) -> gc.Equilibrium:
     return gc.build(STUDIES[name]().case)
 
 

@@ -48,7 +48,7 @@ def test_the_margin_is_zero_where_a_pole_has_slipped():
 
 def test_a_built_system_is_used_again_and_gives_the_same_as_a_new_one():
     made = study("wscc9", vary={"GEN2.H": [5.0, 6.0], "fault.clear": [0.15, 0.18], "LINE8-9.status": [1, 0]}, t_end=0.5)
-    built = {id(system_of(made.setup, t.values).assembly) for t in made.tasks[::2]}
+    built = {id(system_of(made.setup, t.values).system) for t in made.tasks[::2]}
     assert len(built) == 1  # parameters only
     for task in made.tasks:
         case = made.setup.case.copy()

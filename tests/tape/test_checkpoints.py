@@ -30,7 +30,7 @@ LEAST = 8 * (SEGMENT + 9)  # bytes for each unknown: a segment with a few events
 
 
 @functools.cache
-def system(name: str) -> gc.System:
+def system(name: str) -> gc.Equilibrium:
     return gc.build(name)
 
 
