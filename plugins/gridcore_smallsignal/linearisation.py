@@ -13,6 +13,7 @@ there, and so is one whose time constant is zero.
 from __future__ import annotations
 
 import functools
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from gridcore.linear import SingularMatrix
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
 if TYPE_CHECKING:
+    from gridcore.equations import Workspace
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
@@ -53,7 +55,18 @@ class Jacobian:
     def __init__(self, system: Equilibrium, Z: np.ndarray, sparse: bool = False):
         self.system, self.sparse = system, sparse
         self.Z = Z.copy()
-        self.mass, self.ws = system.differential(Z).astype(float), system.workspace()
+        self.mass = system.differential(Z).astype(float)
+        self._mine = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Jacobian, (self.system, self.Z, self.sparse)
+
+    @property
+    def ws(self) -> Workspace:
+        """The workspace of this thread."""
+        if not hasattr(self._mine, "ws"):
+            self._mine.ws = self.system.workspace()
+        return self._mine.ws
 
     @property
     def p(self) -> np.ndarray:
@@ -137,6 +150,10 @@ class Linearisation:
         self.y = np.flatnonzero(~differential)
         self.jacobian = Jacobian(system, Z, sparse)
         self._sparse = sparse
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the factors, which a pickle would bring back empty: they are made again where they are asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "algebraic_lu"}
 
     @functools.cached_property
     def states(self) -> list[tuple[str, str]]:

@@ -59,3 +59,7 @@ def test_results(system):
     assert again(gradient).identical(gradient)
     modes = gc.analyses.small_signal(system)
     assert np.array_equal(again(modes).eigenvalues, modes.eigenvalues)
+    assert np.array_equal(again(modes.linear).reduced, modes.linear.reduced)
+    x, right = system.Z0[:system.n], modes.right
+    assert np.array_equal(again(modes.linear).jacobian(x), modes.linear.jacobian(x))
+    assert np.array_equal(again(modes.linear).with_algebraic(right), modes.linear.with_algebraic(right))
