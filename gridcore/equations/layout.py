@@ -44,7 +44,8 @@ class Layout:
     Attributes
     ----------
     instances : list of Instance
-        In the order of the case.
+        In the order of the case. Those of a system are structure, and their ``values`` are empty: the values of its
+        parameters are in the ``instances`` of an :class:`~gridcore.equilibrium.Equilibrium`.
     groups : list of Group
     n, n_p, n_m : int
         Numbers of variables, parameters (set-points and inputs among them) and modes.

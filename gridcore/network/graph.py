@@ -28,7 +28,7 @@ class Network:
     Attributes
     ----------
     instances : list of Instance
-        As they were given: the graph is the same whatever values parameters are given later.
+        As they were given; no parameter's value is read: a system gives them without. Whether they are in service is.
     graph : networkx.MultiGraph
         Nodes with the attribute ``model``; edges as above. Both in the order of the case.
     hangs_on : networkx.MultiDiGraph
