@@ -68,15 +68,15 @@ def per_unit(what: Callable[[Workspace], Callable[[], None]], counts: tuple[int,
     return {count: t / (k * count) for count, k, t in zip(counts, times, taken, strict=True)}
 
 
-def measure(rounds: int = 15) -> list[Ratio]:
+def measure(rounds: int = 15, counts: tuple[int, ...] = COUNTS) -> list[Ratio]:
     """Time per unit of the largest system against the best of 50 to 500 units."""
     ratios = []
     for title, what, target in (("kernels", kernels, 1.3), ("residual and matrix", iteration, None)):
-        times = per_unit(what, rounds=rounds)
+        times = per_unit(what, counts, rounds)
         least = min(t for count, t in times.items() if 50 <= count <= 500)
         detail = ", ".join(f"{count}: {1e6 * t:.3f}" for count, t in times.items()) + " us per unit"
-        ratios.append(Ratio(f"{title}: time per unit, {COUNTS[-1]} units / the best of 50..500",
-                            times[COUNTS[-1]] / least, target, detail))
+        ratios.append(Ratio(f"{title}: time per unit, {counts[-1]} units / the best of 50..500",
+                            times[counts[-1]] / least, target, detail))
     return ratios
 
 

