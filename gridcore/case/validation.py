@@ -33,7 +33,7 @@ class Instance:
         Every :class:`~gridcore.contract.device.Param`, in its declared unit, defaults filled in.
     words : dict
         Every :class:`~gridcore.contract.device.Field`, and the address in every
-        :class:`~gridcore.contract.device.Reference`.
+        :class:`~gridcore.contract.device.Reference`; for a time that is another event's, the address of that.
     ports : dict
         Port -> id of the bus or device there, in order of ``attaches``.
     record : Record
@@ -119,6 +119,11 @@ def validate_again(case: Case, before: Sequence[Instance], changed: Collection[i
             for number, (instance, record) in enumerate(zip(before, case.records, strict=True))]
 
 
+def event_times(device: type[Device]) -> set[str]:
+    """Parameters that are the time of an event; one may be that of another event: ``t = "fault.clear"``."""
+    return {timer.at for timer in device.declares.timers.values()}
+
+
 def _is_number(value: Any) -> bool:
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and float(value) is not None
@@ -146,6 +151,7 @@ class _Checker:
         self._two_ends(ports)
         words = {key: self._word(key) for key in self.device.declares.fields}
         words |= {key: self._address(key) for key in self.device.declares.references}
+        words |= {key: other for key in event_times(self.device) if (other := self._other_time(self.record, key))}
         values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
         wrong = self.device.check(values)
         if wrong:
@@ -219,6 +225,10 @@ class _Checker:
         value = self.fields.get(key, param.default)
         if value is REQUIRED:
             raise self.record.error(missing(self.device, key), key)
+        if key in event_times(self.device) and (other := self._other_time(self.record, key)):
+            id, _, name = other.rpartition(".")
+            of = self.by_id[id]
+            return _Checker(self.case, self.by_id, of)._value(name, of.device.declares.params[name])
         if key not in self.fields:
             return float(self.case.base_mva if value == "base_mva" else value)
         if isinstance(value, str):
@@ -236,12 +246,25 @@ class _Checker:
             raise self.record.error(f"{value!r} must be {_bounds(param)}", key)
         return number
 
+    def _other_time(self, record: Record, key: str) -> str | None:
+        """The address of the event time that a time is said to be, ``t = "fault.clear"``; None where it is a number."""
+        value, address, seen = record.fields.get(key), None, [(id(record), key)]
+        while isinstance(value, str):
+            device, _, name = value.rpartition(".")
+            record = self.by_id.get(device)  # type: ignore[assignment]
+            if record is None or name not in event_times(record.device):
+                break
+            if (id(record), name) in seen:
+                raise self.record.error(f"{value!r} is in the end itself: give one of them a number", key)
+            seen.append((id(record), name))
+            address, value = value, record.fields.get(name)
+        return address
+
     def _may_be_infinite(self, key: str, param: Param, number: float) -> bool:
         """Infinity means no limit where that is the default, and never where it is a time of an event."""
         if isinstance(param.default, float) and math.isinf(param.default):
             return True
-        times = {timer.at for timer in self.device.declares.timers.values()}
-        times |= {guard.delay for guard in self.device.declares.guards.values() if guard.delay}
+        times = event_times(self.device) | {guard.delay for guard in self.device.declares.guards.values() if guard.delay}
         return key in times and number > 0
 
     def _base(self, key: str) -> Base:

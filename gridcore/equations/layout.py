@@ -50,7 +50,9 @@ class Layout:
     n, n_p, n_m : int
         Numbers of variables, parameters (set-points and inputs among them) and modes.
     source : (size,) int32 array
-        What to read in place of each entry of Z: itself, except for driven inputs and references.
+        What to read in place of each entry of Z: itself, except for driven inputs, references and shared times.
+    shared : dict of int to int
+        Times of events that are another event's: position in Z, and that of the other.
     """
 
     def __init__(self, network: Network):
@@ -70,6 +72,7 @@ class Layout:
         self.groups = self._group()
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}
+        self.shared: dict[int, int] = {}
         self._replaced: dict[tuple[int, str], int] = {}
         self._replacing: dict[tuple[int, str], int] = {}
         self._gathered: dict[tuple[int, Path, str], np.ndarray] = {}
@@ -159,7 +162,7 @@ class Layout:
         for i, instance in enumerate(self.instances):
             for name, position in self._locals[instance.device][1].items():
                 at = int(self._base[i, 1] + position)
-                if at not in self.driven:
+                if at not in self.driven and at not in self.shared:
                     names[f"{instance.id}.{name}"] = at
         return names
 
@@ -236,6 +239,11 @@ class Layout:
                         self.driven[int(at)] = instance.id
                     self.source[at] = by
         self.source = self.source[self.source]
+        for instance in self.instances:
+            for name, other in instance.words.items():
+                if name in instance.device.declares.params:
+                    at, by = self.address(f"{instance.id}.{name}"), self.address(other)
+                    self.source[at], self.shared[at] = by, by
 
 
 def _local_positions(cls: type[Device]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:

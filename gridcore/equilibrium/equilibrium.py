@@ -171,11 +171,19 @@ class Equilibrium:
         for (number, name), value in zip(given, values.values(), strict=True):
             case.records[number].fields[name] = value
         instances = validate_again(case, self.instances, {number for number, _ in given})
+        for number, name in given:
+            now, before = (of[number].words.get(name) for of in (instances, self.instances))
+            if now != before:
+                raise CaseError(f"{instances[number].id}.{name} is {before or 'a number'}, and that it is {before or now} is "
+                                "structure: change the case, and build it anew")
         at = [self.layout.address(address) for address in values]
         if system.event_times.issuperset(at):
             new = [instances[number].values[name] for number, name in given]
             Z0, rest = self.Z0.copy(), self.rest.copy()
-            Z0[at], rest[at] = new, new
+            for Z in (Z0, rest):
+                Z[at] = new
+                for own, other in self.layout.shared.items():
+                    Z[own] = Z[other]
             return Equilibrium(system, case, instances, Z0, (self.base_differential, self.limited),
                                self.operating_point, rest if len(self.held) else None, self.held)
         Z = parameters(system, instances, float(case.base_mva), float(case.frequency))

@@ -55,10 +55,14 @@ class _Agenda:
     def next(self) -> float:
         return self.items[0][0] if self.items else np.inf
 
-    def due(self, t: float, slack: float) -> list[tuple[float, int, int]]:
-        out = [item for item in self.items if item[0] <= t + slack]
-        self.items = self.items[len(out):]
-        return out
+    def due(self, t: float) -> tuple[int, list[int]] | None:
+        """Take out the timers of one clock that are due at `t`: of the timer of the lowest number; None if none is."""
+        due = [item for item in self.items if item[0] <= t]
+        if not due:
+            return None
+        clock = min(due, key=lambda item: item[1])[2]
+        self.items = [item for item in self.items if item[2] != clock]
+        return clock, sorted(number for _, number, of in due if of == clock)
 
 
 @dataclass(frozen=True)
@@ -96,15 +100,18 @@ class Driver:
         self.Z[-1] = t0
         self._changed()
         timers = []
+        clocks: dict[int, int] = {}
         for number, trigger in enumerate(system.switching.timers):
             at = float(self.Z[trigger.time])
             if at < t0:
                 raise CaseError(f"{trigger} is at {at:g} s, before the start of the run at {t0:g} s")
             if at <= t_end:
-                timers.append((at, number, self.tape.clock("timer", trigger.time)))
+                if trigger.time not in clocks:
+                    clocks[trigger.time] = self.tape.clock("timer", trigger.time)
+                timers.append((at, number, clocks[trigger.time]))
         self.agenda = _Agenda(sorted(timers, key=lambda item: item[0]))
         self.grid = grid(step, t0, t_end)
-        self.tape.reserve(len(self.grid) + 2 + 2 * len(timers))
+        self.tape.reserve(len(self.grid) + 2 + 3 * len(timers))
 
     def _watch(self, watch: Watch) -> None:
         self.watch, self.ws.guards = watch, watch.margins
@@ -125,13 +132,13 @@ class Driver:
                 if self.stepper.one_step and self.tape.points - self._segment_begun >= SEGMENT:
                     self._new_segment()
                 self._advance(end)
-                if self.counters["switches"] - switched > _CHATTER:
+                if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
                     self._chattering(begin)
+            if self.clock != GRID:  # the events at a point of the grid are made before it
+                self._stand_still(GRID)
             self.reached += 1
             if progress is not None:
                 progress(self.t)
-        if self.clock != GRID:
-            self._stand_still(GRID)
 
     def _new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
@@ -181,8 +188,6 @@ class Driver:
         if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
             self._see()
-        if self.agenda.next() <= self.t + self.slack:
-            self._stand_still(self.agenda.items[0][2])
         self.newton.hold(self.ws.differential)
         self._events(self.watch.fired_by_jump(self.gamma, self._visible))
 
@@ -307,13 +312,23 @@ class Driver:
         return first
 
     def _events(self, fired: np.ndarray) -> None:
-        """All that happens at this instant: until nothing more does."""
+        """All that happens at this instant: the guards that fired, then what is due, one cause after the other, each
+        on its own clock and followed by what it makes fire.
+        """
         before: set[int] = set()
-        for _ in range(_CHATTER):
-            triggers = self._collect(fired, before)
+        chain = 0
+        while chain < _CHATTER:
+            triggers = self._fire(fired, before)
             before.update(int(guard) for guard in fired)
+            chain += 1
             if not triggers:
-                return
+                due = self._due()
+                if due is None:
+                    return
+                clock, triggers = due
+                chain = 0
+                if clock != self.clock:
+                    self._stand_still(clock)
             self._switch(triggers)
             self._see()
             self.watch.refresh(self.Z, self.gamma)
@@ -334,14 +349,10 @@ class Driver:
         rates = self.newton.derivative(self.ws.differential)
         return float(gradient @ rates[columns]) + gamma_t
 
-    def _collect(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
-        """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""
+    def _fire(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
+        """What guards that fired do: the actions to be made now; delayed ones are armed, or cancelled."""
         self.watch.accept(self.gamma, fired, before)
-        triggers = [("timer", number) for _, number, _ in self.agenda.due(self.t, self.slack)]
-        due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
-        for guard in due:
-            self.watch.disarm(guard)
-            triggers.append(("guard", guard))
+        triggers = []
         for guard in (int(g) for g in fired):
             cancelled = self.watch.cancelled_by(guard)
             trigger = self.system.switching.guards[guard]
@@ -349,20 +360,27 @@ class Driver:
                 self.watch.disarm(cancelled)
                 self.tape.records.append(Cancel(self.tape.points - 1, cancelled, guard))
                 self.counters["cancellations"] += 1
-            elif guard in due:
-                continue
             elif trigger.time >= 0:
                 clock = self.tape.clock("delay", trigger.time, self.clock)
                 self.watch.arm(guard, self.t + float(self.Z[trigger.time]), clock)
                 self.tape.records.append(Arm(self.tape.points - 1, guard, clock))
                 self.counters["delays"] += 1
-                if self.Z[trigger.time] <= 0:  # at once, and yet it moves with its delay
-                    self._stand_still(clock)
-                    self.watch.disarm(guard)
-                    triggers.append(("guard", guard))
             else:
                 triggers.append(("guard", guard))
         return tuple(triggers)
+
+    def _due(self) -> tuple[int, tuple[tuple[str, int], ...]] | None:
+        """The clock and the triggers of what is due first at this instant: delayed actions, which were decided before,
+        then timers, in order of their numbers. None if nothing is.
+        """
+        now = self.t + self.slack
+        due = [guard for guard, pending in self.watch.pending.items() if pending.time <= now]
+        if due:
+            clock = self.watch.pending[min(due)].clock
+            self.watch.disarm(min(due))
+            return clock, (("guard", min(due)),)
+        timers = self.agenda.due(now)
+        return timers and (timers[0], tuple(("timer", number) for number in timers[1]))
 
     def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
         """Make the changes, and solve the algebraic equations again."""

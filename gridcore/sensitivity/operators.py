@@ -46,6 +46,8 @@ class Replay(Linearised):
 
     def step(self, record: Step) -> StepOperator:
         """A step."""
+        if record.h == 0.0 and record.guard < 0:
+            return StandStill(record, self)
         found = self.method(record.method).operator(record, self)
         assert found is not None, "asked of a tape that cannot be replayed"
         return found
@@ -126,6 +128,27 @@ class ResolveOperator(Operator):
         w = self.lu.tsolve(np.array(adjoint, order="C"))
         self.points.C.transposed(self.point.Fp, self.of.c * w, aP)
         return self.of.m * w, w @ (self.of.c * self.point.Ft)
+
+
+class StandStill(StepOperator):
+    """A step of no length, from one clock to another: ``dX + m F (dT1 - dT0)``, and the algebraic variables follow.
+
+    Two events of one instant have clocks of their own, between which the system moves on; so have an event and the
+    point of the grid that it falls on. See docs/sensitivities.md.
+    """
+
+    def __init__(self, record: Step, points: Linearised):
+        super().__init__(record, points)
+        self._follow = ResolveOperator(points, points.point(record.k + 1))
+        self._rate = self._follow.of.m * self._follow.point.F
+
+    def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
+        return self._follow.forward(dX + np.outer(dT1 - dT0, self._rate), dP, dT1)
+
+    def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        aX, aT1 = self._follow.transpose(adjoint, aP)
+        moved = aX @ self._rate
+        return aX, -moved, aT1 + moved
 
 
 class SwitchOperator:

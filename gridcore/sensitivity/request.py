@@ -69,10 +69,13 @@ class Wanted:
             fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
             if found is not None:  # of a source, V0 counts where it holds the voltage, and sets Q0
                 self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
+        shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
         chosen: dict[str, int] = {}
         for pattern in patterns:
             matching = [pattern] if pattern in names else fnmatch.filter(names, pattern)
             matches = [name for name in matching if names[name] not in fixed]
+            if not matches and pattern in shared:
+                raise CaseError(f"'{pattern}' is {shared[pattern]}: ask for that")
             if not matches:
                 why = [fixed[names[name]] for name in matching]
                 raise CaseError(f"'{pattern}' is {why[0]}: there is no derivative in it" if why

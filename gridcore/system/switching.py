@@ -110,7 +110,7 @@ class Switching:
 
     def _add_timers(self, number: int, group: Group) -> None:
         for name, item in group.shape.cls.declares.timers.items():
-            times = self.layout.index(group.members, group.shape.cls, item.at)
+            times = self.layout.source[self.layout.index(group.members, group.shape.cls, item.at)]
             self.timers += [Trigger(self.layout.instances[i].id, name, number, k, 0, int(at), -1, item.doc or name)
                             for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
 

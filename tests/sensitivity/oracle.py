@@ -22,6 +22,7 @@ from gridcore.case import Case
 from gridcore.contract import Guard
 from gridcore.sensitivity import Integral, Objective, Sampled, Terminal
 
+GRID, LOCATED = 0, -1  # clocks
 MERGE = 1e-9  # times closer than this part of a step are one
 ACROSS = 1e-10  # what initialisation takes for the other side of zero
 MOVED = 1e-9  # relative: a bound that jumped
@@ -41,6 +42,9 @@ class Row:
     @property
     def device(self) -> str:
         return self.group.members[self.member]
+
+
+Trigger = tuple[Group, int, str, dict, Row | None]
 
 
 class Oracle:
@@ -119,12 +123,12 @@ class Oracle:
         self.points: list[tuple[np.ndarray, dict]] = []
         self.steps: list[int] = []
         self.events: list[Happened] = []
+        self.clock = GRID  # on which the present point lies: else where an event is located, or an array that is a time
         self.pending: list[tuple[np.ndarray, Row]] = []
-        timers = []
-        for group in e.groups:
-            for name, timer in group.shape.cls.declares.timers.items():
-                timers += [(e.Z[e.row[i, timer.at]], group, k, name) for k, i in enumerate(group.members)]
-        self.timers = sorted((x for x in timers if x[0][0].real <= t_end), key=lambda x: x[0][0].real)
+        timers = [(e.Z[e.row[i, timer.at]].copy(), group, k, name) for group in e.groups
+                  for name, timer in group.shape.cls.declares.timers.items() for k, i in enumerate(group.members)]
+        numbered = ((number, *timer) for number, timer in enumerate(timers) if timer[0][0].real <= t_end)
+        self.timers = sorted(numbered, key=lambda timer: timer[1][0].real)
 
     def _gamma(self, row: Row, Z: np.ndarray | None = None, t: np.ndarray | None = None) -> np.ndarray:
         e = self.e
@@ -187,42 +191,17 @@ class Oracle:
                 row.side = -direction
 
     def _happen(self, fired: list[int], gamma: Sequence[float]) -> None:
-        """All that happens at this instant."""
+        """All that happens at this instant, one cause after the other: what fired, then what is due."""
         while True:
-            now = self.e.t[0].real + MERGE * self.h
             self._settle_sides(gamma, fired)
-            triggers: list[tuple[Group, int, str, dict, Row | None]] = []
-            while self.timers and self.timers[0][0][0].real <= now:
-                _, group, k, name = self.timers.pop(0)
-                triggers.append((group, k, name, group.shape.cls.declares.timers[name].then, None))
-            due = [row for t, row in self.pending if t[0].real <= now]
-            self.pending = [(t, row) for t, row in self.pending if row not in due]
-            for row in due:
-                triggers.append((row.group, row.member, row.guard.name, row.guard.then, row))
-            for row in (self.rows[k] for k in fired):
-                pending = next((w for _, w in self.pending if (w is row and row.guard.cancel is True) or (
-                    row.cancels and w.device == row.device and w.guard is row.guard)), None)
-                if pending is not None:
-                    self.pending = [(t, w) for t, w in self.pending if w is not pending]
-                    self._note(pending.device, pending.guard.name, "cancelled")
-                    for other in self.rows:
-                        if other.cancels and other.guard is pending.guard and other.device == pending.device:
-                            other.active = False
-                elif row.guard.delay is not None and row not in due:
-                    delay = self.e.Z[self.e.row[row.device, row.guard.delay]]
-                    self._note(row.device, row.guard.name, "delay started")
-                    if delay[0].real > 0:
-                        self.pending.append((self.e.t + delay, row))
-                        for other in self.rows:
-                            if other.cancels and other.guard is row.guard and other.device == row.device:
-                                other.active, other.side = True, -1
-                    else:  # at once, and yet it moves with its delay
-                        self._move_on(self.e.t + delay)
-                        triggers.append((row.group, row.member, row.guard.name, row.guard.then, row))
-                elif row not in due:
-                    triggers.append((row.group, row.member, row.guard.name, row.guard.then, row))
+            triggers = self._fire([self.rows[k] for k in fired])
             if not triggers:
-                return
+                due = self._due()
+                if due is None:
+                    return
+                t, clock, triggers = due
+                if clock != self.clock:
+                    self._move_on(t, clock)
             self._switch(triggers)
             self._watch()
             gamma = self._values()
@@ -232,6 +211,46 @@ class Oracle:
                         self._drift(row) * self._direction(row) < 0):
                     row.side = -self._direction(row)
             fired = [k for k in self._fired(gamma) if not self._zero(self.rows[k])]
+
+    def _fire(self, fired: list[Row]) -> list[Trigger]:
+        """What is done at once for guards that fired; the others are put off, or cancel what was."""
+        triggers: list[Trigger] = []
+        for row in fired:
+            pending = next((w for _, w in self.pending if (w is row and row.guard.cancel is True) or (
+                row.cancels and w.device == row.device and w.guard is row.guard)), None)
+            if pending is not None:
+                self.pending = [(t, w) for t, w in self.pending if w is not pending]
+                self._note(pending.device, pending.guard.name, "cancelled")
+                self._watch_cancellation(pending, False)
+            elif row.guard.delay is not None:
+                self._note(row.device, row.guard.name, "delay started")
+                self.pending.append((self.e.t + self.e.Z[self.e.row[row.device, row.guard.delay]], row))
+                self._watch_cancellation(row, True)
+            else:
+                triggers.append((row.group, row.member, row.guard.name, row.guard.then, row))
+        return triggers
+
+    def _watch_cancellation(self, of: Row, active: bool) -> None:
+        for other in self.rows:
+            if other.cancels and other.guard is of.guard and other.device == of.device:
+                other.active, other.side = active, -1 if active else other.side
+
+    def _due(self) -> tuple[np.ndarray, int, list[Trigger]] | None:
+        """What is due first at this instant, its time and its clock: delayed actions before timers, as they stand."""
+        now = self.e.t[0].real + MERGE * self.h
+        due = [(self.rows.index(row), t, row) for t, row in self.pending if t[0].real <= now]
+        if due:
+            _, t, row = min(due, key=lambda item: item[0])
+            self.pending = [(t, other) for t, other in self.pending if other is not row]
+            self._watch_cancellation(row, False)
+            return t, id(t), [(row.group, row.member, row.guard.name, row.guard.then, row)]
+        timers = [timer for timer in self.timers if timer[1][0].real <= now]
+        if not timers:
+            return None
+        first = min(timers, key=lambda timer: timer[0])
+        self.timers = [timer for timer in self.timers if timer is not first]
+        _, t, group, k, name = first
+        return t, id(t), [(group, k, name, group.shape.cls.declares.timers[name].then, None)]
 
     def _zero(self, row: Row, t0: np.ndarray | None = None) -> bool:
         """Whether a guard is zero but for round-off: after a switch, or at the end of a step from t0."""
@@ -252,7 +271,7 @@ class Oracle:
         e.Z, e.t = X, t
         return value
 
-    def _switch(self, triggers: list[tuple[Group, int, str, dict, Row | None]]) -> None:
+    def _switch(self, triggers: list[Trigger]) -> None:
         e = self.e
         for group, k, name, then, _ in triggers:
             scope = e.scope(group, e.Z, e.t, k)
@@ -310,8 +329,9 @@ class Oracle:
         e.t = target.copy()
         e.newton(R, np.arange(e.n), lambda: self._jacobian(t0))
 
-    def _move_on(self, target: np.ndarray) -> None:
+    def _move_on(self, target: np.ndarray, clock: int) -> None:
         """A step of no length, but for its derivatives."""
+        self.clock = clock
         self._step(target)
         self.steps.append(len(self.points) - 1)
         self._point()
@@ -403,22 +423,23 @@ class Oracle:
         """One step towards the time `end`: to a timer, a pending action or a guard before it."""
         e, slack = self.e, MERGE * self.h
         target = end
-        if self.timers and self.timers[0][0][0].real <= target[0].real + slack:
-            target = self.timers[0][0]
+        if self.timers and self.timers[0][1][0].real <= target[0].real + slack:
+            target = self.timers[0][1]
         for t, _ in self.pending:
             if t[0].real <= target[0].real + (slack if target is end else 0.0):
                 target = t
         Z0, t0 = e.Z.copy(), e.t.copy()
+        self.clock = GRID if target is end else id(target)
         self._step(target)
         gamma = self._values()
         fired = self._fired(gamma)
         if fired:
             first, e.Z, e.t = self._first(fired, Z0, t0, target)
-            fired = [first]
+            fired, self.clock = [first], LOCATED
             gamma = self._values()
         self.steps.append(len(self.points) - 1)
         self._point()
-        waiting = [t[0].real for t, *_ in (*self.timers[:1], *self.pending)]
+        waiting = [t[0].real for t in (*(timer[1] for timer in self.timers[:1]), *(t for t, _ in self.pending))]
         if fired or e.t[0].real >= min(waiting, default=np.inf) - slack:
             self._happen(fired, gamma)
         else:
@@ -429,16 +450,14 @@ class Oracle:
         steps = int(np.ceil(t_end / self.h - MERGE))
         self._watch()
         self._point()
-        if self.timers and self.timers[0][0][0].real <= slack:  # up to an event at t0, a step of no length
-            self._move_on(self.timers[0][0])
         gamma = self._values()
         self._happen([k for k in self._fired(gamma) if not self._zero(self.rows[k])], gamma)
         for k in range(1, steps + 1):
             end = np.full_like(e.t, min(k * self.h, t_end))
             while e.t[0].real < end[0].real - slack:
                 self._advance(end)
-        if (e.t.imag != 0).any():  # from an event at t_end to t_end itself
-            self._move_on(np.full_like(e.t, t_end))
+            if self.clock != GRID:  # from an event to the point of the grid that it falls on
+                self._move_on(end, GRID)
 
     # ------------------------------------------------------------ results
 

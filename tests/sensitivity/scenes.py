@@ -187,7 +187,7 @@ def timers_at_one_instant() -> Study:
 def timer_and_delay_at_one_instant() -> Study:
     case = case_of(record("Delayed", id="d", delay=0.1, threshold=0.5),
                    record("Meeting", id="m", first=float(np.arcsin(0.5)) + 0.1, second=0.8))
-    return Study(case, 1.0, 0.03, ["m.first", "d.delay", "m.rate"], [("m", "x")], ["m.one", "d.too_high", "m.two"])
+    return Study(case, 1.0, 0.03, ["m.first", "d.delay", "m.rate"], [("m", "x")], ["d.too_high", "m.one", "m.two"])
 
 
 @study
