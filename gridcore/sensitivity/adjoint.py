@@ -33,6 +33,8 @@ class ReverseSweep:
         Adjoint of the carried parameters.
     T : (clocks, m) array
         Adjoint of the time of each clock.
+    nonzero : (points,) bool array
+        Points at which an objective has derivatives.
     """
 
     def __init__(self, replay: Replay, weights: Weights, rule: Any):
@@ -44,7 +46,7 @@ class ReverseSweep:
         for clock, amount in weights.clocks:
             self.T[clock] += amount
         n, time = replay.system.n, replay.system.layout.t
-        self._felt = np.any(weights.points, axis=1)  # the points at which an objective has derivatives
+        self.nonzero = np.any(weights.points, axis=1)
         in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
         self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
         self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
@@ -64,7 +66,7 @@ class ReverseSweep:
 
     def objectives(self, k: int) -> None:
         """Add the objectives' own derivatives at point `k`."""
-        if not self._felt[k]:
+        if not self.nonzero[k]:
             return
         values = self.weights.points[k]
         for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):
