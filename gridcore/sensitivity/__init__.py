@@ -9,6 +9,7 @@ from .finite_differences import differences
 from .jump_rules import Continuous, Discrete
 from .objective import (
     At,
+    Evaluation,
     Integral,
     Objective,
     Partials,
@@ -17,7 +18,6 @@ from .objective import (
     Sum,
     Terminal,
     Traced,
-    Weights,
     evaluate,
     joint_function,
     trace,
@@ -25,11 +25,11 @@ from .objective import (
 from .objective_files import load_objectives
 from .operators import Replay, ResolveOperator, carried_parameters
 from .quadrature import Points, Sampling, Taken
-from .request import Wanted, replayable, table, unit_of, warn_of_coincidence
+from .request import Request, replayable, table, unit_of, warn_of_coincidence
 
 __all__ = [
-    "At", "Continuous", "Discrete", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
-    "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal", "Traced", "Wanted", "Weights",
+    "At", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
+    "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal", "Traced",
     "adjoint", "carried_parameters", "differences", "evaluate", "joint_function", "load_objectives", "replayable",
     "table", "trace", "unit_of", "warn_of_coincidence",
 ]

@@ -11,7 +11,7 @@ from .. import numerics
 from ..errors import CaseError, EventError
 from ..integrate import simulate
 from .objective import Objective, evaluate
-from .request import Wanted, table
+from .request import Request, table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,14 +48,14 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
         If the changed runs have other events than the run itself: there is no derivative to difference.
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
-    wanted = Wanted.of(run.system, wrt, "power flow")
-    out = np.empty((len(objectives), len(wanted.names)))
-    for column, name in enumerate(wanted.names):
+    request = Request.of(run.system, wrt, "power flow")
+    out = np.empty((len(objectives), len(request.names)))
+    for column, name in enumerate(request.names):
         value = _value(run, name)
         h = relative_step * (1 + abs(value))
         a, b, c, d = (_at(run, objectives, name, value + k * h) for k in (1.0, -1.0, 0.5, -0.5))
         out[:, column] = (8 * (c - d) - (a - b)) / (6 * h)
-    return table(objectives, evaluate(run, objectives).values, wanted, out)
+    return table(run.system, objectives, evaluate(run, objectives).values, request, out)
 
 
 def _value(run: Run, name: str) -> float:

@@ -221,16 +221,16 @@ class Sampled(At):
 
 
 @dataclass
-class Weights:
-    """Values and gradients of a set of objectives on a run, ready for a sweep.
+class Evaluation:
+    """Values and partial derivatives of a set of objectives on a run, ready for a sweep.
 
     Attributes
     ----------
     values : (objectives,) array
     row, at : (entries,) arrays
-        Objective and position in Z of each entry of the gradients.
+        Objective and position in Z of each entry.
     points : (points, entries) array
-        What each objective's derivative in Z at each point adds up to, all weights included.
+        The derivatives at each point: the sources of the adjoint, weights of quadratures included.
     clocks : list of (clock, (objectives,) array)
         Derivatives in the times of points.
     """
@@ -247,7 +247,7 @@ class Weights:
         return sorted({int(at) for at in self.at if system.n <= at < end})
 
 
-def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> Weights:
+def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> Evaluation:
     """Values of objectives on a run, and their partial derivatives at every point of it.
 
     Parameters
@@ -282,7 +282,7 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
             add(owner, factor, simple.value(run), simple.clocks(run, moving).items())
             blocks.append((np.full(len(partials.at), owner), partials.at, factor * partials.points))
     rows, ats, gradients = zip(*blocks)
-    return Weights(values, np.concatenate(rows), np.concatenate(ats), np.concatenate(gradients, axis=1),
+    return Evaluation(values, np.concatenate(rows), np.concatenate(ats), np.concatenate(gradients, axis=1),
                    list(clocks.items()))
 
 

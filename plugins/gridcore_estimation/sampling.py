@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.kept import KeptFor
-from gridcore.sensitivity import At, Sampling, Wanted, adjoint, joint_function
+from gridcore.sensitivity import At, Request, Sampling, adjoint, joint_function
 from gridcore_tsa.sensitivities import begin
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def forward(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -
     n, end = system.n, system.n + system.layout.n_p
     channels = Channels(run, attached.channels, sampling)
     at, row = channels.at, channels.row
-    sweep = begin(run, Wanted.of(system, names, "power flow"), [int(i) for i in at if n <= i < end], "discrete",
+    sweep = begin(run, Request.of(system, names, "power flow"), [int(i) for i in at if n <= i < end], "discrete",
                   "power flow")
     sweep.replay.allow_grazing = True
     column_of = sweep.replay.column_of[at]

@@ -17,7 +17,7 @@ import numpy as np
 
 from gridcore import Run
 from gridcore.errors import ConvergenceError
-from gridcore.sensitivity import Objective, Replay, ReverseSweep, Sum, Weights, evaluate, joint_function
+from gridcore.sensitivity import Evaluation, Objective, Replay, ReverseSweep, Sum, evaluate, joint_function
 from gridcore.tape import Step
 
 from .sundials import NearIdentity, solver_class
@@ -35,12 +35,12 @@ class ContinuousSweep(ReverseSweep):
     replay : Replay
     run : Run
     objectives : sequence of Objective
-    weights : Weights
+    weights : Evaluation
         Of all objectives, points not moving with their clocks.
     rule : Continuous
     """
 
-    def __init__(self, replay: Replay, run: Run, objectives: Sequence[Objective], weights: Weights, rule: Any):
+    def __init__(self, replay: Replay, run: Run, objectives: Sequence[Objective], weights: Evaluation, rule: Any):
         super().__init__(replay, _without_integrals(run, objectives, weights), rule)
         self.densities = [Density(replay, o) for o in objectives]
         self.ida = BackwardIda(replay, run.settings.get("rtol", RTOL), run.settings.get("atol", ATOL))
@@ -88,7 +88,7 @@ class ContinuousSweep(ReverseSweep):
         self._high = -1
 
 
-def _without_integrals(run: Run, objectives: Sequence[Objective], weights: Weights) -> Weights:
+def _without_integrals(run: Run, objectives: Sequence[Objective], weights: Evaluation) -> Evaluation:
     """Only what objectives take at points; values, and the bounds of integrals, of all."""
     rest = evaluate(run, [Sum([(f, o) for f, o in objective.terms() if o.integrand() is None])
                           for objective in objectives], moving=False)
