@@ -35,14 +35,14 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
     """
     from ..results import whole_file, write_dataset
-    from ..sensitivity import Wanted, adjoint, load_objectives
+    from ..sensitivity import Request, adjoint, load_objectives
     from .progress import Progress
     from .tables import write_csv
 
     asked = Study(**study)
     system = asked.build()
     objectives = load_objectives(file, system)
-    Wanted.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    Request.of(system, wrt, dispatch)  # a wrong pattern is told before the run
     run = asked.simulate(system, out)
     with Progress("differentiating"):
         try:

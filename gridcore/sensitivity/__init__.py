@@ -9,30 +9,27 @@ from .finite_differences import differences
 from .jump_rules import Continuous, Discrete
 from .objective import (
     At,
+    Evaluation,
     Integral,
     Objective,
     Partials,
-    Points,
     Pointwise,
     Sampled,
     Sum,
-    Tally,
-    Term,
     Terminal,
     Traced,
-    Weights,
     evaluate,
-    functions,
+    joint_function,
     trace,
 )
 from .objective_files import load_objectives
 from .operators import Replay, ResolveOperator, carried_parameters
-from .quadrature import Sampling, Steps, Taken
-from .request import Wanted, replayable, table, unit_of, warn_of_coincidence
+from .quadrature import Points, Sampling, Taken
+from .request import Request, replayable, table, unit_of, warn_of_coincidence
 
 __all__ = [
-    "At", "Continuous", "Discrete", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
-    "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Steps", "Sum", "Taken", "Tally", "Term", "Terminal",
-    "Traced", "Wanted", "Weights", "adjoint", "carried_parameters", "differences", "evaluate", "functions",
-    "load_objectives", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
+    "At", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
+    "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal", "Traced",
+    "adjoint", "carried_parameters", "differences", "evaluate", "joint_function", "load_objectives", "replayable",
+    "table", "trace", "unit_of", "warn_of_coincidence",
 ]

@@ -12,9 +12,9 @@ from ..errors import CaseError
 from ..integrate import made_by, retrace
 from ..registry import registries as plugins
 from ..tape import GRID, Arm, Cancel, Record, Resolve, Step, Switch
-from .objective import Objective, Weights, evaluate
+from .objective import Evaluation, Objective, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters
-from .request import Wanted, replayable, table, warn_of_coincidence
+from .request import Request, replayable, table, warn_of_coincidence
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,9 +33,11 @@ class ReverseSweep:
         Adjoint of the carried parameters.
     T : (clocks, m) array
         Adjoint of the time of each clock.
+    nonzero : (points,) bool array
+        Points at which an objective has derivatives.
     """
 
-    def __init__(self, replay: Replay, weights: Weights, rule: Any):
+    def __init__(self, replay: Replay, weights: Evaluation, rule: Any):
         self.replay, self.weights, self.rule = replay, weights, rule
         m, tape = len(weights.values), replay.tape
         self.X = np.zeros((m, replay.system.n))
@@ -44,7 +46,7 @@ class ReverseSweep:
         for clock, amount in weights.clocks:
             self.T[clock] += amount
         n, time = replay.system.n, replay.system.layout.t
-        self._felt = np.any(weights.points, axis=1)  # the points at which an objective has derivatives
+        self.nonzero = np.any(weights.points, axis=1)
         in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
         self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
         self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
@@ -64,7 +66,7 @@ class ReverseSweep:
 
     def objectives(self, k: int) -> None:
         """Add the objectives' own derivatives at point `k`."""
-        if not self._felt[k]:
+        if not self.nonzero[k]:
             return
         values = self.weights.points[k]
         for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):
@@ -113,7 +115,7 @@ class ReverseSweep:
         """Nothing: what was cancelled changed nothing."""
 
 
-def discrete(replay: Replay, run: Run, objectives: Sequence[Objective], weights: Weights, rule: Any) -> ReverseSweep:
+def discrete(replay: Replay, run: Run, objectives: Sequence[Objective], weights: Evaluation, rule: Any) -> ReverseSweep:
     """The sweep of the exact adjoint, which needs no more than the tape and the weights."""
     return ReverseSweep(replay, weights, rule)
 
@@ -164,29 +166,29 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     kind = plugins.adjoints[method]
     if kind.exact:
         replayable(run.tape)
-    wanted = Wanted.of(run.system, wrt, dispatch)
-    warn_of_coincidence(run, wanted)
+    request = Request.of(run.system, wrt, dispatch)
+    warn_of_coincidence(run, request)
     rule = plugins.jump_rules[jumps or kind.jumps].rule
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints
-    carried = carried_parameters(run.system, run.tape, wanted.parameters, weights.parameters(run.system),
-                                 setpoints, wanted.operating_point)
+    carried = carried_parameters(run.system, run.tape, request.parameters, weights.parameters(run.system),
+                                 setpoints, request.operating_point)
     replay = Replay(run.system, run.tape, carried)
     replay.allow_grazing = allow_grazing
     sweep = kind.sweep(replay, run, objectives, weights, rule)
     sweep.run()
     initial = InitialSensitivity.of(run.system, carried, dispatch == "power flow")
-    gradient = np.empty((len(objectives), len(wanted.names)))
+    gradient = np.empty((len(objectives), len(request.names)))
     aX, aP, held = sweep.X, sweep.P, run.system.held
-    if len(wanted.states) or len(held):  # the algebraic variables follow an initial value
+    if len(request.states) or len(held):  # the algebraic variables follow an initial value
         parameters = sweep.P.copy()
         states, _ = ResolveOperator(replay, replay.point(0)).transpose(sweep.X, parameters)
-        gradient[:, ~wanted.is_parameter] = states[:, wanted.states]
+        gradient[:, ~request.is_parameter] = states[:, request.states]
         if len(held):  # and initialisation has no part in one that is given
             aX, aP = states, parameters
             aX[:, held] = 0.0
-    gradient[:, wanted.is_parameter] = initial.transpose(aX, aP)[:, replay.column_of[wanted.parameters]]
-    out = table(objectives, weights.values, wanted, gradient)
+    gradient[:, request.is_parameter] = initial.transpose(aX, aP)[:, replay.column_of[request.parameters]]
+    out = table(run.system, objectives, weights.values, request, gradient)
     out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
     return out if kind.exact else _against_discrete(out, run, objectives, wrt, dispatch)
 

@@ -11,7 +11,7 @@ from .. import numerics
 from ..errors import CaseError, EventError
 from ..integrate import simulate
 from .objective import Objective, evaluate
-from .request import Wanted, table
+from .request import Request, table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,33 +48,26 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
         If the changed runs have other events than the run itself: there is no derivative to difference.
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
-    wanted = Wanted.of(run.system, wrt, "power flow")
-    out = np.empty((len(objectives), len(wanted.names)))
-    for column, name in enumerate(wanted.names):
-        value = _value(run, name)
+    request = Request.of(run.system, wrt, "power flow")
+    layout, out = run.system.layout, np.empty((len(objectives), len(request.names)))
+    for column, name in enumerate(request.names):
+        device, _, parameter = name.rpartition(".")
+        given = run.system.instances[layout.find(device)].values if device in layout.number else {}
+        if parameter not in given:
+            raise CaseError(f"{name} is not a parameter that the case gives: it cannot be changed there")
+        value = given[parameter]
         h = relative_step * (1 + abs(value))
         a, b, c, d = (_at(run, objectives, name, value + k * h) for k in (1.0, -1.0, 0.5, -0.5))
         out[:, column] = (8 * (c - d) - (a - b)) / (6 * h)
-    return table(objectives, evaluate(run, objectives).values, wanted, out)
-
-
-def _value(run: Run, name: str) -> float:
-    device, _, parameter = name.rpartition(".")
-    system = run.system
-    instance = system.instances[system.layout.find(device)] if device in system.layout.number else None
-    if instance is None or parameter not in instance.values:
-        raise CaseError(f"{name} is not a parameter that the case gives: it cannot be changed there")
-    return instance.values[parameter]
+    return table(run.system, objectives, evaluate(run, objectives).values, request, out)
 
 
 def _at(run: Run, objectives: Sequence[Objective], name: str, value: float) -> np.ndarray:
+    """The objectives of the same run with another value of one parameter."""
     method, settings = run.tape.methods[0], run.settings
     other = simulate(run.system.with_values({name: value}), settings["t_end"], settings["step"], method.name,
                      t0=settings["t0"], **method.options)
-    if _sequence(other) != _sequence(run):
+    before, after = ([(event.device, event.item, event.kind) for event in r.events] for r in (run, other))
+    if after != before:
         raise EventError(f"with {name} = {value:.9g} there are other events than in the run: nothing to difference")
     return evaluate(other, objectives).values
-
-
-def _sequence(run: Run) -> list[tuple[str, str, str]]:
-    return [(event.device, event.item, event.kind) for event in run.events]

@@ -7,19 +7,19 @@ and differentiated like a device; and a way to take it: at the end, integrated, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..contract import Path, Scope
 from ..equations import BASE, numpy_on_symbols
 from ..errors import CaseError
 from ..kept import KeptFor
-from .quadrature import Sampling, Steps, Taken
+from .quadrature import Points, Sampling, Taken
 from .same_function import fingerprint
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ..results import Run
 
 Function = Callable[[Any], Any]
-_joined: KeptFor[tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]] = KeptFor("objectives")
+Joint = tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]
+_joint: KeptFor[Joint] = KeptFor("objectives")
 _mapped: KeptFor[tuple[ca.Function, ca.Function]] = KeptFor("objectives_at_points")
 
 
@@ -35,6 +36,10 @@ class Objective(ABC):
     """A number made of a run. A kind of one's own says its value and its partial derivatives on the run.
 
     They add up, also of different kinds: ``Integral(f) + 2.0 * Terminal(g)``.
+
+    Attributes
+    ----------
+    name, unit : str
     """
 
     name: str = ""
@@ -64,15 +69,12 @@ class Objective(ABC):
         """The sum that it is: factors and simple objectives."""
         return [(1.0, self)]
 
-    @staticmethod
-    def together(run: Run, terms: Sequence[Term], tally: Tally) -> None:
-        """Add several terms that share this function to a tally; a kind whose objectives share work has its own."""
-        for term in terms:
-            partials = term.objective.weights(run)
-            tally.values[term.owner] += term.factor * term.objective.value(run)
-            tally.at_points(np.full(len(partials.at), term.owner), partials.at, term.factor * partials.points)
-            for clock, amount in term.objective.clocks(run, tally.moving).items():
-                tally.at_clock(term, clock, amount)
+    def integrand(self) -> Function | None:
+        """The function of named quantities that it is the time integral of, if it is one.
+
+        An adjoint of the continuous system integrates that by a rule of its own.
+        """
+        return None
 
     def __add__(self, other: Objective) -> Sum:
         return Sum(self.terms() + other.terms(), self.name or other.name)
@@ -99,48 +101,8 @@ class Partials:
     points: np.ndarray
 
 
-@dataclass
-class Term:
-    """One simple objective of those that are evaluated: the number of the one it belongs to, and its factor there."""
-
-    owner: int
-    factor: float
-    objective: Any
-
-
-class Tally:
-    """Values and derivatives of objectives as they add up.
-
-    Attributes
-    ----------
-    values : (objectives,) array
-    moving : bool
-        See :meth:`Objective.clocks`.
-    """
-
-    def __init__(self, count: int, moving: bool):
-        self.values, self.moving = np.zeros(count), moving
-        self._clocks: dict[int, np.ndarray] = {}
-        self._blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-
-    def at_points(self, row: np.ndarray, at: np.ndarray, points: np.ndarray) -> None:
-        """Add derivatives at points: objective (entries,), position in Z (entries,), and values (points, entries)."""
-        self._blocks.append((row, at, points))
-
-    def at_clock(self, term: Term, clock: int, amount: float) -> None:
-        """Add a term's derivative in the time of a clock."""
-        self._clocks.setdefault(clock, np.zeros(len(self.values)))[term.owner] += term.factor * amount
-
-    def weights(self, run: Run) -> Weights:
-        """All of it."""
-        none = np.zeros(0, dtype=int)
-        rows, ats, points = zip((none, none, np.zeros((len(run.t), 0))), *self._blocks)
-        return Weights(self.values, np.concatenate(rows), np.concatenate(ats), np.concatenate(points, axis=1),
-                       list(self._clocks.items()))
-
-
 class _Evaluated(Objective):
-    """Base of objectives that :func:`evaluate` takes in parts or together with others: alone, it is asked for one."""
+    """Base of the objectives whose parts :func:`evaluate` finds: what is asked of one alone is asked there."""
 
     def value(self, run: Run) -> float:
         return float(evaluate(run, [self]).values[0])
@@ -168,7 +130,8 @@ class Sum(_Evaluated):
 class Pointwise(_Evaluated):
     """Base of objectives of a function of named quantities, which is traced and differentiated at every point.
 
-    A kind of one's own says by :meth:`take` how values at points become a number.
+    A kind of one's own says by :meth:`take` how values at points become a number. The functions of all objectives that
+    are evaluated together are traced as one.
     """
 
     function: Function
@@ -176,22 +139,6 @@ class Pointwise(_Evaluated):
     @abstractmethod
     def take(self, points: Points, r: np.ndarray) -> Taken:
         """The number that becomes of the values `r`, (points,), of the function."""
-
-    @staticmethod
-    def together(run: Run, terms: Sequence[Term], tally: Tally) -> None:
-        """All functions are traced as one."""
-        traced = trace(run, [term.objective for term in terms])
-        sums, points = np.zeros((len(run.t), len(traced.row))), Points(run, tally.moving)
-        for place, term in enumerate(terms):
-            mine = np.flatnonzero(traced.row == place)
-            taken = term.objective.take(points, traced.values[:, place])
-            tally.values[term.owner] += term.factor * taken.value
-            weight = term.factor * taken.weight
-            sums[:, mine] += weight[:, None] * traced.gradients[:, mine]
-            for clock, amount in taken.clocks:
-                tally.at_clock(term, clock, amount)
-        owner = np.array([term.owner for term in terms])
-        tally.at_points(owner[traced.row], traced.at, sums)
 
 
 @dataclass
@@ -216,46 +163,13 @@ class Integral(Pointwise):
     name: str = ""
     unit: str = ""
 
-    def take(self, points: Points, r: np.ndarray) -> Taken:
-        return points.steps.quadrature(r, points.moving)
-
-
-@dataclass(init=False)
-class Sampled(Pointwise):
-    """``sum_i weights_i (function(t_i) - data_i)^2``, by linear interpolation between points of the run.
-
-    Parameters
-    ----------
-    times : (samples,) array (s)
-    function : callable
-    data, weights : (samples,) arrays or numbers, optional
-        Zero and one by default.
-    """
-
-    times: Sequence[float] | np.ndarray
-    function: Function
-    data: Any
-    factors: Any
-    name: str
-    unit: str
-
-    def __init__(self, times: Sequence[float] | np.ndarray, function: Function, data: Any = 0.0, weights: Any = 1.0,
-                 name: str = "", unit: str = ""):
-        self.times, self.function, self.data, self.factors = times, function, data, weights
-        self.name, self.unit = name, unit
+    def integrand(self) -> Function:
+        return self.function
 
     def take(self, points: Points, r: np.ndarray) -> Taken:
-        at = Sampling.of(points.run, self.times)
-        factors = np.broadcast_to(np.asarray(self.factors, dtype=float), at.k.shape)
-        data = np.broadcast_to(np.asarray(self.data, dtype=float), at.k.shape)
-        if not np.isfinite(data).all():
-            raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
-                            "not finite")
-        error = at.values(r) - data
-        return at.take(r, float(factors @ error**2), 2 * factors * error, points.moving)
+        return points.integral(r)
 
 
-@dataclass(init=False)
 class At(Pointwise):
     """``sum_i weights_i function(t_i)``, by linear interpolation between points of the run.
 
@@ -267,36 +181,112 @@ class At(Pointwise):
         One by default.
     """
 
-    times: Sequence[float] | np.ndarray
-    function: Function
-    factors: Any
-    name: str
-    unit: str
-
-    def __init__(self, times: Sequence[float] | np.ndarray, function: Function, weights: Any = 1.0, name: str = "",
-                 unit: str = ""):
+    def __init__(self, times: ArrayLike, function: Function, weights: ArrayLike = 1.0, name: str = "", unit: str = ""):
         self.times, self.function, self.factors, self.name, self.unit = times, function, weights, name, unit
 
     def take(self, points: Points, r: np.ndarray) -> Taken:
-        at = Sampling.of(points.run, self.times)
-        factors = np.broadcast_to(np.asarray(self.factors, dtype=float), at.k.shape)
+        at, factors = self._samples(points)
         return at.take(r, float(factors @ at.values(r)), factors, points.moving)
+
+    def _samples(self, points: Points) -> tuple[Sampling, np.ndarray]:
+        """Where the times fall on a run, and the weight of each."""
+        at = Sampling.of(points.run, self.times)
+        return at, np.broadcast_to(np.asarray(self.factors, dtype=float), at.k.shape)
+
+
+class Sampled(At):
+    """``sum_i weights_i (function(t_i) - data_i)^2``, by linear interpolation between points of the run.
+
+    Parameters
+    ----------
+    times : (samples,) array (s)
+    function : callable
+    data, weights : (samples,) arrays or numbers, optional
+        Zero and one by default.
+    """
+
+    def __init__(self, times: ArrayLike, function: Function, data: ArrayLike = 0.0, weights: ArrayLike = 1.0,
+                 name: str = "", unit: str = ""):
+        super().__init__(times, function, weights, name, unit)
+        self.data = data
+
+    def take(self, points: Points, r: np.ndarray) -> Taken:
+        at, factors = self._samples(points)
+        data = np.broadcast_to(np.asarray(self.data, dtype=float), at.k.shape)
+        if not np.isfinite(data).all():
+            raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
+                            "not finite")
+        error = at.values(r) - data
+        return at.take(r, float(factors @ error**2), 2 * factors * error, points.moving)
 
 
 @dataclass
-class Points:
-    """The points of a run, for :meth:`Pointwise.take`; `moving` as in :meth:`Objective.clocks`."""
+class Evaluation:
+    """Values and partial derivatives of a set of objectives on a run, ready for a sweep.
 
-    run: Run
-    moving: bool
+    Attributes
+    ----------
+    values : (objectives,) array
+    row, at : (entries,) arrays
+        Objective and position in Z of each entry.
+    points : (points, entries) array
+        The derivatives at each point: the sources of the adjoint, weights of quadratures included.
+    clocks : list of (clock, (objectives,) array)
+        Derivatives in the times of points.
+    """
 
-    @cached_property
-    def steps(self) -> Steps:
-        """The steps between them."""
-        return Steps.of(self.run)
+    values: np.ndarray
+    row: np.ndarray
+    at: np.ndarray
+    points: np.ndarray
+    clocks: list[tuple[int, np.ndarray]]
+
+    def parameters(self, system: Equilibrium) -> list[int]:
+        """Positions in Z of the parameters that the objectives read."""
+        end = system.n + system.layout.n_p
+        return sorted({int(at) for at in self.at if system.n <= at < end})
 
 
-class _Named:
+def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> Evaluation:
+    """Values of objectives on a run, and their partial derivatives at every point of it.
+
+    Parameters
+    ----------
+    moving : bool
+        Whether a point moves with its clock, so that derivatives in its state follow it along the
+        trajectory; otherwise they are those at a fixed time, and only the bounds of integrals move.
+    """
+    values, clocks = np.zeros(len(objectives)), dict[int, np.ndarray]()
+    none = np.zeros(0, dtype=int)
+    blocks = [(none, none, np.zeros((len(run.t), 0)))]
+    terms = [(owner, *term) for owner, objective in enumerate(objectives) for term in objective.terms()]
+    pointwise = [(owner, factor, o) for owner, factor, o in terms if isinstance(o, Pointwise)]
+
+    def add(owner: int, factor: float, value: float, moved: Iterable[tuple[int, float]]) -> None:
+        values[owner] += factor * value
+        for clock, amount in moved:
+            clocks.setdefault(clock, np.zeros(len(objectives)))[owner] += factor * amount
+
+    if pointwise:
+        traced = trace(run, [o.function for _, _, o in pointwise])
+        weights, points = np.zeros_like(traced.values), Points(run, moving)
+        for place, (owner, factor, o) in enumerate(pointwise):
+            taken = o.take(points, traced.values[:, place])
+            weights[:, place] = factor * taken.weight
+            add(owner, factor, taken.value, taken.clocks)
+        owners = np.array([owner for owner, *_ in pointwise])
+        blocks.append((owners[traced.row], traced.at, weights[:, traced.row] * traced.gradients))
+    for owner, factor, simple in terms:
+        if not isinstance(simple, Pointwise):
+            partials = simple.weights(run)
+            add(owner, factor, simple.value(run), simple.clocks(run, moving).items())
+            blocks.append((np.full(len(partials.at), owner), partials.at, factor * partials.points))
+    rows, ats, gradients = zip(*blocks)
+    return Evaluation(values, np.concatenate(rows), np.concatenate(ats), np.concatenate(gradients, axis=1),
+                   list(clocks.items()))
+
+
+class _Quantities:
     """What an objective's function gets: ``v["GEN2", "omega"]``, as symbols that stand for entries of Z."""
 
     def __init__(self, system: Equilibrium):
@@ -320,55 +310,7 @@ class _Named:
 
     def _symbol(self, at: int) -> ca.SX:
         """What stands for an entry of Z."""
-        if at not in self.symbols:
-            self.symbols[at] = ca.SX.sym(f"z{at}")
-        return self.symbols[at]
-
-
-@dataclass
-class Weights:
-    """Values and gradients of a set of objectives on a run, ready for a sweep.
-
-    Attributes
-    ----------
-    values : (objectives,) array
-    row, at : (entries,) arrays
-        Objective and position in Z of each entry of the gradients.
-    points : (points, entries) array
-        What each objective's derivative in Z at each point adds up to, all weights included.
-    clocks : list of (clock, (objectives,) array)
-        Derivatives in the times of points.
-    """
-
-    values: np.ndarray
-    row: np.ndarray
-    at: np.ndarray
-    points: np.ndarray
-    clocks: list[tuple[int, np.ndarray]] = field(default_factory=list)
-
-    def parameters(self, system: Equilibrium) -> list[int]:
-        """Positions in Z of the parameters that the objectives read."""
-        end = system.n + system.layout.n_p
-        return sorted({int(at) for at in self.at if system.n <= at < end})
-
-
-def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> Weights:
-    """Values of objectives on a run, and their partial derivatives at every point of it.
-
-    Parameters
-    ----------
-    moving : bool
-        Whether a point moves with its clock, so that derivatives in its state follow it along the
-        trajectory; otherwise they are those at a fixed time, and only the bounds of integrals move.
-    """
-    tally = Tally(len(objectives), moving)
-    by_kind: dict[Callable[..., None], list[Term]] = {}
-    for i, objective in enumerate(objectives):
-        for factor, simple in objective.terms():
-            by_kind.setdefault(simple.together, []).append(Term(i, factor, simple))
-    for together, terms in by_kind.items():
-        together(run, terms, tally)
-    return tally.weights(run)
+        return self.symbols.setdefault(at, ca.SX.sym(f"z{at}"))
 
 
 @dataclass
@@ -383,35 +325,29 @@ class Traced:
     at: np.ndarray
 
 
-def trace(run: Run, terms: Sequence[Any]) -> Traced:
-    """All functions as one, with its sparse Jacobian, at every point of the run."""
-    function, at, row, column = functions(run.system, terms)
+def trace(run: Run, functions: Sequence[Function]) -> Traced:
+    """Functions of named quantities, and their gradients, at every point of the run."""
+    function, at, row, column = joint_function(run.system, functions)
     count = len(run.t)
     _, everywhere = _mapped.get(run.system.system, (id(function), count), lambda: (function, function.map(count)))
     values, gradients = everywhere(run.read(at).T)
-    return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(len(run.t), len(row)), row, at[column])
+    return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(count, len(row)), row, at[column])
 
 
-def functions(system: Equilibrium, terms: Sequence[Any]) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
-    """One function of entries of Z for the functions of all terms: (function, at, rows, columns).
+def joint_function(system: Equilibrium, functions: Sequence[Function]) -> Joint:
+    """One function of entries of Z for functions of named quantities: (function, at, rows, columns).
 
-    It gives their values and the entries of their gradient; `at` is where in Z its arguments stand.
+    It gives their values and the entries of their sparse gradients; `at` is where in Z its arguments stand.
     """
-    wanted = [term.function for term in terms]
-    prints = tuple(fingerprint(function) for function in wanted)
-    if None in prints:
-        return _traced(system, wanted)
-    return _joined.get(system.system, prints, lambda: _traced(system, wanted))
+    def traced() -> Joint:
+        quantities = _Quantities(system)
+        with numpy_on_symbols():
+            outputs = ca.vertcat(*(ca.SX(function(quantities)) for function in functions))
+        z = ca.vertcat(*quantities.symbols.values())
+        jacobian = ca.jacobian(outputs, z)
+        row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())
+        joint = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
+        return joint, np.array(list(quantities.symbols), dtype=int), row, column
 
-
-def _traced(system: Equilibrium, functions: Sequence[Function]
-            ) -> tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]:
-    """One function of entries of Z for all, with its gradient's entries: (function, at, rows, columns)."""
-    named = _Named(system)
-    with numpy_on_symbols():
-        outputs = ca.vertcat(*(ca.SX(function(named)) for function in functions))
-    z = ca.vertcat(*named.symbols.values())
-    jacobian = ca.jacobian(outputs, z)
-    row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())
-    joined = ca.Function("objectives", [z], [ca.densify(outputs), ca.densify(jacobian.nz[:])])
-    return joined, np.array(list(named.symbols), dtype=int), row, column
+    prints = tuple(fingerprint(function) for function in functions)
+    return traced() if None in prints else _joint.get(system.system, prints, traced)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -24,31 +25,18 @@ class GrazingWarning(UserWarning):
 
 
 class Replay(Linearised):
-    """Gives the linearised operation of every record of a tape.
+    """Gives the linearised operation of every record of a tape; made of what a :class:`Linearised` is made of."""
 
-    Parameters
-    ----------
-    system : Equilibrium
-    tape : Tape
-    carried : sequence of int
-        Positions in Z of the parameters whose derivatives are carried along.
-    """
-
-    def __init__(self, system: Equilibrium, tape: Tape, carried: Sequence[int] | np.ndarray):
-        super().__init__(system, tape, carried)
-        self._methods: dict[int, Stepper] = {}
-
-    def method(self, number: int) -> Stepper:
-        """The stepper that made the records of a method."""
-        if number not in self._methods:
-            self._methods[number] = made_by(self.tape.methods[number])
-        return self._methods[number]
+    @cached_property
+    def steppers(self) -> list[Stepper]:
+        """The methods of the tape: records refer to them by number."""
+        return [made_by(method) for method in self.tape.methods]
 
     def step(self, record: Step) -> StepOperator:
         """A step."""
         if record.h == 0.0 and record.guard < 0:
             return StandStill(record, self)
-        found = self.method(record.method).operator(record, self)
+        found = self.steppers[record.method].operator(record, self)
         assert found is not None, "asked of a tape that cannot be replayed"
         return found
 
@@ -62,13 +50,7 @@ class Replay(Linearised):
 
 
 def refuse_grazing(points: Linearised, record: Step, across: float, terms: float) -> None:
-    """Refuse a crossing whose speed `across`, a sum of `terms` in size, vanishes.
-
-    Raises
-    ------
-    EventError
-        Unless ``points.allow_grazing``: then a warning.
-    """
+    """Refuse a crossing whose speed `across`, a sum of `terms` in size, vanishes; with `allow_grazing` warn of it."""
     system = points.system
     before = system.switching.values(points.buffer(record.k))[record.guard]
     mean = abs(before) / record.h if record.h > 0 else 0.0
@@ -163,33 +145,32 @@ class SwitchOperator:
             gather, targets = change.gather[trigger.member], change.targets[trigger.member]
             jacobian = change.gradient(Z[gather])
             Z[targets] = change.value(Z[gather])
-            self.parts.append((jacobian, gather, targets))
+            of, to = self._columns(gather), self._columns(targets)
+            self.parts.append((jacobian[np.ix_(to >= 0, of >= 0)], of[of >= 0], to[to >= 0]))
 
-    def _columns(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Positions of entries of Z in a row ``[dX, dP, dT]``, and which of them are there."""
-        replay, n = self.replay, self.replay.system.n
-        columns = np.where(at < n, at, n + replay.column_of[at])
-        columns = np.where(at == replay.system.layout.t, n + len(replay.carried), columns)
-        return columns, (at < n) | (replay.column_of[at] >= 0) | (at == replay.system.layout.t)
+    def _columns(self, at: np.ndarray) -> np.ndarray:
+        """Positions of entries of Z in a row ``[dX, dP, dT]``; -1 for what is not there."""
+        replay, n = self.replay, self.replay.n
+        parameter = replay.column_of[at]
+        columns = np.where(at < n, at, np.where(parameter >= 0, n + parameter, -1))
+        return np.where(at == replay.system.layout.t, n + replay.width, columns)
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Tangents dX and dP after the switch."""
         row = np.concatenate([dX, dP, dT[:, None]], axis=1)
-        for jacobian, gather, targets in self.parts:
-            (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
-            row[:, t[t_in]] = row[:, g[g_in]] @ jacobian[np.ix_(t_in, g_in)].T
-        n = self.replay.system.n
+        for jacobian, of, to in self.parts:
+            row[:, to] = row[:, of] @ jacobian.T
+        n = self.replay.n
         return row[:, :n].copy(), row[:, n:-1].copy()
 
     def transpose(self, aX: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Adjoints of dX, dP and dT before the switch."""
         row = np.concatenate([aX, aP, np.zeros((len(aX), 1))], axis=1)
-        for jacobian, gather, targets in reversed(self.parts):
-            (g, g_in), (t, t_in) = self._columns(gather), self._columns(targets)
-            taken = row[:, t[t_in]].copy()
-            row[:, t[t_in]] = 0.0
-            np.add.at(row.T, g[g_in], (taken @ jacobian[np.ix_(t_in, g_in)]).T)
-        n = self.replay.system.n
+        for jacobian, of, to in reversed(self.parts):
+            taken = row[:, to].copy()
+            row[:, to] = 0.0
+            np.add.at(row.T, of, (taken @ jacobian).T)
+        n = self.replay.n
         return row[:, :n].copy(), row[:, n:-1].copy(), row[:, -1]
 
 
@@ -204,13 +185,13 @@ def carried_parameters(system: Equilibrium, tape: Tape, *wanted: Sequence[int] |
     themselves, event times and delays, and what switches change.
     """
     n, end = system.n, system.n + system.layout.n_p
-    positions = {clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")}
+    mask = np.zeros(system.layout.size, dtype=bool)
+    mask[[clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")]] = True
     for record in tape.records:
         if isinstance(record, Switch):
             for trigger in triggers(system, record):
                 targets = system.switching.change(trigger).targets[trigger.member]
-                positions |= {int(at) for at in targets if n <= at < end}
-    mask = np.zeros(system.layout.size, dtype=bool)
-    for part in ([*positions], *wanted):
+                mask[targets[(targets >= n) & (targets < end)]] = True
+    for part in wanted:
         mask[np.asarray(part, dtype=int)] = True
     return np.flatnonzero(mask)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import CaseError
 from ..integrate import made_by
@@ -35,38 +36,35 @@ class Taken:
 
 
 @dataclass
-class Steps:
-    """The steps of a run as arrays, and the weights of its quadrature at the points."""
+class Points:
+    """The points of a run, for :meth:`Pointwise.take`; `moving` as in :meth:`Objective.clocks`."""
 
-    k: np.ndarray
-    h: np.ndarray
-    clocked: list[Step]
-    ends: list[float]
-    weight: np.ndarray
+    run: Run
+    moving: bool
 
-    @classmethod
-    def of(cls, run: Run) -> Steps:
-        """The steps of a run."""
-        steps = [record for record in run.tape.records if isinstance(record, Step)]
-        k, h = np.array([s.k for s in steps], dtype=int), np.array([s.h for s in steps])
-        ends = [made_by(method).end_weight for method in run.tape.methods]
-        end = np.array(ends)[[s.method for s in steps]]
-        weight = np.zeros(len(run.t))
+    @cached_property
+    def _quadrature(self) -> tuple[np.ndarray, list[tuple[Step, float]]]:
+        """The weight of each point in integrals; steps whose ends have clocks, with the weight of the end."""
+        ends = [made_by(method).end_weight for method in self.run.tape.methods]
+        steps = [(record, ends[record.method]) for record in self.run.tape.records if isinstance(record, Step)]
+        k, h = np.array([s.k for s, _ in steps], dtype=int), np.array([s.h for s, _ in steps])
+        end = np.array([end for _, end in steps])
+        weight = np.zeros(len(self.run.t))
         np.add.at(weight, k, h * (1 - end))
         np.add.at(weight, k + 1, h * end)
-        return cls(k, h, [s for s in steps if s.start or s.end], ends, weight)
+        return weight, [(s, end) for s, end in steps if s.start or s.end]
 
-    def quadrature(self, r: np.ndarray, moving: bool) -> Taken:
-        """The integral of `r`, and its derivatives in the times of the steps' ends."""
+    def integral(self, r: np.ndarray) -> Taken:
+        """The time integral of values `r`, (points,), by the rule of the method, on the steps of the run."""
+        weight, clocked = self._quadrature
         clocks = []
-        for step in self.clocked:
-            end = self.ends[step.method]
+        for step, end in clocked:
             mean = (1 - end) * r[step.k] + end * r[step.k + 1]
             if step.end:
-                clocks.append((step.end, mean if moving else r[step.k + 1]))
+                clocks.append((step.end, mean if self.moving else r[step.k + 1]))
             if step.start:
-                clocks.append((step.start, -mean if moving else -r[step.k]))
-        return Taken(float(self.weight @ r), self.weight, clocks)
+                clocks.append((step.start, -mean if self.moving else -r[step.k]))
+        return Taken(float(weight @ r), weight, clocks)
 
 
 @dataclass
@@ -94,7 +92,7 @@ class Sampling:
     end: np.ndarray
 
     @classmethod
-    def of(cls, run: Run, times: Sequence[float] | np.ndarray) -> Sampling:
+    def of(cls, run: Run, times: ArrayLike) -> Sampling:
         """Times on a run.
 
         Raises

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import fnmatch
 import warnings
 from collections.abc import Iterable, Sequence
@@ -27,21 +26,21 @@ if TYPE_CHECKING:
     from .objective import Objective
 
 DISPATCH = ("power flow", "direct")
-_found: KeptFor[Wanted] = KeptFor("wanted")
+_requests: KeptFor[Request] = KeptFor("requests")
 
 
-class Wanted:
+class Request:
     """The parameters and initial values that patterns name, in order of the patterns.
 
     Attributes
     ----------
-    names : list of str
+    names, units : list of str
     is_parameter : (names,) bool array
         Parameters; the others are states, whose initial value is meant.
     parameters, states : int arrays
         Positions in Z of either.
     operating_point : list of int
-        Positions in Z of what the power flow finds: carried whatever is wanted.
+        Positions in Z of what the power flow finds: carried whatever is asked for.
 
     Raises
     ------
@@ -55,19 +54,18 @@ class Wanted:
 
         if dispatch not in DISPATCH:
             raise CaseError(f"dispatch = {dispatch!r} must be {' or '.join(map(repr, DISPATCH))}")
-        point = system.operating_point
-        found = point.dispatch if point is not None else None
-        self.operating_point: list[int] = []
-        if found is not None:
-            self.operating_point = [int(i) for at, *_ in found.shares() for i in at]
-            self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
-        known = system.layout.parameter_names
-        names = {**known, **{f"{d}.{v}": k for k, (d, v) in enumerate(system.variables) if system.base_differential[k]}}
+        names = {**system.layout.parameter_names,
+                 **{f"{d}.{v}": k for k, (d, v) in enumerate(system.variables) if system.base_differential[k]}}
         fixed = {int(at): "found by initialisation" for at in system.initialisation.setpoints}
         fixed.update(dict.fromkeys(system.zero_time_constants, "a time constant of zero, its state is algebraic"))
-        if dispatch == "power flow":
-            fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
-            if found is not None:  # of a source, V0 counts where it holds the voltage, and sets Q0
+        self.operating_point: list[int] = []
+        point = system.operating_point
+        if point is not None and (found := point.dispatch) is not None:
+            self.operating_point += [int(i) for at, *_ in found.shares() for i in at]
+            self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
+            if dispatch == "power flow":
+                fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
+                # of a source, V0 counts where it holds the voltage, and sets Q0
                 self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
         shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
         chosen: dict[str, int] = {}
@@ -82,26 +80,23 @@ class Wanted:
                                 else f"no parameter or state matches '{pattern}'{suggest(pattern, names)}")
             chosen.update((name, names[name]) for name in matches)
         self.names = list(chosen)
-        at = np.array(list(chosen.values()), dtype=int)
-        self.is_parameter = at >= system.n
-        self.parameters, self.states = at[self.is_parameter], at[~self.is_parameter]
-        self._system, self._at = system, at
+        self._at = np.array(list(chosen.values()), dtype=int)
+        self.is_parameter = self._at >= system.n
+        self.parameters, self.states = self._at[self.is_parameter], self._at[~self.is_parameter]
         self.units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
         self._labels = {"parameter": IndexVariable("parameter", self.names), "unit": Variable("parameter", self.units)}
 
-    def coordinates(self) -> dict[str, Any]:
+    def coordinates(self, system: Equilibrium) -> dict[str, Any]:
         """What labels the dimension ``parameter`` of a table: names, units, and values at t0."""
-        return {**self._labels, "at": ("parameter", self._system.Z0[self._at])}
+        return {**self._labels, "at": ("parameter", system.Z0[self._at])}
 
     @classmethod
-    def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str) -> Wanted:
+    def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str) -> Request:
         """The same for the patterns as a user gives them; found once for each system."""
         patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         # other values may make a state algebraic
         key = (patterns, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
-        found = copy.copy(_found.get(system.system, key, lambda: cls(system, patterns, dispatch)))
-        found._system = system  # what is remembered may be of the same system with other values
-        return found
+        return _requests.get(system.system, key, lambda: cls(system, patterns, dispatch))
 
 
 def unit_of(system: Equilibrium, device: str, name: str) -> str:
@@ -110,7 +105,7 @@ def unit_of(system: Equilibrium, device: str, name: str) -> str:
     return "" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(name)
 
 
-def table(objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
+def table(system: Equilibrium, objectives: Sequence[Objective], values: np.ndarray, request: Request,
           gradient: np.ndarray) -> xr.DataArray:
     """The derivatives with names and units; the values of the objectives, and those of the parameters (``at``)."""
     import xarray as xr
@@ -119,14 +114,14 @@ def table(objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
     return xr.DataArray(
         gradient, dims=("objective", "parameter"), name="gradient",
         coords={"objective": labels, "value": ("objective", values),
-                "objective_unit": ("objective", [o.unit for o in objectives]), **wanted.coordinates()})
+                "objective_unit": ("objective", [o.unit for o in objectives]), **request.coordinates(system)})
 
 
 class CoincidenceWarning(UserWarning):
     """A derivative in the time of an event is zero because the event moves with another."""
 
 
-def warn_of_coincidence(run: Run, wanted: Wanted) -> None:
+def warn_of_coincidence(run: Run, request: Request) -> None:
     """Say which of the event times that are asked for move with another, which is first at the same instant."""
     system, tape = run.system, run.tape
     for record in tape.records:
@@ -135,7 +130,7 @@ def warn_of_coincidence(run: Run, wanted: Wanted) -> None:
             continue
         for kind, number in record.triggers:
             at = system.switching.timers[number].time if kind == "timer" else clock.of
-            if at != clock.of and at in wanted.parameters:
+            if at != clock.of and at in request.parameters:
                 moved, first = system.layout.label(at), system.layout.label(clock.of)
                 warnings.warn(f"{moved} falls on the instant of {first} and moves with it: the derivative of both is "
                               "given there", CoincidenceWarning, stacklevel=3)

@@ -19,7 +19,7 @@ from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import select
-from gridcore.sensitivity import At, Objective, Sampling, Sum, Wanted, adjoint, unit_of, warn_of_coincidence
+from gridcore.sensitivity import At, Objective, Request, Sampling, Sum, adjoint, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
 
@@ -148,7 +148,7 @@ class Problem:
             matched = False
             for k in [names[prefix]] if alone else range(len(self.recordings)):
                 try:
-                    wanted = Wanted.of(self.recordings[k].system, rest if alone else pattern, "power flow")
+                    wanted = Request.of(self.recordings[k].system, rest if alone else pattern, "power flow")
                 except CaseError as error:
                     wrong = wrong or error
                     continue
@@ -257,7 +257,7 @@ class Problem:
             if names:
                 self.sweeps += 1
                 if not self._warned:
-                    warn_of_coincidence(trial.runs[k], Wanted.of(trial.runs[k].system, names, "power flow"))
+                    warn_of_coincidence(trial.runs[k], Request.of(trial.runs[k].system, names, "power flow"))
                 sweep = by_adjoint if len(names) > len(attached.time) else forward
                 out[self.rows[k], self._mine[k]] = sweep(trial.runs[k], attached, trial.samplings[k], names)
         self._warned = True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.kept import KeptFor
-from gridcore.sensitivity import At, Sampling, Terminal, Wanted, adjoint, functions
+from gridcore.sensitivity import At, Request, Sampling, adjoint, joint_function
 from gridcore_tsa.sensitivities import begin
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Channels:
     def __init__(self, run: Run, channels: list[tuple[str, str]], sampling: Sampling):
         system = run.system
         function, self.at, self.row, column = _channels.get(
-            system.system, tuple(channels), lambda: functions(system, [Terminal(itemgetter(c)) for c in channels]))
+            system.system, tuple(channels), lambda: joint_function(system, [itemgetter(c) for c in channels]))
         self.points = np.union1d(sampling.k, sampling.k + 1)
         arguments = run.read(self.at)[self.points]
         values, gradients = function.map(len(self.points))(arguments.T)
@@ -88,7 +88,7 @@ def forward(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -
     n, end = system.n, system.n + system.layout.n_p
     channels = Channels(run, attached.channels, sampling)
     at, row = channels.at, channels.row
-    sweep = begin(run, Wanted.of(system, names, "power flow"), [int(i) for i in at if n <= i < end], "discrete",
+    sweep = begin(run, Request.of(system, names, "power flow"), [int(i) for i in at if n <= i < end], "discrete",
                   "power flow")
     sweep.replay.allow_grazing = True
     column_of = sweep.replay.column_of[at]

@@ -10,13 +10,14 @@ continuous system, to the tolerances and to the accuracy of what is stored: appr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gridcore import Run
 from gridcore.errors import ConvergenceError
-from gridcore.sensitivity import Integral, Objective, Replay, ReverseSweep, Sum, Weights, evaluate, functions
+from gridcore.sensitivity import Evaluation, Objective, Replay, ReverseSweep, Sum, evaluate, joint_function
 from gridcore.tape import Step
 
 from .sundials import NearIdentity, solver_class
@@ -34,17 +35,15 @@ class ContinuousSweep(ReverseSweep):
     replay : Replay
     run : Run
     objectives : sequence of Objective
-    weights : Weights
+    weights : Evaluation
         Of all objectives, points not moving with their clocks.
     rule : Continuous
     """
 
-    def __init__(self, replay: Replay, run: Run, objectives: Sequence[Objective], weights: Weights, rule: Any):
-        super().__init__(replay, _without_densities(run, objectives, weights), rule)
+    def __init__(self, replay: Replay, run: Run, objectives: Sequence[Objective], weights: Evaluation, rule: Any):
+        super().__init__(replay, _without_integrals(run, objectives, weights), rule)
         self.densities = [Density(replay, o) for o in objectives]
         self.ida = BackwardIda(replay, run.settings.get("rtol", RTOL), run.settings.get("atol", ATOL))
-        self._impulses = np.abs(self.weights.points).sum(axis=1) > 0 if self.weights.points.size else np.zeros(
-            replay.tape.points, dtype=bool)
         self._high = self._low = -1
 
     def step(self, record: Step) -> None:
@@ -58,10 +57,9 @@ class ContinuousSweep(ReverseSweep):
             self.T[record.end] = 0.0
         if record.h > 0:
             self._high, self._low = max(self._high, record.k + 1), record.k
-        if self._impulses[record.k] or record.k == 0:
+        if self.nonzero[record.k] or record.k == 0:
             self.integrate()
-        if self._impulses[record.k]:
-            self.objectives(record.k)
+        self.objectives(record.k)
 
     def resolve(self, record: Any) -> None:
         """The algebraic equations solved again."""
@@ -90,26 +88,24 @@ class ContinuousSweep(ReverseSweep):
         self._high = -1
 
 
-def _without_densities(run: Run, objectives: Sequence[Objective], weights: Weights) -> Weights:
+def _without_integrals(run: Run, objectives: Sequence[Objective], weights: Evaluation) -> Evaluation:
     """Only what objectives take at points; values, and the bounds of integrals, of all."""
-    rest = [Sum([part for part in o.terms() if not isinstance(part[1], Integral)]) for o in objectives]
-    if any(o.terms() for o in rest):
-        at_points = evaluate(run, rest, moving=False)
-        return Weights(weights.values, at_points.row, at_points.at, at_points.points, weights.clocks)
-    none = np.zeros(0, dtype=int)
-    return Weights(weights.values, none, none, np.zeros((len(run.t), 0)), weights.clocks)
+    rest = evaluate(run, [Sum([(f, o) for f, o in objective.terms() if o.integrand() is None])
+                          for objective in objectives], moving=False)
+    return replace(weights, row=rest.row, at=rest.at, points=rest.points)
 
 
 class Density:
     """The sum of an objective's integrands, differentiated: ``r_X`` and ``r_p`` at any Z."""
 
     def __init__(self, replay: Replay, objective: Objective):
-        terms = [(factor, term) for factor, term in objective.terms() if isinstance(term, Integral)]
+        terms = [(factor, integrand) for factor, o in objective.terms() if (integrand := o.integrand()) is not None]
         n = replay.system.n
         self.empty = not terms
         if self.empty:
             return
-        self._function, self._read, rows, columns = functions(replay.system, [term for _, term in terms])
+        self._function, self._read, rows, columns = joint_function(
+            replay.system, [integrand for _, integrand in terms])
         self._factors = np.array([factor for factor, _ in terms])[rows]
         at = self._read[columns]
         self._in_x = np.flatnonzero(at < n)

@@ -14,7 +14,7 @@ from gridcore.equilibrium import Equilibrium, build
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import rotors
-from gridcore.sensitivity import Terminal, Wanted, adjoint
+from gridcore.sensitivity import Request, Terminal, adjoint
 from gridcore.tape import Spacing, Switch
 from gridcore_tsa.sensitivities import begin
 
@@ -121,11 +121,11 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     """
     system = system if isinstance(system, Equilibrium) else build(system)
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, tolerance)
-    if Wanted.of(system, parameter, "power flow").names != [parameter]:
+    if Request.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
     wanted = [wrt] if isinstance(wrt, str) else list(wrt)
     if wanted:
-        Wanted.of(system, wanted, "power flow")  # a wrong pattern is told before the search
+        Request.of(system, wanted, "power flow")  # a wrong pattern is told before the search
     with Progress("searching the critical value"):
         ends = [search.attempt(float(value))[0] for value in between]
         if ends[0].stable == ends[1].stable:
@@ -193,7 +193,7 @@ class _Search:
 
     def _tangents(self, run: Run) -> np.ndarray:
         """(points, n) derivatives of all variables in the parameter, at times that stand still."""
-        sweep = begin(run, Wanted.of(run.system, self.parameter, "power flow"), [], "discrete", "power flow")
+        sweep = begin(run, Request.of(run.system, self.parameter, "power flow"), [], "discrete", "power flow")
         out = np.empty((len(run.t), run.system.n))
 
         def visit(k: int, X: np.ndarray) -> None:

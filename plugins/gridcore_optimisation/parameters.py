@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.sensitivity import Wanted
+from gridcore.sensitivity import Request
 from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Parameters:
         CaseError
             If a pattern matches nothing that a case gives, or bounds are wrong.
         """
-        wanted = Wanted.of(system, wrt, "power flow")
+        wanted = Request.of(system, wrt, "power flow")
         units = {name: unit for name, unit in zip(wanted.names, wanted.units, strict=True) if _given(system, name)}
         if not units:
             raise CaseError(f"{', '.join(wanted.names[:3])}: no parameter that a case gives, so it cannot be varied")

@@ -41,7 +41,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
     --plot the figure to CASE_eig.png.
     """
     from gridcore.commands import Progress
-    from gridcore.sensitivity import Wanted
+    from gridcore.sensitivity import Request
 
     from .analysis import small_signal
     from .report import mode_table, shown
@@ -50,7 +50,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
         raise click.BadParameter(f"{top} must be at least 1", param_hint="--top")
     system = _build(case, **options)
     if wrt:
-        Wanted.of(system, wrt, "power flow")  # a wrong pattern is told before anything is shown
+        Request.of(system, wrt, "power flow")  # a wrong pattern is told before anything is shown
     with Progress("eigenvalues"):
         modes = small_signal(system, method=method, count=top)
     click.echo(mode_table(modes, top, participants).text())

@@ -21,7 +21,7 @@ import numpy as np
 
 from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
-from gridcore.sensitivity import Wanted
+from gridcore.sensitivity import Request
 
 from .bilinear import BilinearGradient
 
@@ -74,7 +74,7 @@ def sensitivities(modes: Modes, wrt: str | Iterable[str], numbers: Iterable[int]
     if system.operating_point is None or not np.array_equal(linear.Z, system.rest):
         raise CaseError("sensitivities of eigenvalues are those at the operating point, which moves with the "
                         "parameters by power flow and initialisation; a point of a run does not")
-    wanted = Wanted.of(system, wrt, dispatch)
+    wanted = Request.of(system, wrt, dispatch)
     if not len(wanted.parameters):
         raise CaseError(f"{wanted.names[0]} is an initial value: eigenvalues at an equilibrium do not depend on it")
     chosen = [modes._number(k) for k in (range(len(modes)) if numbers is None else numbers)]
@@ -92,11 +92,10 @@ def sensitivities(modes: Modes, wrt: str | Iterable[str], numbers: Iterable[int]
     both = found[:, np.searchsorted(carried, wanted.parameters)]
     d = both[: len(chosen)] + 1j * both[len(chosen):]
     values = modes.eigenvalues[chosen]
-    coordinates = wanted.coordinates()
     names = [n for n, kept in zip(wanted.names, wanted.is_parameter, strict=True) if kept]
     units = [u for u, kept in zip(wanted.units, wanted.is_parameter, strict=True) if kept]
-    coordinates.update(mode=chosen, value=("mode", values), parameter=names, unit=("parameter", units),
-                       at=("parameter", system.rest[wanted.parameters]))
+    coordinates = {"mode": chosen, "value": ("mode", values), "parameter": names, "unit": ("parameter", units),
+                   "at": ("parameter", system.rest[wanted.parameters])}
     dims = ("mode", "parameter")
     return xr.Dataset({"eigenvalue": (dims, d), "damping_ratio": (dims, _of_damping(values, d)),
                        "frequency": (dims, np.sign(values.imag)[:, None] * d.imag / (2 * np.pi), {"units": "Hz"})},

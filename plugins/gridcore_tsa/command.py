@@ -34,7 +34,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     """
     from gridcore.commands import Progress
     from gridcore.results import select, whole_file, write_dataset
-    from gridcore.sensitivity import Wanted
+    from gridcore.sensitivity import Request
 
     from .sensitivities import replaying, tsa
     from .work import COUNTERS
@@ -42,7 +42,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     asked = Study(**study)
     system = asked.build()
     found = select(system, quantities)
-    Wanted.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    Request.of(system, wrt, dispatch)  # a wrong pattern is told before the run
     replaying(strategy)
     run = asked.simulate(system, out)
     with Progress("differentiating"):

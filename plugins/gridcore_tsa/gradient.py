@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.registry import jump_rules
-from gridcore.sensitivity import Objective, Wanted, evaluate, replayable, table
+from gridcore.sensitivity import Objective, Request, evaluate, replayable, table
 
 from .sensitivities import begin
 
@@ -26,7 +26,7 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
     replayable(run.tape)
-    wanted = Wanted.of(run.system, wrt, dispatch)
+    wanted = Request.of(run.system, wrt, dispatch)
     weights = evaluate(run, objectives, jump_rules[jumps].rule.moving)
     sweep = begin(run, wanted, weights.parameters(run.system), jumps, dispatch)
     n, time = run.system.n, run.system.layout.t
@@ -48,4 +48,4 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     sweep.run(visit)
     for clock, amount in weights.clocks:
         gradient += np.outer(amount, sweep.T[clock])
-    return table(objectives, weights.values, wanted, gradient)
+    return table(run.system, objectives, weights.values, wanted, gradient)

@@ -14,10 +14,9 @@ from gridcore.errors import CaseError
 from gridcore.registry import jump_rules
 from gridcore.sensitivity import (
     Replay,
+    Request,
     ResolveOperator,
-    Terminal,
     Traced,
-    Wanted,
     carried_parameters,
     replayable,
     trace,
@@ -75,11 +74,11 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
 
     replayable(run.tape)
     system = run.system
-    wanted = Wanted.of(system, wrt, dispatch)
+    wanted = Request.of(system, wrt, dispatch)
     warn_of_coincidence(run, wanted)
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
-    traced = trace(run, [Terminal(itemgetter(q)) for q in named])
+    traced = trace(run, [itemgetter(q) for q in named])
     n, end = system.n, system.n + system.layout.n_p
     sweep = begin(run, wanted, [int(at) for at in traced.at if n <= at < end], jumps, dispatch,
                   replaying(strategy, tolerance))
@@ -102,7 +101,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     sweep.run(visit)
     return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
         "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named],
-        "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates()},
+        "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates(system)},
         attrs={"strategy": strategy, **replay.work.table()} if isinstance(replay, Strategy) else None)
 
 
@@ -133,7 +132,7 @@ def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., R
     return partial(STRATEGIES[strategy], tolerance=tolerance)
 
 
-def begin(run: Run, wanted: Wanted, read: list[int], jumps: str, dispatch: str,
+def begin(run: Run, wanted: Request, read: list[int], jumps: str, dispatch: str,
           make: Callable[..., Replay] = Replay) -> ForwardSweep:
     """A forward sweep at the initial point, one direction for each parameter or initial value that is wanted.
 

@@ -57,7 +57,7 @@ class Strategy(Replay):
 
     def __init__(self, system: Equilibrium, tape: Tape, carried: Sequence[int] | np.ndarray, tolerance: float):
         super().__init__(system, tape, carried)
-        stepper = self.method(0)
+        stepper = self.steppers[0]
         if not isinstance(stepper, Theta):
             raise CaseError(f"strategies are of the theta method, and this is a run of '{tape.methods[0].name}'")
         longest = max((r.h for r in tape.records if isinstance(r, Step)), default=0.0)
