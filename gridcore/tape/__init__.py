@@ -8,25 +8,6 @@ from .grid import Spacing, finest, grid
 from .records import GRID, Arm, Cancel, Clock, Method, Record, Resolve, Settings, Step, Switch, Tape
 
 __all__ = [
-    "AUTO",
-    "GRID",
-    "SEGMENT",
-    "Arm",
-    "Cancel",
-    "Checkpoint",
-    "Clock",
-    "InMemory",
-    "Method",
-    "Recomputed",
-    "Record",
-    "Recorded",
-    "Resolve",
-    "Settings",
-    "Spacing",
-    "Step",
-    "Switch",
-    "Tape",
-    "finest",
-    "grid",
-    "states",
+    "AUTO", "GRID", "SEGMENT", "Arm", "Cancel", "Checkpoint", "Clock", "InMemory", "Method", "Recomputed", "Record",
+    "Recorded", "Resolve", "Settings", "Spacing", "Step", "Switch", "Tape", "finest", "grid", "states",
 ]
