@@ -7,8 +7,10 @@ all steppers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +18,12 @@ from .. import numerics
 from ..equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
 from ..linear import Newton
+from ..results import Run
 from ..tape import (
     GRID,
     SEGMENT,
     Arm,
     Cancel,
-    Checkpoint,
     InMemory,
     Method,
     Recomputed,
@@ -47,30 +49,16 @@ _REPETITIONS = 10
 _NONE = np.zeros(0, dtype=int)
 
 
-@dataclass
-class _Agenda:
-    """Timers still to come, in order of time: (time, number, clock)."""
-
-    items: list[tuple[float, int, int]] = field(default_factory=list)
-
-    def next(self) -> float:
-        return self.items[0][0] if self.items else np.inf
-
-    def due(self, t: float, slack: float) -> list[tuple[float, int, int]]:
-        out = [item for item in self.items if item[0] <= t + slack]
-        self.items = self.items[len(out):]
-        return out
-
-
 @dataclass(frozen=True)
-class _Instant:
-    """Where the driver is, but for the state: what a checkpoint needs to go on."""
+class _Checkpoint:
+    """Where the driver is, and all that it needs to go on from there."""
 
+    X: np.ndarray
     t: float
     clock: int
     reached: int
     settings: int
-    agenda: list[tuple[float, int, int]]
+    timers: list[tuple[float, int, int]]
     watch: Watch
 
 
@@ -79,7 +67,8 @@ class Driver:
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
                  kept: States | None = None):
-        self.system, self.stepper, self.t_end = system, stepper, t_end
+        self.began = perf_counter()
+        self.system, self.stepper = system, stepper
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
@@ -87,8 +76,8 @@ class Driver:
         self.gamma = np.zeros(len(self.watch))
         self.tape = Tape(kept or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
-        # points of the grid behind; points before the tape, and settings, when it is a part replayed
-        self.reached = self._points_before = self._settings_before = self._segment_begun = 0
+        # points of the grid behind; settings before the tape, when it is a part replayed
+        self.reached = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
         self.slack = numerics.SAME_TIME * finest(step)
         self._switches: list[tuple[float, str]] = []
@@ -96,16 +85,16 @@ class Driver:
         system.islands.settle(self.Z)
         self.Z[-1] = t0
         self._changed()
-        timers = []
+        self.timers: list[tuple[float, int, int]] = []  # those to come, in order of time: time, number, clock
         for number, trigger in enumerate(system.switching.timers):
             at = float(self.Z[trigger.time])
             if at < t0:
                 raise CaseError(f"{trigger} is at {at:g} s, before the start of the run at {t0:g} s")
             if at <= t_end:
-                timers.append((at, number, self.tape.clock("timer", trigger.time)))
-        self.agenda = _Agenda(sorted(timers, key=lambda item: item[0]))
+                self.timers.append((at, number, self.tape.clock("timer", trigger.time)))
+        self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end)
-        self.tape.reserve(len(self.grid) + 2 + 2 * len(timers))
+        self.tape.reserve(len(self.grid) + 2 + 2 * len(self.timers))
 
     def _watch(self, watch: Watch) -> None:
         self.watch, self.ws.guards = watch, watch.margins
@@ -116,6 +105,12 @@ class Driver:
             self.tape.states.replay = self._replay
         self._new_segment()
         self._go_on(progress)
+
+    def result(self, settings: Mapping[str, Any]) -> Run:
+        """What was run so far."""
+        self.tape.trim()
+        counters = self.counters + self.newton.counters() + self.stepper.counters
+        return Run(self.system, self.tape, dict(settings), dict(counters), {"simulate": perf_counter() - self.began})
 
     def _go_on(self, progress: Callable[[float], None] | None = None) -> None:
         if not len(self.tape.settings):
@@ -149,21 +144,20 @@ class Driver:
         self.ws.refresh()
         self.ws.differential[:] = self.system.differential(self.Z)
 
-    def _checkpoint(self) -> Checkpoint:
+    def _checkpoint(self) -> _Checkpoint:
         settings = self._settings_before + len(self.tape.settings) - 1
-        instant = _Instant(self.t, self.clock, self.reached, settings, list(self.agenda.items), self.watch.copy())
-        return Checkpoint(self._points_before + self.tape.points, self.Z[: self.system.n].copy(), instant)
+        return _Checkpoint(self.Z[: self.system.n].copy(), self.t, self.clock, self.reached, settings, self.timers,
+                           self.watch.copy())
 
-    def _replay(self, checkpoint: Checkpoint) -> None:
+    def _replay(self, at: _Checkpoint) -> None:
         """Run on from a checkpoint as before."""
-        n, whole, at = self.system.n, self.tape, checkpoint.driver
+        n, whole = self.system.n, self.tape
         self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
-        self.t, self.clock, self.reached = at.t, at.clock, at.reached
-        self.agenda = _Agenda(list(at.agenda))
+        self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
         self._watch(at.watch.copy())
-        self._points_before, self._settings_before, self._segment_begun = checkpoint.points, max(at.settings, 0), 0
-        self.Z[:n], self.Z[n:-1], self.Z[-1] = checkpoint.X, whole.settings[self._settings_before], at.t
+        self._settings_before, self._segment_begun = max(at.settings, 0), 0
+        self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, whole.settings[self._settings_before], at.t
         self._changed()
         if at.settings >= 0:
             self.tape.settings = Settings([self.Z[n:-1]])
@@ -182,8 +176,8 @@ class Driver:
         if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
             self._see()
-        if self.agenda.next() <= self.t + self.slack:
-            self._stand_still(self.agenda.items[0][2])
+        if self._next_timer() <= self.t + self.slack:
+            self._stand_still(self.timers[0][2])
         self.newton.hold(self.ws.differential)
         self._events(self.watch.fired_by_jump(self.gamma, self._visible))
 
@@ -192,6 +186,10 @@ class Driver:
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock
+
+    def _next_timer(self) -> float:
+        """The time of the next timer."""
+        return self.timers[0][0] if self.timers else np.inf
 
     def _visible(self, guards: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Whether values of guards after a switch are more than round-off."""
@@ -206,10 +204,9 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
-        delayed = self.watch.pending
-        pending = min(delayed.values(), key=lambda p: p.time) if delayed else None
-        if self.agenda.next() <= target + self.slack:
-            target, _, clock = self.agenda.items[0]
+        pending = min(self.watch.pending.values(), key=lambda p: p.time, default=None)
+        if self._next_timer() <= target + self.slack:
+            target, _, clock = self.timers[0]
         if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
             target, clock = pending.time, pending.clock
         start, before = self.clock, self.t
@@ -224,7 +221,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE
-        if located >= 0 or self.t >= min(self.agenda.next(), pending.time if pending else np.inf) - self.slack:
+        if located >= 0 or self.t >= min(self._next_timer(), pending.time if pending else np.inf) - self.slack:
             self._events(fired)
         elif len(self.watch):
             self.watch.accept(self.gamma, fired)
@@ -294,14 +291,14 @@ class Driver:
             ahead = before[fired] - self.gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
-            self.t = locate(_Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
+            self.t = locate(Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
             if self.t < end or first < 0:
                 first = guard
                 fired = fired[self.gamma[fired] * gamma[fired] > 0]
                 if len(fired):
-                    fired = fired[visible(self.newton, self.system.system, fired, self.gamma[fired])]
+                    fired = fired[self._visible(fired, self.gamma[fired])]
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
                 self._end_at(end)
@@ -338,7 +335,9 @@ class Driver:
     def _collect(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
         """Sort out what is due now: timers, pending actions, guards; arm and cancel delayed ones."""
         self.watch.accept(self.gamma, fired, before)
-        triggers = [("timer", number) for _, number, _ in self.agenda.due(self.t, self.slack)]
+        timers = [timer for timer in self.timers if timer[0] <= self.t + self.slack]
+        self.timers = self.timers[len(timers):]
+        triggers = [("timer", number) for _, number, _ in timers]
         due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
         for guard in due:
             self.watch.disarm(guard)
@@ -350,19 +349,19 @@ class Driver:
                 self.watch.disarm(cancelled)
                 self.tape.records.append(Cancel(self.tape.points - 1, cancelled, guard))
                 self.counters["cancellations"] += 1
-            elif guard in due:
                 continue
-            elif trigger.time >= 0:
-                clock = self.tape.clock("delay", trigger.time, self.clock)
-                self.watch.arm(guard, self.t + float(self.Z[trigger.time]), clock)
+            if guard in due:
+                continue
+            if trigger.time >= 0:
+                clock, delay = self.tape.clock("delay", trigger.time, self.clock), float(self.Z[trigger.time])
+                self.watch.arm(guard, self.t + delay, clock)
                 self.tape.records.append(Arm(self.tape.points - 1, guard, clock))
                 self.counters["delays"] += 1
-                if self.Z[trigger.time] <= 0:  # at once, and yet it moves with its delay
-                    self._stand_still(clock)
-                    self.watch.disarm(guard)
-                    triggers.append(("guard", guard))
-            else:
-                triggers.append(("guard", guard))
+                if delay > 0:
+                    continue
+                self._stand_still(clock)  # at once, and yet it moves with its delay
+                self.watch.disarm(guard)
+            triggers.append(("guard", guard))
         return tuple(triggers)
 
     def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
@@ -416,25 +415,38 @@ class Driver:
         raise EventError(f"chattering: {names}", t=self.t)
 
 
-class _Crossing:
-    """A guard of a run along the end of its present step: what :func:`locate` asks for."""
+class Crossing:
+    """A guard of a run along the end of its present step: what :func:`locate` asks for.
+
+    Attributes
+    ----------
+    ws : Workspace
+        Where the end of the step stands.
+    name : str
+        Of the guard.
+    """
 
     def __init__(self, driver: Driver, guard: int):
         self.ws, self.name = driver.ws, str(driver.system.switching.guards[guard])
         self._driver, self._guard = driver, guard
 
     def end_at(self, t: float) -> None:
+        """End the step at a time; a guess of the state stands in the workspace."""
         self._driver._end_at(t)
 
     def value(self) -> float:
+        """The guard there."""
         return float(self._driver.gamma[self._guard])
 
     def noise(self, speed: float) -> float:
+        """Seconds by which its zero is uncertain, for its speed (1/s)."""
         columns, gradient, _ = self._driver.system.system.guard_row(self._guard)(self.ws.Z)
         return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
 
     def departure(self, t: float, X: np.ndarray) -> float:
+        """Its speed (1/s) at the time and state in which the step begins."""
         return self._driver._speed(self._guard, t, X)
 
     def visible(self, value: float) -> bool:
+        """Whether a value of it is more than round-off."""
         return bool(self._driver._visible(np.array([self._guard]), np.array([value]))[0])

@@ -16,7 +16,6 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +28,6 @@ SEGMENT = 64
 See = Callable[[int, np.ndarray], None]
 _SPARE = 8  # points by which events may lengthen a segment, for a start
 _BLOCK = 1 << 24  # bytes of states that are looked at together
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """The start of a segment: the state, and what the driver needs to go on from it.
-
-    Attributes
-    ----------
-    points : int
-        Points stored before it.
-    X : (n,) array
-    driver : Any
-        Clocks, guards and timers at this instant: light.
-    """
-
-    points: int
-    X: np.ndarray
-    driver: Any
 
 
 class InMemory:
@@ -119,7 +100,7 @@ class InMemory:
         for first in range(0, self.points, step):
             see(first, self._X[first: min(first + step, self.points)])
 
-    def start(self, take: Callable[[], Checkpoint]) -> None:
+    def start(self, take: Callable[[], Any]) -> None:
         """A segment starts here: nothing to do."""
 
 
@@ -189,7 +170,7 @@ class Recomputed:
     Attributes
     ----------
     replay : callable
-        Runs on from a checkpoint; what the driver gives.
+        Runs on from a checkpoint: both are the driver's.
 
     Raises
     ------
@@ -198,7 +179,7 @@ class Recomputed:
     """
 
     recorded = None
-    replay: Callable[[Checkpoint], None]
+    replay: Callable[[Any], None]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
@@ -210,7 +191,7 @@ class Recomputed:
         self._budget, self._rows = budget, budget // (8 * n)
         self._buffer = np.empty((SEGMENT + _SPARE, n))
         self._starts: list[int] = []
-        self._kept: dict[int, Checkpoint] = {}
+        self._kept: dict[int, Any] = {}
         self._plan: set[int] = {0}
         self._segment, self._filled = -1, 0
         self._stop = -1
@@ -240,7 +221,7 @@ class Recomputed:
             out.add(first)
         return out
 
-    def start(self, take: Callable[[], Checkpoint]) -> None:
+    def start(self, take: Callable[[], Any]) -> None:
         """A segment starts here: keep its checkpoint if the schedule says so."""
         if self._visit is not None:
             self._visit(self._starts[self._segment], self._buffer[: self._filled])
