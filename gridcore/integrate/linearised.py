@@ -201,6 +201,11 @@ class Linearised:
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""
         factors = self._spare.pop() if self._spare else self.system.system.factors()
+        self.refactor(factors, point, of)
+        return factors
+
+    def refactor(self, factors: Factors, point: Point, of: Coefficients) -> None:
+        """Make these the factors of A at a point."""
         settings, implicit = self._factored.get(id(factors), (-1, 0.0))
         alike = settings == point.settings and abs(implicit - of.implicit) <= numerics.SAME_LENGTH * of.implicit
         self._factored[id(factors)] = (point.settings, of.implicit)
@@ -209,7 +214,6 @@ class Linearised:
         except SingularMatrix as error:
             raise ConvergenceError("the linearised equations are singular", t=point.t,
                                    place=self.system.layout.label(error.column)) from None
-        return factors
 
     def give_back(self, factors: Factors) -> None:
         """Nobody uses these factors any more."""

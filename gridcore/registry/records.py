@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -110,16 +110,15 @@ class Registrable:
 
     def resolved(self) -> Self:
         """The same with every reference replaced by what it names."""
-        named = {name: getattr(self, name) for name in self.functions}
-        found = {name: self._load(value) for name, value in named.items() if isinstance(value, str)}
+        found = {}
+        for name in self.functions:
+            reference = getattr(self, name)
+            if isinstance(reference, str):
+                try:
+                    found[name] = pkgutil.resolve_name(reference)
+                except (ImportError, AttributeError) as error:
+                    raise self.error(f"'{reference}' cannot be loaded: {error}") from error
         return dataclasses.replace(self, **found) if found else self
-
-    def _load(self, reference: str) -> Any:
-        module, _, name = reference.partition(":")
-        try:
-            return getattr(import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise self.error(f"'{reference}' cannot be loaded: {error}") from error
 
 
 @dataclass(frozen=True)
