@@ -30,12 +30,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .device import Composite, Declaration, Guard, Mode, Quantity, State
-from .limits import Bound, Reached, bound_of, ending, labels
+from .limits import Bound, Reached, bound_of, labels, sides
 
 # The name of something declared, a number, or a function of views.
 Signal = str | float | Callable[..., Any]
 Limits = tuple[Signal | None, Signal | None]
-_Parts = dict[str, "Declaration | Guard"]
 
 
 class Block(Composite):
@@ -43,9 +42,9 @@ class Block(Composite):
 
     def __init__(self, unit: str = "pu", doc: str = ""):
         self.unit, self.doc = unit, doc
-        self._parts: _Parts = {}
+        self._parts: dict[str, Declaration] = {}
 
-    def parts(self) -> Mapping[str, Declaration | Guard]:
+    def parts(self) -> Mapping[str, Declaration]:
         self._parts = {}
         self.expand()
         return self._parts
@@ -70,6 +69,10 @@ class Block(Composite):
         name = self.named(given, suffix, doc)
         return lambda s: bound_of(s, name)
 
+    def input(self, given: Signal) -> Callable[[Any], Any]:
+        """A function of the device's own view that reads the input."""
+        return self.reader(given, "in", f"input: {self.words}")
+
     def bounds(self, limits: Limits | None) -> tuple[Bound, Bound]:
         """Names or numbers of the bounds."""
         low, high = limits or (None, None)
@@ -85,17 +88,56 @@ class Block(Composite):
         """Add the quantity with the block's own name."""
         self.quantity(self.name, function, self.words)
 
-    def state(self, name: str, rate: Callable[[Any], Any], *, doc: str = "", **fields: Any) -> None:
+    def state(self, name: str, rate: Callable[[Any], Any], *, limits: Limits | None = None, doc: str = "",
+              **fields: Any) -> None:
         """Add a state."""
-        self._parts[name] = State(self.unit, rate=rate, doc=doc or self.words, **fields)
+        bounds = self.bounds(limits) if limits else None
+        self._parts[name] = State(self.unit, rate=rate, limits=bounds, doc=doc or self.words, **fields)
 
     def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool, initial: int = 0) -> None:
         """Add a mode, and a guard for each change of it."""
         self._parts[mode] = Mode(initial, doc=doc)
         for change in changes:
             self._parts[change.guard] = Guard(
-                change.guard, change.function, change.direction, {mode: change.before, "status": 1, **change.when},
-                {mode: change.after}, None, False, change.doc, settles, change.limit)
+                change.function, change.direction, {mode: change.before, **change.when}, {mode: change.after},
+                doc=change.doc, settles=settles, limit=change.limit)
+
+    def limited(self, x: str, rate: Callable[[Any], Any], bounds: tuple[Bound, Bound], gain: Callable[[Any], Any],
+                ahead: Callable[[Any], Any], *, at_limit: int, **fields: Any) -> None:
+        """Add the limited state `x` and the output ``x + ahead`` between the same bounds.
+
+        `ahead` is `gain` times what has the sign of the rate of x. So an output may reach its bound before the state,
+        but where the state stands at the bound the output does, and they leave it together.
+        """
+        limits = bounds if any(bound is not None for bound in bounds) else None
+        self.state(x, rate, limits=limits, clamp=f"{self.name}_limit", at_limit=at_limit, **fields)
+        self.clamp(lambda s: getattr(s, x) + ahead(s), bounds, settles=at_limit != 0, initial=at_limit, state=x,
+                   gain=gain)
+
+    def clamp(self, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False, initial: int = 0,
+              names: tuple[str, str] | None = None, state: str | None = None,
+              gain: Callable[[Any], Any] | None = None) -> None:
+        """Add the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
+        name, mode, called = self.name, f"{self.name}_limit", labels(bounds, names)
+        changes: list[Change] = []
+        for side, bound, label, end in sides(bounds, called):
+            beyond = _difference(u, bound)
+            reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
+            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}",
+                               limit=Reached(u, bound, label, side)),
+                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
+                               {f"{state}_limit": 0} if state else {})]
+        if changes:
+            self.branches(mode, changes, f"-1 at {called[0]}, 1 at {called[1]}, 0 between", settles=settles,
+                          initial=initial)
+
+        def output(s: Any) -> Any:
+            value = u(s)
+            for side, bound, *_ in sides(bounds, called):
+                value = np.where(getattr(s, mode) == side, bound_of(s, bound), value)
+            return value
+
+        self.output(output)
 
 
 class Change(NamedTuple):
@@ -134,13 +176,13 @@ class Lag(Block):
                  names: tuple[str, str] | None = None, init: float = 0.0, at_limit: int = 0,
                  drives: str | None = None, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.T, self.K, self.limits = u, T, K, limits
-        self.fields: dict[str, Any] = {"limit_names": names, "init": init, "at_limit": at_limit, "drives": drives}
+        self.u, self.K = u, K
+        self.fields: dict[str, Any] = {"T": T, "limits": limits, "limit_names": names, "init": init,
+                                       "at_limit": at_limit, "drives": drives}
 
     def expand(self) -> None:
-        u, K, name = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain"), self.name
-        self.state(name, lambda s: K(s) * u(s) - getattr(s, name), T=self.T,
-                   limits=self.bounds(self.limits) if self.limits else None, **self.fields)
+        u, K, name = self.input(self.u), self.reader(self.K, "gain", "gain"), self.name
+        self.state(name, lambda s: K(s) * u(s) - getattr(s, name), **self.fields)
 
 
 class Integrator(Block):
@@ -157,13 +199,12 @@ class Integrator(Block):
     def __init__(self, u: Signal, *, K: Signal = 1.0, T: str | None = None, limits: Limits | None = None,
                  init: float = 0.0, at_limit: int = 0, drives: str | None = None, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.T, self.K, self.limits = u, T, K, limits
-        self.fields: dict[str, Any] = {"init": init, "at_limit": at_limit, "drives": drives}
+        self.u, self.K = u, K
+        self.fields: dict[str, Any] = {"T": T, "limits": limits, "init": init, "at_limit": at_limit, "drives": drives}
 
     def expand(self) -> None:
-        u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
-        self.state(self.name, lambda s: K(s) * u(s), T=self.T, limits=self.bounds(self.limits) if self.limits else None,
-                   **self.fields)
+        u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
+        self.state(self.name, lambda s: K(s) * u(s), **self.fields)
 
 
 class LeadLag(Block):
@@ -185,7 +226,7 @@ class LeadLag(Block):
         self.u, self.T1, self.T2, self.K, self.limits, self.at_limit = u, T1, T2, K, limits, at_limit
 
     def expand(self) -> None:
-        u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
+        u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
         x, T1, T2, bounds = f"{self.name}_x", self.T1, self.T2, self.bounds(self.limits)
 
         def rate(s: Any) -> Any:
@@ -194,8 +235,8 @@ class LeadLag(Block):
         def lead(s: Any) -> Any:
             return _over(getattr(s, T1), getattr(s, T2))
 
-        held(self, x, rate, bounds, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=T2,
-             doc=f"{self.words}: its lag")
+        self.limited(x, rate, bounds, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=T2,
+                     doc=f"{self.words}: its lag")
 
 
 class Washout(Block):
@@ -212,7 +253,7 @@ class Washout(Block):
         self.u, self.T, self.K = u, T, K
 
     def expand(self) -> None:
-        u, K = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.K, "gain", "gain")
+        u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
         x, T = f"{self.name}_x", self.T
 
         def rate(s: Any) -> Any:
@@ -247,12 +288,13 @@ class PI(Block):
         self.u, self.KP, self.KI, self.limits, self.init, self.at_limit = u, KP, KI, limits, init, at_limit
 
     def expand(self) -> None:
-        u = self.reader(self.u, "in", f"input: {self.words}")
+        u = self.input(self.u)
         KP, KI = self.reader(self.KP, "kp", "proportional gain"), self.reader(self.KI, "ki", "integral gain")
         x, bounds = f"{self.name}_x", self.bounds(self.limits)
-        there = self.quantity(f"{self.name}_there", lambda s: np.where(_is(KI(s)), 1.0, 0.0), "whether it integrates")
-        held(self, x, lambda s: np.where(_is(KI(s)), KI(s) * u(s), -getattr(s, x)), bounds, KP, lambda s: KP(s) * u(s),
-             at_limit=self.at_limit, T=there, init=self.init, doc=f"{self.words}: its integrator")
+        there = self.quantity(f"{self.name}_there", lambda s: np.where(KI(s) != 0, 1.0, 0.0), "whether it integrates")
+        self.limited(x, lambda s: np.where(KI(s) != 0, KI(s) * u(s), -getattr(s, x)), bounds, KP,
+                     lambda s: KP(s) * u(s), at_limit=self.at_limit, T=there, init=self.init,
+                     doc=f"{self.words}: its integrator")
 
 
 class Limit(Block):
@@ -273,52 +315,7 @@ class Limit(Block):
         self.u, self.limits, self.names, self.settles = u, limits, names, settles
 
     def expand(self) -> None:
-        u = self.reader(self.u, "in", f"input: {self.words}")
-        clamp(self, u, self.bounds(self.limits), settles=self.settles, names=self.names)
-
-
-def held(block: Block, x: str, rate: Callable[[Any], Any], bounds: tuple[Bound, Bound], gain: Callable[[Any], Any],
-         ahead: Callable[[Any], Any], **fields: Any) -> None:
-    """Give `block` the limited state `x` and the output ``x + ahead`` between the same bounds.
-
-    `ahead` is `gain` times what has the sign of the rate of x. So an output may reach its bound before the state, but
-    where the state stands at the bound the output does, and they leave it together.
-    """
-    if bounds == (None, None):
-        block.state(x, rate, **{key: value for key, value in fields.items() if key != "at_limit"})
-        block.output(lambda s: getattr(s, x) + ahead(s))
-        return
-    block.state(x, rate, limits=bounds, clamp=f"{block.name}_limit", **fields)
-    clamp(block, lambda s: getattr(s, x) + ahead(s), bounds, settles=fields["at_limit"] != 0,
-          initial=fields["at_limit"], state=x, gain=gain)
-
-
-def clamp(block: Block, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False,
-          initial: int = 0, names: tuple[str, str] | None = None, state: str | None = None,
-          gain: Callable[[Any], Any] | None = None) -> None:
-    """Give `block` the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
-    name, mode = block.name, f"{block.name}_limit"
-    low, high = labels(bounds, names)
-    changes: list[Change] = []
-    for side, bound, label in ((1, bounds[1], high), (-1, bounds[0], low)):
-        if bound is not None:
-            beyond, end = _difference(u, bound), ending(label, side)
-            reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
-            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}",
-                               limit=Reached(u, bound, label, side)),
-                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
-                               {f"{state}_limit": 0} if state else {})]
-    if changes:
-        block.branches(mode, changes, f"-1 at {low}, 1 at {high}, 0 between", settles=settles, initial=initial)
-
-    def output(s: Any) -> Any:
-        value = u(s)
-        for side, bound in ((1, bounds[1]), (-1, bounds[0])):
-            if bound is not None:
-                value = np.where(getattr(s, mode) == side, bound_of(s, bound), value)
-        return value
-
-    block.output(output)
+        self.clamp(self.input(self.u), self.bounds(self.limits), settles=self.settles, names=self.names)
 
 
 class HighGate(Block):
@@ -375,7 +372,7 @@ class Deadband(Block):
         self.u, self.width = u, width
 
     def expand(self) -> None:
-        u, width = self.reader(self.u, "in", f"input: {self.words}"), self.reader(self.width, "width", "half width")
+        u, width = self.input(self.u), self.reader(self.width, "width", "half width")
         mode = f"{self.name}_side"
 
         def above(s: Any) -> Any:
@@ -408,17 +405,16 @@ class RateLimitedLag(Block):
     def __init__(self, u: Signal, *, T: str, rates: Limits, limits: Limits | None = None, init: float = 0.0,
                  at_limit: int = 0, drives: str | None = None, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.T, self.rates, self.limits = u, T, rates, limits
-        self.fields: dict[str, Any] = {"init": init, "at_limit": at_limit, "drives": drives}
+        self.u, self.T, self.rates = u, T, rates
+        self.fields: dict[str, Any] = {"limits": limits, "init": init, "at_limit": at_limit, "drives": drives}
 
     def expand(self) -> None:
-        u, T, name = self.reader(self.u, "in", f"input: {self.words}"), self.T, self.name
+        u, T, name = self.input(self.u), self.T, self.name
         speed = Limit(lambda s: (u(s) - getattr(s, name)) / getattr(s, T), limits=self.rates,
                       doc=f"rate of change: {self.words}")
         speed.name = f"{name}_speed"
         self._parts |= speed.parts()
-        self.state(name, lambda s: getattr(s, speed.name), limits=self.bounds(self.limits) if self.limits else None,
-                   **self.fields)
+        self.state(name, lambda s: getattr(s, speed.name), **self.fields)
 
 
 class SecondOrderLag(Block):
@@ -440,7 +436,7 @@ class SecondOrderLag(Block):
         self.u, self.A1, self.A2 = u, A1, A2
 
     def expand(self) -> None:
-        u, y, v = self.reader(self.u, "in", f"input: {self.words}"), self.name, f"{self.name}_d1"
+        u, y, v = self.input(self.u), self.name, f"{self.name}_d1"
 
         def A1(s: Any) -> Any:
             return getattr(s, self.A1)
@@ -449,7 +445,7 @@ class SecondOrderLag(Block):
             return getattr(s, self.A2)
 
         def lags(s: Any) -> Any:
-            return np.logical_or(_is(A1(s)), _is(A2(s)))
+            return np.logical_or(A1(s) != 0, A2(s) != 0)
 
         def rest(s: Any) -> Any:
             return u(s) - getattr(s, y) - A1(s) * getattr(s, v)
@@ -464,15 +460,11 @@ class SecondOrderLag(Block):
 
 def _over(a: Any, b: Any) -> Any:
     """``a / b``, and 0 where ``b`` is zero."""
-    return np.where(_is(b), a / np.where(_is(b), b, 1.0), 0.0)
-
-
-def _is(value: Any) -> Any:
-    return value != 0
+    return np.where(b != 0, a / np.where(b != 0, b, 1.0), 0.0)
 
 
 def _unless_zero(gain: Callable[[Any], Any], function: Callable[[Any], Any], otherwise: float) -> Callable[[Any], Any]:
-    return lambda s: np.where(_is(gain(s)), function(s), otherwise)
+    return lambda s: np.where(gain(s) != 0, function(s), otherwise)
 
 
 def _difference(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:

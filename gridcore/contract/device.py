@@ -57,7 +57,7 @@ class Declaration:
 class Composite(Declaration):
     """A declaration that stands for several: the blocks of :mod:`gridcore.contract.blocks`, and those of others."""
 
-    def parts(self) -> Mapping[str, Declaration | Guard]:
+    def parts(self) -> Mapping[str, Declaration]:
         """What it stands for, by name, as if each stood in the class body."""
         raise NotImplementedError
 
@@ -203,44 +203,31 @@ class Mode(Declaration):
         self.initial, self.doc = float(initial), doc
 
 
-@dataclass(frozen=True)
-class Guard:
+@dataclass(eq=False)
+class Guard(Declaration):
     """A state event: a function whose zero crossing acts. Made by :func:`guard`.
 
     See :func:`guard` for the fields; `limit` is there where a limit is reached.
     """
 
-    name: str
     function: Callable[..., Any]
     direction: int
     when: Mapping[str, float]
     then: Mapping[str, Any]
-    delay: str | None
-    cancel: Callable[..., Any] | bool
-    doc: str
+    delay: str | None = None
+    cancel: Callable[..., Any] | bool = True
+    doc: str = ""
     settles: bool = False
     limit: limits.Reached | None = None
 
 
-@dataclass(frozen=True)
-class Timer:
+@dataclass(eq=False)
+class Timer(Declaration):
     """A time event: acts when the time reaches a parameter. Made by :func:`timer`."""
 
-    name: str
     at: str
     then: Mapping[str, Any]
-    doc: str
-
-
-@dataclass
-class _Marked:
-    """What the decorators leave in the class body for :class:`Device` to collect."""
-
-    make: Callable[[str], Guard | Timer]
-    name: str = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    doc: str = ""
 
 
 _DIRECTIONS = {"up": 1, "down": -1, "both": 0}
@@ -275,9 +262,8 @@ def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapp
         raise DeviceError(f"guard direction {direction!r}: it is one of {', '.join(_DIRECTIONS)}")
 
     def mark(function: Callable[..., Any]) -> Any:
-        doc = inspect.getdoc(function) or ""
-        return _Marked(lambda name: Guard(name, function, _DIRECTIONS[direction], dict(when or {}),
-                                          dict(then), delay, cancel, doc, settles))
+        return Guard(function, _DIRECTIONS[direction], dict(when or {}), dict(then), delay, cancel,
+                     inspect.getdoc(function) or "", settles)
 
     return mark
 
@@ -287,7 +273,7 @@ def timer(at: str, *, then: Mapping[str, Any], doc: str = "") -> Any:
 
     ``then`` is as in :func:`guard`. A time of infinity never comes.
     """
-    return _Marked(lambda name: Timer(name, at, dict(then), doc))
+    return Timer(at, dict(then), doc)
 
 
 def quantity(unit: str, doc: str = "") -> Callable[..., Any]:
@@ -337,7 +323,7 @@ class Declarations:
 
 _TABLE: dict[type, str] = {Param: "params", Field: "fields", State: "states", Algebraic: "algebraics", Input: "inputs",
                            Reference: "references", Setpoint: "setpoints", Mode: "modes",
-                           Quantity: "quantities"}
+                           Quantity: "quantities", Guard: "guards", Timer: "timers"}
 _RESERVED = {"time", "omega_b", "base_mva", "id", "model", "name"}  # and what Device has itself
 
 
@@ -411,9 +397,7 @@ class Device:
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:
         """One of the contract's functions, unbound, or None where the device has none."""
-        found = inspect.getattr_static(cls, name, None)
-        if isinstance(found, staticmethod):
-            found = found.__func__
+        found = getattr(cls, name, None)
         return found if callable(found) else None
 
 
@@ -422,19 +406,16 @@ def _collect(cls: type[Device]) -> Declarations:
     from .consistency import check_declarations  # which is about the classes of this module
 
     declared = Declarations()
-    declared.modes["status"] = Mode(1.0, doc="1 in service, 0 out of service")
-    declared.modes["status"].name = "status"
+    _declare(declared, "status", Mode(1.0, doc="1 in service, 0 out of service"))
     attributes: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         attributes.update(vars(base))
     for name, value in attributes.items():
-        if isinstance(value, Declaration | _Marked) and hasattr(Device, name):
-            raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
-        if isinstance(value, Composite):
-            for part, item in value.parts().items():
-                _declare(cls, declared, part, item)
-        else:
-            _declare(cls, declared, name, value.make(name) if isinstance(value, _Marked) else value)
+        parts = value.parts() if isinstance(value, Composite) else {}
+        for part, item in (*parts.items(), (name, value)):
+            if isinstance(item, Declaration) and (part in _RESERVED or hasattr(Device, part)):
+                raise DeviceError(f"{cls.__name__}.{part}: this name is taken by the framework")
+            _declare(declared, part, item)
     for name, state in declared.states.items():
         if state.limits is not None:
             _declare_limits(declared, name, state)
@@ -442,35 +423,25 @@ def _collect(cls: type[Device]) -> Declarations:
     return declared
 
 
-def _declare(cls: type[Device], declared: Declarations, name: str, value: Any) -> None:
+def _declare(declared: Declarations, name: str, item: Any) -> None:
     """Put one declaration into its table; whatever else stands in a class body is none."""
-    if name in _RESERVED and isinstance(value, Declaration | Guard | Timer):
-        raise DeviceError(f"{cls.__name__}.{name}: this name is taken by the framework")
-    if isinstance(value, Guard):
-        declared.guards[name] = value
-    elif isinstance(value, Timer):
-        declared.timers[name] = value
-    elif type(value) in _TABLE:
-        value.name = name
-        getattr(declared, _TABLE[type(value)])[name] = value
+    if type(item) in _TABLE:
+        item.name = name
+        getattr(declared, _TABLE[type(item)])[name] = item
 
 
 def _declare_limits(declared: Declarations, name: str, state: State) -> None:
     """The mode and the guards of a non-windup limit: see :mod:`gridcore.contract.limits`."""
     assert state.limits is not None
     mode, (low, high) = f"{name}_limit", limits.labels(state.limits, state.limit_names)
-    declared.modes[mode] = Mode(state.at_limit, doc=f"-1 at {low}, 1 at {high}, 0 between")
-    declared.modes[mode].name = mode
+    _declare(declared, mode, Mode(state.at_limit, doc=f"-1 at {low}, 1 at {high}, 0 between"))
     modes = [mode, *([state.clamp] if state.clamp else [])]
-    for side, bound, label in ((1, state.limits[1], high), (-1, state.limits[0], low)):
-        if bound is not None:
-            end = limits.ending(label, side)
-            moves = bound in declared.quantities
-            reach = limits.reaching(name, bound, side, state.T, moves)
-            at, off = f"{name}_at_{end}", f"{name}_off_{end}"
-            declared.guards[at] = Guard(at, reach, side, {mode: 0, "status": 1}, dict.fromkeys(modes, side), None,
-                                        False, f"{name} reaches {label}",
-                                        limit=limits.Reached(limits.value_of(name), bound, label, side))
-            declared.guards[off] = Guard(off, limits.leaving(name, side, moves), -side, {mode: side, "status": 1},
-                                         dict.fromkeys(modes, 0), None, False, f"{name} leaves {label}",
-                                         settles=state.at_limit != 0)
+    for side, bound, label, end in limits.sides(state.limits, (low, high)):
+        moves = bound in declared.quantities
+        reached = limits.Reached(lambda s: getattr(s, name), bound, label, side)
+        _declare(declared, f"{name}_at_{end}", Guard(
+            limits.reaching(name, bound, side, state.T, moves), side, {mode: 0}, dict.fromkeys(modes, side),
+            doc=f"{name} reaches {label}", limit=reached))
+        _declare(declared, f"{name}_off_{end}", Guard(
+            limits.leaving(name, side, moves), -side, {mode: side}, dict.fromkeys(modes, 0),
+            doc=f"{name} leaves {label}", settles=state.at_limit != 0))

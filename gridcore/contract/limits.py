@@ -11,7 +11,7 @@ let go without end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,20 +50,17 @@ def bound_of(view: Any, bound: str | float) -> Any:
     return getattr(view, bound) if isinstance(bound, str) else bound
 
 
-def value_of(name: str) -> Callable[[Any], Any]:
-    """A function of the own view that reads what is called so."""
-    return lambda s: getattr(s, name)
-
-
 def labels(bounds: tuple[Bound, Bound], names: tuple[str, str] | None = None) -> tuple[str, str]:
-    """Two bounds in words, or what they are called."""
+    """What two bounds are called, or the bounds in words."""
     low, high = ("no limit" if bound is None else bound if isinstance(bound, str) else f"{bound:g}" for bound in bounds)
     return names or (low, high)
 
 
-def ending(label: str, side: int) -> str:
-    """What the name of a guard ends with: the name of the bound, or its side where it is a number."""
-    return label if label.isidentifier() else "max" if side > 0 else "min"
+def sides(bounds: tuple[Bound, Bound], called: tuple[str, str]) -> Iterator[tuple[int, str | float, str, str]]:
+    """Of each bound that is there, the upper first: side, bound, what it is called, and how names of its guards end."""
+    for side, bound, label in ((1, bounds[1], called[1]), (-1, bounds[0], called[0])):
+        if bound is not None:
+            yield side, bound, label, label if label.isidentifier() else "max" if side > 0 else "min"
 
 
 def leaving(name: str, side: int, moves: bool) -> Callable[[Any], Any]:
@@ -76,20 +73,9 @@ def leaving(name: str, side: int, moves: bool) -> Callable[[Any], Any]:
 
 
 def reaching(name: str, bound: str | float, side: int, T: str | None, moves: bool) -> Callable[[Any], Any]:
-    """The guard function of reaching a bound.
+    """The guard function of the state `name` reaching a bound; `T` is its time constant.
 
-    Parameters
-    ----------
-    name : str
-        Of the state.
-    bound : str or float
-        That it reaches.
-    side : {1, -1}
-        1 for an upper bound.
-    T : str, optional
-        The state's time constant.
-    moves : bool
-        Whether the bound moves with the variables of the system.
+    `moves`: whether the bound moves with the variables of the system.
     """
     def beyond(s: Any) -> Any:
         return getattr(s, name) - bound_of(s, bound)

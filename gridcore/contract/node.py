@@ -48,7 +48,12 @@ class Node(Device):
         if "residuals" in vars(cls):
             raise DeviceError(f"{cls.__name__}.residuals: a node has none, its rows are sums of flows; what is stored "
                               "or drawn there is a device that attaches to it")
-        cls.residuals = _held_at_zero(cls.potentials())
+        potentials = cls.potentials()
+
+        def residuals(s: Any) -> Any:
+            return tuple(np.where(s.energised, 0.0, getattr(s, name)) for name in potentials)
+
+        cls.residuals = residuals  # without energy the potentials are zero
 
     @classmethod
     def potentials(cls) -> tuple[str, ...]:
@@ -71,15 +76,6 @@ class Node(Device):
 def plural(kind: str) -> str:
     """Several of what a node is called."""
     return kind + ("es" if kind.endswith("s") else "s")
-
-
-def _held_at_zero(potentials: tuple[str, ...]) -> Callable[..., Any]:
-    """What a node adds to its own rows: nothing, and its potentials while it is not energised."""
-
-    def residuals(s: Any) -> Any:
-        return tuple(np.where(s.energised, 0.0, getattr(s, name)) for name in potentials)
-
-    return residuals
 
 
 class Bus(Node):
@@ -137,7 +133,7 @@ class Port(str):
     ...     attaches = ("bus", gc.Port("dc", node=DCNode))
     """
 
-    node: type[Device] | None
+    node: Any
     at_node: bool
     at_bus: bool
 
@@ -153,9 +149,7 @@ class Port(str):
     @property
     def kind(self) -> str:
         """What is wanted there, in a word for messages."""
-        if self.node is None:
-            return "device"
-        return self.node.kind if issubclass(self.node, Node) else self.node.__name__
+        return self.node.kind if self.at_node else self.node.__name__ if self.node else "device"
 
     def accepts(self, device: type[Device]) -> bool:
         """Whether a device of this class may stand there."""
@@ -163,23 +157,15 @@ class Port(str):
 
     def id_of(self, value: Any) -> Any:
         """The id of what a record gives: a node may be given by its number."""
-        node = self.node
-        return node.id_of(value) if node is not None and issubclass(node, Node) else value
+        return self.node.id_of(value) if self.at_node else value
 
     def short(self, value: Any) -> Any:
         """What the record could have given in place of an id: see :meth:`Node.short`."""
-        node = self.node
-        return node.short(value) if node is not None and issubclass(node, Node) else value
+        return self.node.short(value) if self.at_node else value
 
 
 def ports_of(cls: type[Device]) -> tuple[Port, ...]:
-    """What a class attaches to, as ports; a name alone is an AC bus where it begins with ``bus``, else a device.
-
-    Raises
-    ------
-    DeviceError
-        For what is neither a name nor a port, for a name given twice, and for flows declared twice.
-    """
+    """What a class attaches to, as ports; a name alone is an AC bus where it begins with ``bus``, else a device."""
     given = (cls.attaches,) if isinstance(cls.attaches, str) else tuple(cls.attaches)
     for item in given:
         if not isinstance(item, str):

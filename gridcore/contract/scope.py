@@ -6,13 +6,13 @@ arrays (the test oracle): a view only knows how to ask a `lookup` for the value 
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DeviceError
+from ..suggest import suggest
 from .device import Device
 from .node import Node
 
@@ -28,28 +28,18 @@ class Shape:
     cls: type[Device]
     ports: tuple[tuple[str, Shape], ...] = ()
 
-    def port(self, name: str) -> Shape | None:
-        """Its own port of that name, or None."""
-        return dict(self.ports).get(name)
-
     def find(self, name: str) -> Path | None:
-        """Path to port `name`: one of its own, or of what it hangs on, nearest first."""
-        if self.port(name) is not None:
-            return (name,)
-        for port, shape in self.ports:
-            below = shape.find(name)
-            if below is not None:
-                return (port, *below)
-        return None
+        """Path to port `name`: one of its own, or of what it hangs on, the nearest."""
+        return min((path for path, _ in self.walk() if path[-1:] == (name,)), key=len, default=None)
 
     def at(self, path: Path) -> Shape:
         """The shape at the end of `path`."""
         shape = self
         for name in path:
-            found = shape.port(name)
-            if found is None:
+            ports = dict(shape.ports)
+            if name not in ports:
                 raise DeviceError(f"{self.cls.__name__} has no port {name!r}")
-            shape = found
+            shape = ports[name]
         return shape
 
     def walk(self, path: Path = ()) -> Iterator[tuple[Path, Shape]]:
@@ -105,13 +95,12 @@ class Scope:
             return self.call(declared.quantities[name].function, path)
         if name.endswith("_rate") and name[:-5] in declared.states:
             return self._rate(path, name[:-5])
-        if shape.find(name) is not None:
-            return View(self, (*path, *(shape.find(name) or ())))
+        port = shape.find(name)
+        if port is not None:
+            return View(self, (*path, *port))
         known = [*declared.variables(), *declared.params, *declared.inputs, *declared.setpoints,
                  *declared.modes, *declared.quantities]
-        near = difflib.get_close_matches(name, known, 3, 0.5)
-        raise DeviceError(f"{shape.cls.__name__} has no '{name}'"
-                          + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        raise DeviceError(f"{shape.cls.__name__} has no '{name}'{suggest(name, known)}")
 
     def rates(self, path: Path = ()) -> tuple[Any, ...]:
         """The rate of each state, in order: before limits and time constants."""

@@ -7,8 +7,10 @@ all steppers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -16,18 +18,19 @@ from .. import numerics
 from ..equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
 from ..linear import Newton
+from ..results import Run
 from ..tape import (
     GRID,
     SEGMENT,
     Arm,
     Cancel,
-    Checkpoint,
     InMemory,
     Method,
     Recomputed,
     Resolve,
     Settings,
     Spacing,
+    States,
     Step,
     Switch,
     Tape,
@@ -46,34 +49,16 @@ _REPETITIONS = 10
 _NONE = np.zeros(0, dtype=int)
 
 
-@dataclass
-class _Agenda:
-    """Timers still to come, in order of time: (time, number, clock)."""
-
-    items: list[tuple[float, int, int]] = field(default_factory=list)
-
-    def next(self) -> float:
-        return self.items[0][0] if self.items else np.inf
-
-    def due(self, t: float) -> tuple[int, list[int]] | None:
-        """Take out the timers of one clock that are due at `t`: of the timer of the lowest number; None if none is."""
-        due = [item for item in self.items if item[0] <= t]
-        if not due:
-            return None
-        clock = min(due, key=lambda item: item[1])[2]
-        self.items = [item for item in self.items if item[2] != clock]
-        return clock, sorted(number for _, number, of in due if of == clock)
-
-
 @dataclass(frozen=True)
-class _Instant:
-    """Where the driver is, but for the state: what a checkpoint needs to go on."""
+class _Checkpoint:
+    """Where the driver is, and all that it needs to go on from there."""
 
+    X: np.ndarray
     t: float
     clock: int
     reached: int
     settings: int
-    agenda: list[tuple[float, int, int]]
+    timers: list[tuple[float, int, int]]
     watch: Watch
 
 
@@ -81,17 +66,18 @@ class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
-                 kept: InMemory | Recomputed | None = None):
-        self.system, self.stepper, self.t_end = system, stepper, t_end
+                 kept: States | None = None):
+        self.began = perf_counter()
+        self.system, self.stepper = system, stepper
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
         self._watch(Watch(system.switching))
         self.gamma = np.zeros(len(self.watch))
-        self.tape = Tape(system.n, methods=[method], states=kept or InMemory(system.n))
+        self.tape = Tape(kept or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
-        # points of the grid behind; points before the tape, and settings, when it is a part replayed
-        self.reached = self._points_before = self._settings_before = self._segment_begun = 0
+        # points of the grid behind; settings before the tape, when it is a part replayed
+        self.reached = self._settings_before = self._segment_begun = 0
         self.counters: Counter[str] = Counter()
         self.slack = numerics.SAME_TIME * finest(step)
         self._switches: list[tuple[float, str]] = []
@@ -99,7 +85,7 @@ class Driver:
         system.islands.settle(self.Z)
         self.Z[-1] = t0
         self._changed()
-        timers = []
+        self.timers: list[tuple[float, int, int]] = []  # those to come, in order of time: time, number, clock
         clocks: dict[int, int] = {}
         for number, trigger in enumerate(system.switching.timers):
             at = float(self.Z[trigger.time])
@@ -108,10 +94,10 @@ class Driver:
             if at <= t_end:
                 if trigger.time not in clocks:
                     clocks[trigger.time] = self.tape.clock("timer", trigger.time)
-                timers.append((at, number, clocks[trigger.time]))
-        self.agenda = _Agenda(sorted(timers, key=lambda item: item[0]))
+                self.timers.append((at, number, clocks[trigger.time]))
+        self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end)
-        self.tape.reserve(len(self.grid) + 2 + 3 * len(timers))
+        self.tape.reserve(len(self.grid) + 2 + 3 * len(self.timers))
 
     def _watch(self, watch: Watch) -> None:
         self.watch, self.ws.guards = watch, watch.margins
@@ -122,6 +108,12 @@ class Driver:
             self.tape.states.replay = self._replay
         self._new_segment()
         self._go_on(progress)
+
+    def result(self, settings: Mapping[str, Any]) -> Run:
+        """What was run so far."""
+        self.tape.trim()
+        counters = self.counters + self.newton.counters() + self.stepper.counters
+        return Run(self.system, self.tape, dict(settings), dict(counters), {"simulate": perf_counter() - self.began})
 
     def _go_on(self, progress: Callable[[float], None] | None = None) -> None:
         if not len(self.tape.settings):
@@ -155,21 +147,20 @@ class Driver:
         self.ws.refresh()
         self.ws.differential[:] = self.system.differential(self.Z)
 
-    def _checkpoint(self) -> Checkpoint:
+    def _checkpoint(self) -> _Checkpoint:
         settings = self._settings_before + len(self.tape.settings) - 1
-        instant = _Instant(self.t, self.clock, self.reached, settings, list(self.agenda.items), self.watch.copy())
-        return Checkpoint(self._points_before + self.tape.points, self.Z[: self.system.n].copy(), instant)
+        return _Checkpoint(self.Z[: self.system.n].copy(), self.t, self.clock, self.reached, settings, self.timers,
+                           self.watch.copy())
 
-    def _replay(self, checkpoint: Checkpoint) -> None:
+    def _replay(self, at: _Checkpoint) -> None:
         """Run on from a checkpoint as before."""
-        n, whole, at = self.system.n, self.tape, checkpoint.driver
-        self.tape = Tape(n, methods=whole.methods, states=whole.states)
+        n, whole = self.system.n, self.tape
+        self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
-        self.t, self.clock, self.reached = at.t, at.clock, at.reached
-        self.agenda = _Agenda(list(at.agenda))
+        self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
         self._watch(at.watch.copy())
-        self._points_before, self._settings_before, self._segment_begun = checkpoint.points, max(at.settings, 0), 0
-        self.Z[:n], self.Z[n:-1], self.Z[-1] = checkpoint.X, whole.settings[self._settings_before], at.t
+        self._settings_before, self._segment_begun = max(at.settings, 0), 0
+        self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, whole.settings[self._settings_before], at.t
         self._changed()
         if at.settings >= 0:
             self.tape.settings = Settings([self.Z[n:-1]])
@@ -197,6 +188,10 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock
 
+    def _next_timer(self) -> float:
+        """The time of the next timer."""
+        return self.timers[0][0] if self.timers else np.inf
+
     def _visible(self, guards: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Whether values of guards after a switch are more than round-off."""
         return visible(self.newton, self.system.system, guards, values)
@@ -210,10 +205,9 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
-        delayed = self.watch.pending
-        pending = min(delayed.values(), key=lambda p: p.time) if delayed else None
-        if self.agenda.next() <= target + self.slack:
-            target, _, clock = self.agenda.items[0]
+        pending = min(self.watch.pending.values(), key=lambda p: p.time, default=None)
+        if self._next_timer() <= target + self.slack:
+            target, _, clock = self.timers[0]
         if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
             target, clock = pending.time, pending.clock
         start, before = self.clock, self.t
@@ -228,7 +222,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE
-        if located >= 0 or self.t >= min(self.agenda.next(), pending.time if pending else np.inf) - self.slack:
+        if located >= 0 or self.t >= min(self._next_timer(), pending.time if pending else np.inf) - self.slack:
             self._events(fired)
         elif len(self.watch):
             self.watch.accept(self.gamma, fired)
@@ -298,14 +292,14 @@ class Driver:
             ahead = before[fired] - self.gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
-            self.t = locate(_Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
+            self.t = locate(Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
             if self.t < end or first < 0:
                 first = guard
                 fired = fired[self.gamma[fired] * gamma[fired] > 0]
                 if len(fired):
-                    fired = fired[visible(self.newton, self.system.system, fired, self.gamma[fired])]
+                    fired = fired[self._visible(fired, self.gamma[fired])]
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
                 self._end_at(end)
@@ -379,8 +373,12 @@ class Driver:
             clock = self.watch.pending[min(due)].clock
             self.watch.disarm(min(due))
             return clock, (("guard", min(due)),)
-        timers = self.agenda.due(now)
-        return timers and (timers[0], tuple(("timer", number) for number in timers[1]))
+        timers = [timer for timer in self.timers if timer[0] <= now]
+        if not timers:
+            return None
+        clock = min(timers, key=lambda timer: timer[1])[2]
+        self.timers = [timer for timer in self.timers if timer[2] != clock]
+        return clock, tuple(("timer", number) for number in sorted(number for _, number, of in timers if of == clock))
 
     def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
         """Make the changes, and solve the algebraic equations again."""
@@ -433,25 +431,38 @@ class Driver:
         raise EventError(f"chattering: {names}", t=self.t)
 
 
-class _Crossing:
-    """A guard of a run along the end of its present step: what :func:`locate` asks for."""
+class Crossing:
+    """A guard of a run along the end of its present step: what :func:`locate` asks for.
+
+    Attributes
+    ----------
+    ws : Workspace
+        Where the end of the step stands.
+    name : str
+        Of the guard.
+    """
 
     def __init__(self, driver: Driver, guard: int):
         self.ws, self.name = driver.ws, str(driver.system.switching.guards[guard])
         self._driver, self._guard = driver, guard
 
     def end_at(self, t: float) -> None:
+        """End the step at a time; a guess of the state stands in the workspace."""
         self._driver._end_at(t)
 
     def value(self) -> float:
+        """The guard there."""
         return float(self._driver.gamma[self._guard])
 
     def noise(self, speed: float) -> float:
+        """Seconds by which its zero is uncertain, for its speed (1/s)."""
         columns, gradient, _ = self._driver.system.system.guard_row(self._guard)(self.ws.Z)
         return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
 
     def departure(self, t: float, X: np.ndarray) -> float:
+        """Its speed (1/s) at the time and state in which the step begins."""
         return self._driver._speed(self._guard, t, X)
 
     def visible(self, value: float) -> bool:
+        """Whether a value of it is more than round-off."""
         return bool(self._driver._visible(np.array([self._guard]), np.array([value]))[0])

@@ -9,47 +9,20 @@ quadratic interpolation through the last three points (R. P. Brent, Algorithms f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import numerics
-from ..equations import Workspace
 from ..errors import ConvergenceError, EventError
+
+if TYPE_CHECKING:
+    from .driver import Crossing
 
 _ITERATIONS = 100
 _RETREATS = 10
 # The bracket is halved when so many points in a row have not.
 _SLOW = 3
-
-
-class Crossing(Protocol):
-    """A guard along the end of a step.
-
-    Attributes
-    ----------
-    ws : Workspace
-        Where the end of the step stands.
-    name : str
-    """
-
-    ws: Workspace
-    name: str
-
-    def end_at(self, t: float) -> None:
-        """End the step at a time; a guess of the state stands in the workspace."""
-
-    def value(self) -> float:
-        """The guard there."""
-
-    def noise(self, speed: float) -> float:
-        """Seconds by which its zero is uncertain, for its speed (1/s)."""
-
-    def departure(self, t: float, X: np.ndarray) -> float:
-        """Its speed (1/s) at the time and state in which the step begins."""
-
-    def visible(self, value: float) -> bool:
-        """Whether a value of it is more than round-off."""
 
 
 @dataclass
@@ -62,23 +35,10 @@ class _Point:
 
 
 def locate(crossing: Crossing, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float:
-    """The time at which the step has to end; leaves the state there in the workspace.
+    """The time at which the step from `begun`, with the state `X0`, to `end` has to end, whose state it leaves in the
+    workspace; `before` and `after` are the guard at the two ends.
 
-    Parameters
-    ----------
-    crossing : Crossing
-        Of a step from `begun` that ends at `end`.
-    before, after : float
-        The guard at the two ends.
-    X0 : (n,) array
-        The state at the start of the step.
-
-    Raises
-    ------
-    EventError
-        If the guard jumps over zero: names it.
-    ConvergenceError
-        If the equations have no solution on the way there.
+    It is an EventError if the guard jumps over zero, a ConvergenceError if the equations have no solution on the way.
     """
     side, full = np.sign(after), end - begun
     low, high = _Point(begun, before, X0), _Point(end, after, crossing.ws.X.copy())

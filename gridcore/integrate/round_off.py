@@ -21,26 +21,17 @@ from ..system import System
 
 def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarray,
             relative: bool = False) -> np.ndarray:
-    """Whether values of guards are more than round-off, (k,) bool.
+    """Whether values of guards at a solution, or near it, are more than round-off, (k,) bool.
 
-    Parameters
-    ----------
-    newton : Newton
-        Its workspace holds equations that are solved: of a step, or of the algebraic variables.
-    system : System
-    guards : (k,) int array
-    values : (k,) array
-        At this solution, or near it.
-    relative : bool
-        Of both ends of a step, which share the error of its start. Otherwise that counts, too: X is known to a part
-        of ``scale + |X|``, the norm of Newton's method, and 1e-12 of the scale is round-off of any guard.
+    The workspace of `newton` holds equations that are solved: of a step, or of the algebraic variables. `relative` is
+    for both ends of a step, which share the error of its start. Otherwise that counts, too: X is known to a part of
+    ``scale + |X|``, the norm of Newton's method, and 1e-12 of the scale is round-off of any guard.
     """
     size = np.abs(values)
     small = size <= numerics.GUARD_LARGE
-    if not small.any():
-        return ~small
     out = ~small
-    out[small] = size[small] > round_off(newton, system, guards[small], relative)
+    if small.any():
+        out[small] = size[small] > round_off(newton, system, guards[small], relative)
     return out
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock_time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -63,24 +62,16 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
     if not (np.isfinite(t_end) and t_end > t0):
         raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
     grid(step, t0, t_end)  # refused before anything is made
-    began = clock_time.perf_counter()
-    stepper, made_by = new_stepper(method, finest(step), options)
+    stepper, described = new_stepper(method, finest(step), options)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
     if isinstance(kept, Recomputed) and not stepper.one_step:
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
                         "use 'disk'")
-    driver = Driver(system, stepper, made_by, step, t0, t_end, kept)
+    driver = Driver(system, stepper, described, step, t0, t_end, kept)
     settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
-
-    def finish() -> Run:
-        driver.tape.trim()
-        counters = driver.counters + driver.newton.counters() + stepper.counters
-        return Run(system, driver.tape, settings, dict(counters),
-                   {"simulate": clock_time.perf_counter() - began})
-
     try:
         driver.run(progress)
     except GridcoreError as error:
-        error.run = finish()  # type: ignore[attr-defined]
+        error.run = driver.result(settings)  # type: ignore[attr-defined]
         raise
-    return finish()
+    return driver.result(settings)

@@ -46,7 +46,7 @@ class _State:
     """What is going on, for those that pluggy or Python calls with arguments of their own."""
 
     loading: bool = False
-    calls: _Calls | None = None
+    calls: list[_Calls] = []  # the last one is the present one; a hook may look up names that others register
 
 
 def loading() -> bool:
@@ -62,7 +62,7 @@ def manager() -> pluggy.PluginManager:
     called and registers what.
     """
     pm = pluggy.PluginManager(GROUP)
-    pm.add_hookspecs(hookspecs)
+    pm.add_hookspecs(hookspecs.SPECIFICATIONS)
     entries = sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name)
     disabled = {name.strip() for name in os.environ.get(DISABLE, "").split(",") if name.strip()}
     for name in sorted(disabled - {entry.name for entry in entries}):
@@ -75,22 +75,17 @@ def manager() -> pluggy.PluginManager:
             continue
         trace(f"loading '{entry.name}' ({origin.distribution}) from {entry.value}")
         try:
-            module = _load(entry)
+            _State.loading = True
+            try:
+                module = entry.load()
+            finally:
+                _State.loading = False
             if module not in modules:
                 _take(pm, module, origin)
                 modules.append(module)
         except Exception as error:
             _skipped(origin, error)
     return pm
-
-
-def _load(entry: metadata.EntryPoint) -> Any:
-    """The module of an entry point."""
-    _State.loading = True
-    try:
-        return entry.load()
-    finally:
-        _State.loading = False
 
 
 def _take(pm: pluggy.PluginManager, module: Any, origin: Origin) -> None:
@@ -120,7 +115,7 @@ def _enclose(function: Callable[..., Any], origin: Origin) -> Callable[..., Any]
 
         @functools.wraps(function)
         def call(*values: Any) -> Any:
-            with _calls().of(origin):
+            with _State.calls[-1].of(origin):
                 return function(*values)
 
         return call
@@ -128,13 +123,13 @@ def _enclose(function: Callable[..., Any], origin: Origin) -> Callable[..., Any]
     @functools.wraps(function)
     def wrap(*values: Any) -> Generator[None, Any, Any]:
         wrapper, begun = function(*values), False
-        with _calls().of(origin):
+        with _State.calls[-1].of(origin):
             next(wrapper)
             begun = True
         result = yield
         if not begun:
             return result
-        with _calls().of(origin):
+        with _State.calls[-1].of(origin):
             try:
                 wrapper.send(result)
             except StopIteration as end:
@@ -146,13 +141,13 @@ def _enclose(function: Callable[..., Any], origin: Origin) -> Callable[..., Any]
 
 def collect(hook: str, make: Callable[..., T]) -> list[tuple[Origin, T]]:
     """Call a hook: who registered what, in order. `make` gives the item for what was registered."""
-    before, calls = _State.calls, _Calls(hook, make)
+    calls = _Calls(hook, make)
     caller = getattr(manager().hook, hook)
-    _State.calls = calls
+    _State.calls.append(calls)
     try:
         caller(register=calls.register)
     finally:
-        _State.calls = before
+        _State.calls.pop()
     return calls.items
 
 
@@ -185,11 +180,6 @@ class _Calls:
             _skipped(origin, error)
         finally:
             self.origin = before
-
-
-def _calls() -> _Calls:
-    assert _State.calls is not None
-    return _State.calls
 
 
 def trace(text: str) -> None:

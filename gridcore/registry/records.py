@@ -1,18 +1,17 @@
 """What can be registered: one small frozen record for each kind, checked when it is made.
 
 The first field is the name under which it is found. A field that holds a function may hold ``"module:name"`` in
-its place; :attr:`Registry.__getitem__ <gridcore.registry.registry.Registry>` gives records whose references are
-resolved.
+its place; a :class:`~gridcore.registry.registry.Registry` gives records whose references are resolved.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -31,6 +30,8 @@ class Registrable:
 
     Attributes
     ----------
+    hook : str
+        The hook in which plugins register it.
     what : str
         What it is called in messages.
     functions : mapping of str to (str or None)
@@ -42,6 +43,7 @@ class Registrable:
         When one is made whose fields are not what they should be.
     """
 
+    hook: ClassVar[str] = ""
     what: ClassVar[str] = ""
     functions: ClassVar[Mapping[str, str | None]] = {}
 
@@ -108,16 +110,15 @@ class Registrable:
 
     def resolved(self) -> Self:
         """The same with every reference replaced by what it names."""
-        named = {name: getattr(self, name) for name in self.functions}
-        found = {name: self._load(value) for name, value in named.items() if isinstance(value, str)}
+        found = {}
+        for name in self.functions:
+            reference = getattr(self, name)
+            if isinstance(reference, str):
+                try:
+                    found[name] = pkgutil.resolve_name(reference)
+                except (ImportError, AttributeError) as error:
+                    raise self.error(f"'{reference}' cannot be loaded: {error}") from error
         return dataclasses.replace(self, **found) if found else self
-
-    def _load(self, reference: str) -> Any:
-        module, _, name = reference.partition(":")
-        try:
-            return getattr(import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise self.error(f"'{reference}' cannot be loaded: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ class Integrator(Registrable):
     ``gc.simulate(..., method=name)``.
     """
 
+    hook = "register_integrators"
     what = "integrator"
     functions = {"make": "step"}
     name: str
@@ -146,6 +148,7 @@ class Integrator(Registrable):
 class LinearSolver(Registrable):
     """A solver of sparse linear systems: ``make()``."""
 
+    hook = "register_linear_solvers"
     what = "linear solver"
     functions = {"make": None}
     name: str
@@ -156,6 +159,7 @@ class LinearSolver(Registrable):
 class Analysis(Registrable):
     """A function of the namespace ``gc.analyses``."""
 
+    hook = "register_analyses"
     what = "analysis"
     functions = {"function": None}
     name: str
@@ -170,6 +174,7 @@ class Analysis(Registrable):
 class Reader(_OfSuffix):
     """A format of cases: ``read(path) -> Case``, and ``write(case, path)`` if it can be written."""
 
+    hook = "register_readers"
     what = "file format"
     functions = {"read": "path", "write": "case, path"}
     read: Function
@@ -180,6 +185,7 @@ class Reader(_OfSuffix):
 class Companion(_OfSuffix):
     """A format that adds to a case: ``extend(case, path)``; taken by itself beside files of the formats `beside`."""
 
+    hook = "register_companions"
     what = "companion format"
     functions = {"extend": "case, path"}
     extend: Function
@@ -195,6 +201,7 @@ class Companion(_OfSuffix):
 class Cases(Registrable):
     """A folder of cases: ``folder/CASE/case.toml`` is found as ``gc.load_case("CASE")``."""
 
+    hook = "register_cases"
     what = "folder of cases"
     name: str
     folder: Path
@@ -212,6 +219,7 @@ class JumpRule(Registrable):
     :class:`gridcore.sensitivity.jump_rules.Discrete`.
     """
 
+    hook = "register_jump_rules"
     what = "jump rule"
     name: str
     rule: Any
@@ -233,6 +241,7 @@ class Adjoint(Registrable):
     steps that can be differentiated; of another the result says how far it is from the discrete gradient.
     """
 
+    hook = "register_adjoints"
     what = "adjoint"
     functions = {"sweep": "replay, run, objectives, weights, rule"}
     name: str
@@ -266,6 +275,7 @@ class _OfObjectiveFiles(Registrable):
 class ObjectiveKind(_OfObjectiveFiles):
     """A ``kind`` of objective files; of a `shaped` one, ``table.density(quantity)`` is what its ``shape`` makes."""
 
+    hook = "register_objective_kinds"
     what = "kind of objective"
     shaped: bool = False
 
@@ -274,6 +284,7 @@ class ObjectiveKind(_OfObjectiveFiles):
 class ObjectiveShape(_OfObjectiveFiles):
     """A ``shape`` of objective files: what ``terminal`` and ``integral`` objectives are of."""
 
+    hook = "register_objective_shapes"
     what = "shape of objective"
 
 
@@ -281,6 +292,7 @@ class ObjectiveShape(_OfObjectiveFiles):
 class Plot(Registrable):
     """A figure: ``draw(result, path)`` for results of one kind, such as ``run`` or ``gradient``."""
 
+    hook = "register_plots"
     what = "plot"
     functions = {"draw": "result, path"}
     kind: str
@@ -291,6 +303,7 @@ class Plot(Registrable):
 class Exporter(_OfSuffix):
     """A format of runs: ``write(run, path)``."""
 
+    hook = "register_exporters"
     what = "run format"
     functions = {"write": "run, path"}
     write: Function
@@ -300,6 +313,7 @@ class Exporter(_OfSuffix):
 class Command(Registrable):
     """A verb of the command line: a ``click`` command."""
 
+    hook = "register_commands"
     what = "command"
     functions = {"command": None}
     name: str
@@ -315,3 +329,8 @@ class Command(Registrable):
     def check(self) -> None:
         self.need(isinstance(self.command, str) or hasattr(self.command, "make_context"),
                   f"{self.command!r} is not a click command")
+
+
+RECORDS: tuple[type[Registrable], ...] = (
+    Integrator, LinearSolver, Analysis, Reader, Companion, Cases, Adjoint, JumpRule, ObjectiveKind, ObjectiveShape,
+    Plot, Exporter, Command)

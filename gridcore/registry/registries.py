@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +18,8 @@ T = TypeVar("T")
 class Devices(Registry[Any]):
     """Device classes by name; a class is its own record."""
 
-    def __init__(self, hook: str):
-        super().__init__(type, hook, "device")
+    hook = "register_devices"
+    kind = "device"
 
     def make(self, *values: Any, **named: Any) -> Any:
         """A device class, from what ``register`` was given."""
@@ -61,27 +61,27 @@ class Analyses(Registry[records.Analysis]):
         return [*super().__dir__(), *self]
 
 
-devices = Devices("register_devices")
-integrators = Registry[records.Integrator](records.Integrator, "register_integrators")
-linear_solvers = Registry[records.LinearSolver](records.LinearSolver, "register_linear_solvers")
-analyses = Analyses(records.Analysis, "register_analyses")
-readers = Formats[records.Reader](records.Reader, "register_readers")
-companions = Formats[records.Companion](records.Companion, "register_companions")
-cases = Registry[records.Cases](records.Cases, "register_cases")
-adjoints = Registry[records.Adjoint](records.Adjoint, "register_adjoints")
-jump_rules = Registry[records.JumpRule](records.JumpRule, "register_jump_rules")
-objective_kinds = Registry[records.ObjectiveKind](records.ObjectiveKind, "register_objective_kinds")
-objective_shapes = Registry[records.ObjectiveShape](records.ObjectiveShape, "register_objective_shapes")
-plots = Registry[records.Plot](records.Plot, "register_plots")
-exporters = Formats[records.Exporter](records.Exporter, "register_exporters")
-commands = Registry[records.Command](records.Command, "register_commands")
+devices = Devices(type)
+integrators = Registry(records.Integrator)
+linear_solvers = Registry(records.LinearSolver)
+analyses = Analyses(records.Analysis)
+readers = Formats(records.Reader)
+companions = Formats(records.Companion)
+cases = Registry(records.Cases)
+adjoints = Registry(records.Adjoint)
+jump_rules = Registry(records.JumpRule)
+objective_kinds = Registry(records.ObjectiveKind)
+objective_shapes = Registry(records.ObjectiveShape)
+plots = Registry(records.Plot)
+exporters = Formats(records.Exporter)
+commands = Registry(records.Command)
 REGISTRIES: tuple[Registry[Any], ...] = (
     devices, integrators, linear_solvers, analyses, readers, companions, cases, adjoints, jump_rules,
     objective_kinds, objective_shapes, plots, exporters, commands)
 _BY_RECORD = {registry.record: registry for registry in REGISTRIES}
 
 
-def _placed(thing: Any) -> tuple[Registry[Any], Any]:
+def _item(thing: Any) -> tuple[Registry[Any], Any]:
     """The registry for a thing, and the item that it is there."""
     registry = _BY_RECORD.get(type(thing), devices)
     return registry, registry.make(thing)
@@ -105,10 +105,10 @@ def register(thing: T, *more: Any) -> T:
     DeviceError
         If a device class is faulty.
     """
-    placed = [_placed(item) for item in (thing, *more)]
-    for registry, item in placed:
+    items = [_item(item) for item in (thing, *more)]
+    for registry, item in items:
         registry.check_free(item)
-    for registry, item in placed:
+    for registry, item in items:
         registry.add(item)
     return thing
 
@@ -119,11 +119,15 @@ def registered(*things: Any) -> Iterator[None]:
 
     ``with gc.registered(MyDevice): ...``. What is registered within it for the session is forgotten after it.
     """
-    placed = [_placed(thing) for thing in things]
-    with ExitStack() as stack:
-        for registry in REGISTRIES:
-            stack.enter_context(registry.having([item for its, item in placed if its is registry]))
+    items = [_item(thing) for thing in things]
+    before = [registry.session for registry in REGISTRIES]
+    try:
+        for registry, item in items:
+            registry.add(item)
         yield
+    finally:
+        for registry, session in zip(REGISTRIES, before, strict=True):
+            registry.session = session
 
 
 def reload() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from ..errors import PluginError
@@ -15,7 +15,7 @@ from .records import Registrable
 
 T = TypeVar("T")
 
-HERE = Origin("this session", "gc.register")
+SESSION = Origin("this session", "gc.register")
 _LOADING = threading.RLock()  # a hook may look up names of other registries
 
 
@@ -23,6 +23,11 @@ _LOADING = threading.RLock()  # a hook may look up names of other registries
 class _Entry(Generic[T]):
     item: T
     origin: Origin
+
+    @cached_property
+    def resolved(self) -> T:
+        """The item, with what its references name."""
+        return self.item.resolved() if isinstance(self.item, Registrable) else self.item
 
 
 class Registry(Generic[T]):
@@ -32,10 +37,6 @@ class Registry(Generic[T]):
     ----------
     record : type
         Of its items.
-    hook : str
-        The hook that plugins implement.
-    kind : str, optional
-        What an item is called in messages; by default what the record says.
 
     Raises
     ------
@@ -44,10 +45,15 @@ class Registry(Generic[T]):
         (the nearest ones are offered).
     """
 
-    def __init__(self, record: type[Any], hook: str, kind: str = ""):
-        self.record, self.hook, self.kind = record, hook, kind or record.what
+    hook: str
+    kind: str  # what an item is called in messages
+
+    def __init__(self, record: type[T]):
+        self.record: Any = record
+        if issubclass(record, Registrable):
+            self.hook, self.kind = record.hook, record.what
         self._found: dict[str, _Entry[T]] | None = None
-        self._here: dict[str, _Entry[T]] = {}  # registered in this session; takes the place of what plugins have
+        self.session: dict[str, _Entry[T]] = {}  # comes before what plugins have; replaced, never changed in place
 
     def make(self, *values: Any, **named: Any) -> T:
         """The item from what ``register`` was given; raises PluginError where that is wrong."""
@@ -73,26 +79,19 @@ class Registry(Generic[T]):
             return self._found
 
     def _entry(self, name: str) -> _Entry[T]:
-        entry = self._here.get(name) or self._plugins().get(name)
+        entry = self.session.get(name) or self._plugins().get(name)
         if entry is None:
             raise PluginError(f"unknown {self.kind} '{name}'{suggest(name, self)}")
         return entry
 
     def __getitem__(self, name: str) -> T:
-        entry = self._entry(name)
-        if not isinstance(entry.item, Registrable):
-            return entry.item
-        item = entry.item.resolved()
-        if item is not entry.item:
-            table = self._here if self._here.get(name) is entry else self._plugins()
-            table[name] = _Entry(item, entry.origin)
-        return item
+        return self._entry(name).resolved
 
     def __contains__(self, name: object) -> bool:
-        return name in self._here or name in self._plugins()
+        return name in self.session or name in self._plugins()
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._plugins(), **self._here})
+        return iter({**self._plugins(), **self.session})
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -104,22 +103,12 @@ class Registry(Generic[T]):
     def check_free(self, item: T) -> None:
         """Raise PluginError if a plugin has the name of an item."""
         found = self._plugins().get(self.name(item))
-        if found is not None and found.item is not item:
+        if found is not None and found.resolved is not item:
             raise PluginError(f"{self.kind} '{self.name(item)}' is registered already, by {found.origin}")
 
     def add(self, item: T) -> None:
         """Register an item for this session."""
-        self._here = {**self._here, self.name(item): _Entry(item, HERE)}
-
-    @contextmanager
-    def having(self, items: Sequence[T]) -> Iterator[None]:
-        """Within it these are registered, in place of whatever has their names."""
-        before = dict(self._here)
-        self._here = {**before, **{self.name(item): _Entry(item, HERE) for item in items}}
-        try:
-            yield
-        finally:
-            self._here = before
+        self.session = {**self.session, self.name(item): _Entry(item, SESSION)}
 
     def forget(self) -> None:
         """What plugins registered is found again at the next look-up."""
