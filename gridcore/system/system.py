@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from ..case import Instance
 from ..equations import (
     Batch,
+    Direct,
     Entries,
     Equations,
     Group,
@@ -165,7 +166,7 @@ class System:
                 break
         else:
             return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
-        gather, function = batch.gather[member[0]], batch.single
+        gather, function = batch.gather[member[0]], Direct(batch.function)
         columns = jacobian.columns[batch.scatter[member[0], entries]]
         in_x = columns < self.n
 
@@ -238,7 +239,7 @@ class System:
 
     def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""
-        return Workspace(self.equations, self, self.time_slope)
+        return Workspace(self.equations, self.factors, self.time_slope)
 
     def rhs(self, Z: np.ndarray) -> np.ndarray:
         """F at Z, (n,)."""
