@@ -53,9 +53,9 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
     column_of : (size of Z,) array
         Column of each entry of Z, -1 for those that are none.
     """
-    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols}
+    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols} if len(outputs) else {}
     derived = [key for key, column in columns.items() if (column >= 0).any()]
-    if not derived or not len(outputs):
+    if not derived:
         return None
     variables = ca.vertcat(*(trace.symbols[key] for key in derived))
     jacobian = ca.jacobian(ca.vertcat(*outputs), variables)

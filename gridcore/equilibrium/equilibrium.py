@@ -239,7 +239,7 @@ def _restored(system: System, case: Case, instances: Sequence[Instance], Z0: np.
 def at_values(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray) -> Equilibrium:
     """A system with the values in Z, its operating point not looked for."""
     rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True, islands=system.network.islands())
+    system.islands.settle(Z, at_rest=True)
     return Equilibrium(system, case, instances, Z, rows)
 
 
@@ -252,7 +252,7 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     PowerFlowError, InitialisationError
     """
     rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True, islands=system.network.islands())
+    system.islands.settle(Z, at_rest=True)
     began = time.perf_counter()
     dispatch = Dispatch(system, Z) if system.islands.buses else None
     flow = dispatch.solve(enforce_q_limits) if dispatch else None
