@@ -68,7 +68,7 @@ class Wanted:
         if dispatch == "power flow":
             fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
             if found is not None:  # of a source, V0 counts where it holds the voltage, and sets Q0
-                self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
+                self.operating_point += [int(i) for i in found.sources.at["V0"]]
         chosen: dict[str, int] = {}
         for pattern in patterns:
             matching = [pattern] if pattern in names else fnmatch.filter(names, pattern)
