@@ -43,7 +43,7 @@ class InitialSensitivity:
         self.initialisation = init = system.initialisation
         Z, n = system.rest, system.n
         self.lu = init.linear_analysis.factors()
-        self.lu.factor(init.matrix(Z).copy())
+        self.lu.factor(init.matrix(Z))
         column_of = system.system.columns(carried)
         self.setpoint_columns = column_of[init.unknowns[n:]]
         free = column_of.copy()

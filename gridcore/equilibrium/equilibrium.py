@@ -264,7 +264,7 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     ws.load(Z)
     F = ws.rhs().copy()
     _check_balance(system, F)
-    at_rest = ~equations.moving() & ~equations.out_of_service()
+    at_rest = ~equations.moving()
     point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
                            float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system.switching, Z),
                            {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
