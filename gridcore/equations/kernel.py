@@ -9,15 +9,13 @@ What is here has indices and functions, and no buffers: threads may share it.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from .native import FALLBACK, INTERPRETER, Direct, Kernels, Runtime
+from .native import FALLBACK, INTERPRETER, Kernels, Runtime
 
 _WRAPPER = """
 void {name}_batch(long count, const double *Z, const int *gather, double *out, const int *scatter,
@@ -49,42 +47,33 @@ def c_source(functions: Sequence[ca.Function]) -> str:
         for f in functions)
 
 
-@dataclass
 class Batch:
     """A function over all instances of a shape: ``out[scatter] += f(Z[gather])``.
 
-    Attributes
+    Parameters
     ----------
     function : casadi.Function
         One vector in (the gathered symbols), one dense vector out.
-    gather : (count, n_in) int32 array
+    gather : (count, n_in) int array
         Where in the buffer each input of each instance is.
-    scatter : (count, n_out) int32 array
+    scatter : (count, n_out) int array
         Where each output goes; the output buffer has one entry more than it uses, for what is dropped.
-    rows : (count, n_out) int32 array, optional
+    rows : (count, n_out) int array, optional
         Row of each output, for outputs that are scaled row by row (Jacobian entries).
+    library : Library or Interpreter
+        What evaluates the function: see :meth:`bind`.
     """
 
-    function: ca.Function
-    gather: np.ndarray
-    scatter: np.ndarray
-    rows: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        self.gather = np.ascontiguousarray(self.gather, dtype=np.int32)
-        self.scatter = np.ascontiguousarray(self.scatter, dtype=np.int32)
-        if self.rows is not None:
-            self.rows = np.ascontiguousarray(self.rows, dtype=np.int32)
-        self.count = len(self.gather)
-        self.bind(INTERPRETER)
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.function, self.gather, self.scatter, self.rows, self._library
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.function, self.gather, self.scatter, self.rows, library = state
-        self.count = len(self.gather)
+    def __init__(self, function: ca.Function, gather: np.ndarray, scatter: np.ndarray,
+                 rows: np.ndarray | None = None, library: Kernels = INTERPRETER):
+        self.function, self.count = function, len(gather)
+        self.gather = np.ascontiguousarray(gather, dtype=np.int32)
+        self.scatter = np.ascontiguousarray(scatter, dtype=np.int32)
+        self.rows = None if rows is None else np.ascontiguousarray(rows, dtype=np.int32)
         self.bind(library)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Batch, (self.function, self.gather, self.scatter, self.rows, self._library)
 
     def bind(self, library: Kernels) -> None:
         """Evaluate the function as the library has it from now on."""
@@ -105,11 +94,6 @@ class Batch:
         place, (gather, scatter, rows) = self._place, self._places
         self.kernel(self.count, place(Z), gather, place(out), scatter, None if scale is None else place(scale), rows)
 
-    @functools.cached_property
-    def single(self) -> Direct:
-        """The function for one instance: its gathered inputs in, its outputs out."""
-        return Direct(self.function)
-
 
 class Batches:
     """Batches that add into one buffer, all of them in one call of the compiled loops.
@@ -117,17 +101,13 @@ class Batches:
     Parameters
     ----------
     batches : sequence of Batch
-
-    Attributes
-    ----------
     runtime : Native or Fallback
-    table : object
-        The batches as its functions take them.
+        Whose loops they are; its functions take the batches as the attribute `table`.
     """
 
-    def __init__(self, batches: Sequence[Batch]):
+    def __init__(self, batches: Sequence[Batch], runtime: Runtime = FALLBACK):
         self.batches = list(batches)
-        self.bind(FALLBACK)
+        self.bind(runtime)
 
     def __len__(self) -> int:
         return len(self.batches)
@@ -136,7 +116,7 @@ class Batches:
         return iter(self.batches)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _bound, (self.batches, self.runtime)
+        return Batches, (self.batches, self.runtime)
 
     def bind(self, runtime: Runtime) -> None:
         """Use these loops; every batch must have been bound before."""
@@ -146,12 +126,6 @@ class Batches:
         """Add the outputs of all of them into `out`."""
         runtime = self.runtime
         runtime.add(len(self.batches), self.table, runtime.place(Z), runtime.place(out))
-
-
-def _bound(batches: list[Batch], runtime: Runtime) -> Batches:
-    made = Batches(batches)
-    made.bind(runtime)
-    return made
 
 
 def vector_function(name: str, symbols: Sequence[ca.SX], outputs: ca.SX | Sequence[ca.SX]) -> ca.Function:

@@ -58,14 +58,15 @@ class Layout:
     def __init__(self, network: Network):
         self.network, self.instances = network, network.instances
         self.number = {instance.id: i for i, instance in enumerate(self.instances)}
-        self._locals = {cls: _local_positions(cls) for cls in {i.device for i in self.instances}}
+        tables = {cls: _tables(cls) for cls in {i.device for i in self.instances}}
+        self._local = {cls: {name: (table, k) for table, names in enumerate(of) for k, name in enumerate(names)}
+                       for cls, of in tables.items()}
         self.ports = [{port: self.number[host] for port, host in i.ports.items()} for i in self.instances]
-        counts = np.array([[len(part) for part in self._locals[i.device]] for i in self.instances]).reshape(-1, 3)
+        counts = np.array([[len(names) for names in tables[i.device]] for i in self.instances]).reshape(-1, 3)
         starts = np.vstack([np.zeros((1, 3), dtype=int), np.cumsum(counts, axis=0)])
         self.n, own_p, self.n_m = (int(v) for v in starts[-1])
         self.n_p = own_p + 2  # the frequency and the power base of the system come first
-        offsets = np.array([0, self.n + 2, self.n + self.n_p])
-        self._base = starts[:-1] + offsets
+        self._starts = np.add(starts[:-1], [0, self.n + 2, self.n + self.n_p])
         self.t = self.n + self.n_p + self.n_m
         self.size = self.t + 1
         self.globals = {"omega_b": self.n, "base_mva": self.n + 1, "time": self.t}
@@ -73,23 +74,25 @@ class Layout:
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}
         self.shared: dict[int, int] = {}
-        self._replaced: dict[tuple[int, str], int] = {}
-        self._replacing: dict[tuple[int, str], int] = {}
+        self._replaced: dict[tuple[int, str], tuple[int, int]] = {}  # (device, reference): driving variable, replaced
         self._gathered: dict[tuple[int, Path, str], np.ndarray] = {}
         self._connect()
 
-    def index(self, members: np.ndarray, cls: type[Device], name: str) -> np.ndarray:
+    def index(self, members: int | np.ndarray, cls: type[Device], name: str) -> np.ndarray:
         """Positions in Z of `name` of the given instances, all of class `cls`."""
-        for table, positions in enumerate(self._locals[cls]):
-            if name in positions:
-                return self._base[members, table] + positions[name]
-        raise CaseError(f"{cls.__name__} has no variable, parameter or mode '{name}'")
+        if name not in self._local[cls]:
+            raise CaseError(f"{cls.__name__} has no variable, parameter or mode '{name}'")
+        table, position = self._local[cls][name]
+        return self._starts[members, table] + position
+
+    def of_group(self, group: Group, name: str) -> np.ndarray:
+        """Positions in Z of `name` of every instance of a group."""
+        return self.index(group.members, group.shape.cls, name)
 
     def positions(self, members: Iterable[int], name: str) -> np.ndarray:
-        """Positions in Z of `name` of instances of any class."""
-        at = ((i, table, positions[name]) for i in members
-              for table, positions in enumerate(self._locals[self.instances[i].device]) if name in positions)
-        return np.array([self._base[i, table] + position for i, table, position in at], dtype=int)
+        """Positions in Z of `name` of instances of any class that have it."""
+        return np.array([self.index(i, cls, name) for i in members
+                         if name in self._local[cls := self.instances[i].device]], dtype=int)
 
     def gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""
@@ -102,7 +105,7 @@ class Layout:
         if not path and name in GLOBALS:
             return np.full(len(group), self.globals[name], dtype=np.int32)
         if not path and name in group.shape.cls.declares.references:
-            return np.array([self._replaced.get((i, name), at) for i, at in
+            return np.array([self._replaced.get((i, name), (-1, at))[1] for i, at in
                              zip(group.members, self.target(group, path, name), strict=True)], dtype=np.int32)
         return self.source[self.target(group, path, name)]
 
@@ -125,12 +128,11 @@ class Layout:
         device, _, name = address.rpartition(".")
         if device == BASE and name in self.globals:
             return self.globals[name]
-        instance = self.instances[self.find(device)]
-        for table, positions in enumerate(self._locals[instance.device]):
-            if name in positions:
-                return int(self._base[self.number[device], table] + positions[name])
-        known = [n for positions in self._locals[instance.device] for n in positions]
-        raise CaseError(f"{device} ({instance.device.__name__}) has no '{name}'{suggest(name, known)}")
+        number = self.find(device)
+        cls = self.instances[number].device
+        if name not in self._local[cls]:
+            raise CaseError(f"{device} ({cls.__name__}) has no '{name}'{suggest(name, self._local[cls])}")
+        return int(self.index(number, cls, name))
 
     def find(self, device: str) -> int:
         """Number of the instance called `device`."""
@@ -158,35 +160,25 @@ class Layout:
     @functools.cached_property
     def parameter_names(self) -> dict[str, int]:
         """Position in Z of every address ``device.param`` that means something (not of driven inputs)."""
-        names = {f"{BASE}.{name}": self.globals[name] for name in ("omega_b", "base_mva")}
-        for i, instance in enumerate(self.instances):
-            for name, position in self._locals[instance.device][1].items():
-                at = int(self._base[i, 1] + position)
-                if at not in self.driven and at not in self.shared:
-                    names[f"{instance.id}.{name}"] = at
-        return names
+        names = [*(f"{BASE}.{name}" for name in ("omega_b", "base_mva")),
+                 *(f"{i.id}.{name}" for i in self.instances for name in _tables(i.device)[1])]
+        return {name: at for at, name in enumerate(names, self.n) if at not in self.driven and at not in self.shared}
 
     def variable_names(self) -> list[tuple[str, str]]:
         """(device, variable) of each entry of X."""
-        return [(i.id, name) for i in self.instances for name in self._locals[i.device][0]]
+        return [(i.id, name) for i in self.instances for name in i.device.declares.variables()]
 
     def replaced(self) -> list[tuple[int, int]]:
         """(driving variable, what it replaces) of every reference that is driven, in the order of the chain."""
-        return [(driver, self._replaced[key]) for key, driver in self._replacing.items()]
+        return list(self._replaced.values())
 
     def label(self, column: int) -> str:
         """``device.name`` of an entry of Z."""
-        for table, positions in ((0, 0), (1, 1), (2, 2)):
-            base = self._base[:, table]
-            at = int(np.searchsorted(base, column, side="right")) - 1
-            while at >= 0:
-                local = column - base[at]
-                names = list(self._locals[self.instances[at].device][positions])
-                if 0 <= local < len(names):
-                    return f"{self.instances[at].id}.{names[local]}"
-                if local > 0:
-                    break
-                at -= 1
+        for table in range(3):
+            number = int(np.searchsorted(self._starts[:, table], column, side="right")) - 1
+            names = _tables(self.instances[number].device)[table]
+            if number >= 0 and column - self._starts[number, table] < len(names):
+                return f"{self.instances[number].id}.{names[column - self._starts[number, table]]}"
         return next((f"{BASE}.{name}" for name, at in self.globals.items() if at == column), f"entry {column}")
 
     def dependants(self, number: int) -> list[int]:
@@ -223,20 +215,19 @@ class Layout:
                     continue
                 port, _, target = item.drives.rpartition(".")
                 path: Path = (port,) if port else ()
-                host = group.shape.at(path).cls
-                if kind_of(group.shape.at(path), target) != "u":
+                host = group.shape.at(path)
+                if kind_of(host, target) != "u":
                     continue  # the host has no such input: what this drives is not used there
-                driver = self.index(group.members, group.shape.cls, name)
-                for member, at, by in zip(group.members, self.target(group, path, target), driver, strict=True):
-                    instance = self.instances[member]
+                for member, at, by in zip(group.members.tolist(), self.target(group, path, target).tolist(),
+                                          self.of_group(group, name).tolist(), strict=True):
+                    id = self.instances[member].id
                     if not path:  # a ramp reads what it replaces: the parameter, or the ramp before it
-                        self._replaced[int(member), target] = int(self.source[at])
-                        self._replacing[int(member), target] = int(by)
-                    elif int(at) in self.driven:
-                        raise GridcoreError(f"{instance.id} and {self.driven[int(at)]} both drive "
-                                            f"{self.label(int(at))} ({host.__name__})")
-                    if path:
-                        self.driven[int(at)] = instance.id
+                        self._replaced[member, target] = by, int(self.source[at])
+                    elif at in self.driven:
+                        raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} "
+                                            f"({host.cls.__name__})")
+                    else:
+                        self.driven[at] = id
                     self.source[at] = by
         self.source = self.source[self.source]
         for instance in self.instances:
@@ -246,11 +237,7 @@ class Layout:
                     self.source[at], self.shared[at] = by, by
 
 
-def _local_positions(cls: type[Device]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """Positions of variables, of parameters with set-points and inputs, and of modes, in an instance."""
+def _tables(cls: type[Device]) -> tuple[list[str], list[str], list[str]]:
+    """Names of the variables of an instance, of its parameters with set-points and inputs, and of its modes."""
     d = cls.declares
-
-    def enumerated(*tables: Iterable[str]) -> dict[str, int]:
-        return {name: k for k, name in enumerate(n for table in tables for n in table)}
-
-    return enumerated(d.states, d.algebraics), enumerated(d.params, d.setpoints, d.inputs), enumerated(d.modes)
+    return [*d.states, *d.algebraics], [*d.params, *d.setpoints, *d.inputs], [*d.modes]

@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 
-def _truth(compare: Callable[..., Any]) -> Callable[..., Any]:
-    """Truth as the numbers 1 and 0, with which equations calculate."""
+def _number(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparison whose result is the number 1 or 0."""
     return lambda *values: compare(*values).astype(float)
 
 
@@ -26,9 +26,9 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
     ca.OP_ATAN: np.arctan, ca.OP_ATAN2: np.arctan2, ca.OP_SINH: np.sinh, ca.OP_COSH: np.cosh, ca.OP_TANH: np.tanh,
     ca.OP_FABS: np.abs, ca.OP_SIGN: np.sign, ca.OP_FLOOR: np.floor, ca.OP_CEIL: np.ceil,
     ca.OP_FMIN: np.fmin, ca.OP_FMAX: np.fmax,
-    ca.OP_LT: _truth(np.less), ca.OP_LE: _truth(np.less_equal), ca.OP_EQ: _truth(np.equal),
-    ca.OP_NE: _truth(np.not_equal), ca.OP_NOT: _truth(np.logical_not), ca.OP_AND: _truth(np.logical_and),
-    ca.OP_OR: _truth(np.logical_or), ca.OP_IF_ELSE_ZERO: lambda condition, x: np.where(condition, x, 0.0),
+    ca.OP_LT: _number(np.less), ca.OP_LE: _number(np.less_equal), ca.OP_EQ: _number(np.equal),
+    ca.OP_NE: _number(np.not_equal), ca.OP_NOT: _number(np.logical_not), ca.OP_AND: _number(np.logical_and),
+    ca.OP_OR: _number(np.logical_or), ca.OP_IF_ELSE_ZERO: lambda condition, x: np.where(condition, x, 0.0),
 }
 
 

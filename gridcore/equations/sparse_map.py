@@ -20,9 +20,9 @@ from .trace import Trace
 
 @dataclass
 class Entries:
-    """Derivative entries of one group: the function that gives them, and their rows and columns.
+    """Derivative entries of one group: the function that gives them, and their rows and columns, (count, n_entries).
 
-    `rows` and `columns` are (count, n_entries), -1 for what is dropped.
+    A row or column of -1 is dropped; `constant` are entries that depend on neither the columns nor the time.
     """
 
     function: ca.Function
@@ -53,19 +53,19 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
     column_of : (size of Z,) array
         Column of each entry of Z, -1 for those that are none.
     """
-    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols}
-    wanted = [key for key, column in columns.items() if (column >= 0).any()]
-    if not wanted or not len(outputs):
+    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols} if len(outputs) else {}
+    derived = [key for key, column in columns.items() if (column >= 0).any()]
+    if not derived:
         return None
-    variables = ca.vertcat(*(trace.symbols[key] for key in wanted))
+    variables = ca.vertcat(*(trace.symbols[key] for key in derived))
     jacobian = ca.jacobian(ca.vertcat(*outputs), variables)
     if jacobian.nnz() == 0:
         return None
     r, c = (np.array(part) for part in jacobian.sparsity().get_triplet())
-    moving = {trace.symbols[key].element_hash() for key in trace.symbols if key in wanted or trace.kind(key) == "t"}
+    moving = {trace.symbols[key].element_hash() for key in trace.symbols if key in derived or trace.kind(key) == "t"}
     nonzeros = jacobian.nz[:]
     function, gather = function_of(name, layout, group, trace, nonzeros)
-    places = np.stack([columns[key] for key in wanted], axis=1)
+    places = np.stack([columns[key] for key in derived], axis=1)
     return Entries(function, gather, rows[:, r], places[:, c],
                    moving.isdisjoint(symbol.element_hash() for symbol in ca.symvar(nonzeros)))
 
@@ -92,14 +92,12 @@ class SparseMap:
                  diagonal: np.ndarray | None = None):
         self.shape = shape
         there = [p for p in parts if p is not None]
-        nowhere = np.zeros(0, dtype=np.int64)
         keep = [(p.rows >= 0) & (p.columns >= 0) for p in there]
         keys = [(p.columns.astype(np.int64) * shape[0] + p.rows)[k] for p, k in zip(there, keep, strict=True)]
         if diagonal is not None:
             keys.append(diagonal.astype(np.int64) * (shape[0] + 1))
-        unique = np.unique(np.concatenate([*keys, nowhere]))
-        self.indices = (unique % shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
-        self.columns = (unique // shape[0]).astype(np.int32) if len(unique) else np.zeros(0, dtype=np.int32)
+        unique = np.unique(np.concatenate(keys or [np.zeros(0, dtype=np.int64)]))
+        self.columns, self.indices = (part.astype(np.int32) for part in np.divmod(unique, max(shape[0], 1)))
         self.indptr = np.searchsorted(self.columns, np.arange(shape[1] + 1)).astype(np.int32)
         batches = []
         for part, kept, key in zip(there, keep, keys, strict=False):
@@ -107,7 +105,6 @@ class SparseMap:
             scatter[kept] = np.searchsorted(unique, key)
             batches.append(Batch(part.function, part.gather, scatter, np.where(kept, part.rows, 0)))
         self.batches = Batches(batches)
-        self.constant = [p.constant for p in there]
 
     def values(self, Z: np.ndarray) -> np.ndarray:
         """The entries at Z in the pattern."""

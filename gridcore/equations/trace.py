@@ -33,14 +33,6 @@ def numpy_on_symbols() -> Iterator[None]:
 
 
 @dataclass
-class Action:
-    """What an event changes: `target` is (path, name), `value` an expression or a number."""
-
-    target: Symbol
-    value: ca.SX
-
-
-@dataclass
 class Trace:
     """The equations of one shape of device, as expressions of `symbols`.
 
@@ -66,7 +58,7 @@ class Trace:
 
     def __post_init__(self) -> None:
         self._scope = Scope(self.shape, self._symbol)
-        with numpy_on_symbols(), _named(self.shape):
+        with _tracing(self.shape):
             self._trace()
 
     def _symbol(self, path: Path, name: str) -> ca.SX:
@@ -112,24 +104,22 @@ class Trace:
             row = np.where(mode == 0, row, x - np.where(mode > 0, high, low))
         return row
 
-    def actions(self, item: str) -> list[Action]:
-        """The changes that guard or timer `item` makes."""
+    def actions(self, item: str) -> list[tuple[Symbol, ca.SX]]:
+        """The changes that guard or timer `item` makes: what is set, and to what."""
         declared = self.shape.cls.declares
         then = (declared.guards.get(item) or declared.timers[item]).then
         out = []
-        with numpy_on_symbols(), _named(self.shape):
+        with _tracing(self.shape):
             for target, value in then.items():
                 path, name = self.resolve(target)
                 if not kind_of(self.shape.at(path), name):
                     raise DeviceError(f"{item}: {target!r} is not a mode, parameter, input or state")
-                if callable(value):
-                    value = self._scope.call(value)
-                out.append(Action((path, name), ca.SX(value)))
+                out.append(((path, name), ca.SX(self._scope.call(value) if callable(value) else value)))
         return out
 
     def quantity(self, name: str) -> ca.SX:
         """Expression of a quantity, variable, parameter, input or mode of the device."""
-        with numpy_on_symbols(), _named(self.shape):
+        with _tracing(self.shape):
             return ca.SX(self._scope.value((), name))
 
     def symbols_of(self, expression: ca.SX) -> list[Symbol]:
@@ -139,7 +129,7 @@ class Trace:
 
     def expression(self, function: Callable[..., Any]) -> Any:
         """What a function of views gives on the symbols."""
-        with numpy_on_symbols(), _named(self.shape):
+        with _tracing(self.shape):
             return self._scope.call(function)
 
     def resolve(self, address: str) -> Symbol:
@@ -168,10 +158,11 @@ class Trace:
 
 
 @contextlib.contextmanager
-def _named(shape: Shape) -> Iterator[None]:
-    """Errors raised while tracing say which class they come from, and what is not allowed there."""
+def _tracing(shape: Shape) -> Iterator[None]:
+    """Calls of device functions on symbols: errors say which class they come from, and what is not allowed there."""
     try:
-        yield
+        with numpy_on_symbols():
+            yield
     except DeviceError as error:
         if str(error).startswith(shape.cls.__name__):
             raise

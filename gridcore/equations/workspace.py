@@ -7,7 +7,7 @@ events their Jacobian is a constant matrix. The hot functions are those of :mod:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,6 @@ from .kernel import Batch, Batches
 from .layout import Layout
 from .native import Runtime
 from .sparse_map import SparseMap
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Analysis(Protocol):
-        """What gives factors of matrices of one pattern."""
-
-        def factors(self, dtype: type = float, loose: bool = False) -> Any:
-            """Factors, empty so far."""
 
 
 class Equations:
@@ -53,31 +44,22 @@ class Equations:
     def __init__(self, layout: Layout, rhs: Sequence[Batch], jac: Sequence[Batch], linear_rhs: Sequence[Batch],
                  linear_jac: Sequence[Batch], pattern: SparseMap, runtime: Runtime, scale: np.ndarray):
         self.layout, self.n, self.runtime, self.scale = layout, layout.n, runtime, scale
-        self.rhs, self.jac = Batches(rhs), Batches(jac)
+        self.rhs, self.jac = Batches(rhs, runtime), Batches(jac, runtime)
         self.linear_rhs, self.linear_jac = list(linear_rhs), list(linear_jac)
-        for batches in (self.rhs, self.jac):
-            batches.bind(runtime)
         self.indptr, self.indices, self.columns = pattern.indptr, pattern.indices, pattern.columns
         self.diagonal = np.flatnonzero(self.indices == self.columns).astype(np.int32)
         # the linear part of F as rows of a CSR matrix
         rows = np.unique(np.concatenate([b.scatter.ravel() for b in self.linear_rhs] or [np.zeros(0, dtype=np.int32)]))
         self.linear_rows = rows[rows < self.n].astype(np.int32)
-        keep = np.isin(self.indices, self.linear_rows) & self._touched()
+        touched = np.zeros(len(self.indices) + 1, dtype=bool)
+        for batch in self.linear_jac:
+            touched[batch.scatter] = True
+        keep = np.isin(self.indices, self.linear_rows) & touched[:-1]
         order = np.lexsort((self.columns[keep], self.indices[keep]))
         self.linear_entries = np.flatnonzero(keep)[order].astype(np.int32)
         places = np.searchsorted(self.linear_rows, self.indices[self.linear_entries])
         self.linear_ptr = np.searchsorted(places, np.arange(len(self.linear_rows) + 1)).astype(np.int32)
         self.linear_cols = self.columns[self.linear_entries]
-
-    def _touched(self) -> np.ndarray:
-        mask = np.zeros(len(self.indices) + 1, dtype=bool)
-        for batch in self.linear_jac:
-            mask[batch.scatter] = True
-        return mask[:-1]
-
-
-def _no_guards(Z: np.ndarray) -> np.ndarray:
-    return np.zeros(0)
 
 
 class Workspace:
@@ -86,8 +68,8 @@ class Workspace:
     Parameters
     ----------
     equations : Equations
-    analysis : Analysis
-        Gives factors for the matrix.
+    factors : callable
+        ``loose=False`` to empty factors for the matrix.
     time_slope : callable
         Z to the partial derivative of F in time, (n,), or None where no equation reads the time.
 
@@ -112,10 +94,10 @@ class Workspace:
         steppers that find roots themselves. Without a driver there are none, k = 0.
     """
 
-    def __init__(self, equations: Equations, analysis: Analysis,
+    def __init__(self, equations: Equations, factors: Callable[..., Any],
                  time_slope: Callable[[np.ndarray], np.ndarray | None]):
         e, n, nnz = equations, equations.n, len(equations.indices)
-        self.equations, self.analysis, self._time_slope = e, analysis, time_slope
+        self.equations, self._factors, self._time_slope = e, factors, time_slope
         self.n, self.runtime = n, e.runtime
         self.indptr, self.indices, self.columns, self.diagonal = e.indptr, e.indices, e.columns, e.diagonal
         self.Z = np.zeros(e.layout.size)
@@ -124,7 +106,7 @@ class Workspace:
         self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
         self.scale = e.scale
         self.differential = np.zeros(n, dtype=bool)
-        self.guards: Callable[[np.ndarray], np.ndarray] = _no_guards
+        self.guards: Callable[[np.ndarray], np.ndarray] = lambda Z: np.zeros(0)
         self._linear_matrix = np.zeros(nnz + 1)
         self._linear_values, self._linear_constant = np.zeros(len(e.linear_entries)), np.zeros(len(e.linear_rows))
         self.plan = e.runtime.plan(
@@ -136,7 +118,7 @@ class Workspace:
 
     def factors(self, loose: bool = False) -> Any:
         """Empty factors for a matrix of this pattern; `loose`: they only precondition an iteration."""
-        return self.analysis.factors(loose=loose)
+        return self._factors(loose=loose)
 
     def label(self, column: int) -> str:
         """``device.name`` of an entry of Z."""

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ..equations import Entries, SparseMap
 from ..kept import KeptFor
-from .dispatch import Dispatch
+from .dispatch import Dispatch, Sources
 from .equilibrium import Equilibrium
 from .powerflow import PQ
 
@@ -43,7 +43,7 @@ class InitialSensitivity:
         self.initialisation = init = system.initialisation
         Z, n = system.rest, system.n
         self.lu = init.linear_analysis.factors()
-        self.lu.factor(init.matrix(Z).copy())
+        self.lu.factor(init.matrix(Z))
         column_of = system.system.columns(carried)
         self.setpoint_columns = column_of[init.unknowns[n:]]
         free = column_of.copy()
@@ -105,14 +105,14 @@ class _FlowSensitivity:
         self.scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
         drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
         self.network = _power_of_current(flow.V) @ drawn
-        self.setpoints = self._setpoints(dispatch, column_of, place, n, width)
-        self.limits = self._limits(dispatch, column_of, place, n, width)
+        bus = place[dispatch.sources.bus]
+        self.setpoints = self._setpoints(dispatch.sources, bus, column_of, width)
+        self.limits = self._limits(dispatch.sources, bus, column_of, width)
         equations = flow.equations.copy()
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
         values = equations.jacobian(flow.V, flows, equations.power(flows))
         self.J = sp.csc_matrix((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n))
-        self.outputs = np.concatenate([self.vm, self.va, *(columns for columns, *_ in self.found)])
 
     @staticmethod
     def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int,
@@ -127,9 +127,7 @@ class _FlowSensitivity:
     def _sharing(dispatch: Dispatch, column_of: np.ndarray, width: int, Z: np.ndarray) -> sp.csc_matrix:
         """(width, width): how what each source has of its bus moves with the ratings of all that share it."""
         out = sp.csc_matrix((width, width))
-        for part in ("real", "imag"):
-            shares = [share for share in dispatch.shares() if share[-1] == part]
-            at, bus, rating, total = (np.concatenate([share[k] for share in shares]) for k in range(4))
+        for at, bus, rating, total, part in dispatch.shares():
             missing = getattr(dispatch.missing, part)[bus]
             one, other = np.nonzero(bus[:, None] == bus)
             slope = missing[one] / total[one] * ((one == other) - Z[rating[one]] / total[one])
@@ -138,30 +136,21 @@ class _FlowSensitivity:
                                  shape=(width, width))
         return out
 
-    def _setpoints(self, dispatch: Dispatch, column_of: np.ndarray, place: np.ndarray, n: int,
-                   width: int) -> sp.csc_matrix:
+    def _setpoints(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int) -> sp.csc_matrix:
         """(n, width): how the voltage held at each bus moves with V0; the last source of a bus holds it."""
-        holder = {}
-        for source in dispatch.sources:
-            for bus, control, at in zip(source.bus, source.control, source.at["V0"], strict=True):
-                if control != "PQ" and place[bus] >= 0 and self.flow.kinds[place[bus]] != PQ:
-                    holder[int(place[bus])] = int(column_of[at])
+        holds = (sources.control != "PQ") & (bus >= 0) & (self.flow.kinds[bus] != PQ)
+        holder = dict(zip(bus[holds].tolist(), column_of[sources.at["V0"][holds]].tolist(), strict=True))
         rows = [bus for bus, column in holder.items() if column >= 0]
-        return sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
+        return sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])),
+                             shape=(len(self.flow.V), width))
 
-    def _limits(self, dispatch: Dispatch, column_of: np.ndarray, place: np.ndarray, n: int,
-                width: int) -> sp.csc_matrix:
+    def _limits(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int) -> sp.csc_matrix:
         """(2n, width): how the reactive power of buses that are at a limit moves with it."""
-        rows, columns = [], []
-        for source in dispatch.sources:
-            for k, control in enumerate(source.control):
-                bus = int(place[source.bus[k]])
-                limited = int(self.flow.limited[bus]) if control != "PQ" and bus >= 0 else 0
-                column = int(column_of[source.at["Qmax" if limited > 0 else "Qmin"][k]])
-                if limited and column >= 0:
-                    rows.append(2 * bus + 1)
-                    columns.append(column)
-        return sp.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * n, width))
+        limited = np.where((sources.control != "PQ") & (bus >= 0), self.flow.limited[bus], 0)
+        column = column_of[np.where(limited > 0, sources.at["Qmax"], sources.at["Qmin"])]
+        kept = (limited != 0) & (column >= 0)
+        return sp.csc_matrix((np.ones(kept.sum()), (2 * bus[kept] + 1, column[kept])),
+                             shape=(2 * len(self.flow.V), width))
 
     def forward(self, dP: np.ndarray) -> None:
         """Fill what the power flow finds into dP (K, n_c), in place."""

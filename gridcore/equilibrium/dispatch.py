@@ -6,9 +6,8 @@ that is linear, has no variables of its own and schedules no power, whoever wrot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
@@ -20,11 +19,9 @@ from ..system import System
 from . import powerflow
 
 
-@dataclass
-class _Sources:
-    """Regulating devices: group, members in service, their buses, and positions in Z of what they declare."""
+class Sources(NamedTuple):
+    """Regulating devices in service: the numbers of their buses, what they control, positions in Z of their data."""
 
-    group: Group
     bus: np.ndarray
     control: np.ndarray
     at: dict[str, np.ndarray]
@@ -43,26 +40,20 @@ class Dispatch:
     def __init__(self, system: System, Z: np.ndarray):
         self.system, self.Z, layout = system, Z, system.layout
         self.numbers = np.array(system.islands.buses, dtype=int)
-        self.place = {int(i): k for k, i in enumerate(self.numbers)}
+        self._place = np.full(len(layout.instances), -1)
+        self._place[self.numbers] = np.arange(len(self.numbers))
         self.ids = [layout.instances[i].id for i in self.numbers]
         self.at = {name: layout.positions(self.numbers, name) for name in ("Vr", "Vi", "Vm0", "Va0", "energised")}
-        self.sources = [s for k in range(len(system.traces)) if (s := self._source(k)) is not None]
+        groups = [group for group in layout.groups if group.shape.cls.regulates]
+        on = [Z[layout.of_group(group, "status")] == 1 for group in groups]
+        members = _joined([group.members[running] for group, running in zip(groups, on, strict=True)])
+        self.sources = Sources(
+            _joined([self._buses_of(group)[running] for group, running in zip(groups, on, strict=True)]),
+            np.array([layout.instances[i].words["control"] for i in members], dtype=str),
+            {name: layout.positions(members, name) for name in ("P0", "Q0", "V0", "Qmin", "Qmax", "Sn")})
 
     def _buses_of(self, group: Group) -> np.ndarray:
-        port = group.shape.cls.bus_ports()[0]
-        return np.array([self.place[int(i)] for i in group.at[(port,)]])
-
-    def _source(self, k: int) -> _Sources | None:
-        group, layout = self.system.layout.groups[k], self.system.layout
-        cls = group.shape.cls
-        if not cls.regulates:
-            return None
-        on = self.Z[layout.index(group.members, cls, "status")] == 1
-        members = group.members[on]
-        names = ("P0", "Q0", "V0", "Qmin", "Qmax", "Sn")
-        return _Sources(group, self._buses_of(group)[on],
-                        np.array([layout.instances[i].words["control"] for i in members]),
-                        {name: layout.index(members, cls, name) for name in names})
+        return self._place[group.at[group.shape.cls.bus_ports()[:1]]]
 
     def admittance(self) -> sp.csc_matrix:
         """(buses, buses) complex: currents drawn by passive devices, ``I = Y V``."""
@@ -106,80 +97,67 @@ class Dispatch:
 
     def scheduled_entries(self, column_of: np.ndarray) -> list[Entries | None]:
         """Derivatives of the scheduled powers; rows 2k and 2k + 1 are P and Q of bus k."""
-        system = self.system
-        return [entries("scheduled", system.layout, group, trace, list(map(ca.SX, trace.scheduled)),
+        return [entries("scheduled", self.system.layout, group, trace, trace.scheduled,
                         2 * self._buses_of(group)[:, None] + [0, 1], column_of)
-                for group, trace in zip(system.layout.groups, system.traces, strict=True)
+                for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True)
                 if trace.scheduled is not None]
 
     def scheduled(self) -> np.ndarray:
         """(buses,) complex power that devices inject, before the power flow decides on slack and PV."""
-        S = np.zeros(len(self.numbers) + 1, dtype=complex)
+        S = np.zeros(len(self.numbers), dtype=complex)
         for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True):
             if trace.scheduled is not None:
-                function, gather = function_of("scheduled", self.system.layout, group, trace,
-                                               list(map(ca.SX, trace.scheduled)))
-                batch = Batch(function, gather, np.zeros((len(group), 2)))
-                values = batch.values(self.Z)
+                function, gather = function_of("scheduled", self.system.layout, group, trace, trace.scheduled)
+                values = Batch(function, gather, np.zeros((len(group), 2))).values(self.Z)
                 np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
-        return S[:-1]
+        return S
 
     def solve(self, enforce_q_limits: bool) -> powerflow.PowerFlow:
         """Power flow; writes voltages and the power of every source into Z."""
-        Z, n = self.Z, len(self.numbers)
+        Z, n, sources = self.Z, len(self.numbers), self.sources
         kinds, volts = np.full(n, powerflow.PQ), np.ones(n)
-        Q = np.zeros((2, n))
-        for source in self.sources:
-            for k in range(len(source.bus)):
-                self._regulate(source, k, kinds, volts, Q)
+        Q = np.zeros((2, n))  # what the sources of a bus may inject beyond their schedule, at least and at most
+        for k in np.flatnonzero(sources.control != "PQ"):
+            bus, V0, Qmin, Qmax, Q0 = sources.bus[k], *(Z[sources.at[name][k]] for name in ("V0", "Qmin", "Qmax", "Q0"))
+            if kinds[bus] != powerflow.PQ and volts[bus] != V0:
+                raise CaseError(f"sources at {self.ids[bus]} hold different voltages V0: {volts[bus]:g} and {V0:g}")
+            volts[bus] = V0
+            kinds[bus] = max(kinds[bus], powerflow.SLACK if sources.control[k] == "slack" else powerflow.PV)
+            Q[:, bus] += Qmin - Q0, Qmax - Q0
         alive = np.flatnonzero(Z[self.at["energised"]] == 1)
         S = self.scheduled()
         V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
-        inside = powerflow.solve_power_flow(
+        flow = powerflow.solve_power_flow(
             self.admittance()[alive][:, alive], S[alive], kinds[alive], V[alive], setpoints=volts[alive],
             qmin=(S.imag + Q[0])[alive], qmax=(S.imag + Q[1])[alive],
             names=[self.ids[k] for k in alive], enforce_q_limits=enforce_q_limits,
             solver=self.system.linear_solver)
         V[:] = 0.0
-        V[alive] = inside.V
+        V[alive] = flow.V
         Z[self.at["Vm0"]], Z[self.at["Va0"]] = np.abs(V), np.angle(V)
-        injected = np.zeros(n, dtype=complex)
-        injected[alive] = inside.S
+        self.missing = -S
+        self.missing[alive] = flow.S - S[alive]
         self.alive = alive
-        self.missing = injected - S
         for at, bus, rating, total, part in self.shares():
             Z[at] += getattr(self.missing, part)[bus] * Z[rating] / total
-        return inside
-
-    def _regulate(self, source: _Sources, k: int, kinds: np.ndarray, volts: np.ndarray, Q: np.ndarray) -> None:
-        """Let one source take its part at its bus."""
-        Z, bus, control = self.Z, source.bus[k], source.control[k]
-        if control == "PQ":
-            return
-        kind = powerflow.SLACK if control == "slack" else powerflow.PV
-        V0 = Z[source.at["V0"][k]]
-        if kinds[bus] != powerflow.PQ and volts[bus] != V0:
-            raise CaseError(f"sources at {self.ids[bus]} hold different voltages V0: {volts[bus]:g} and {V0:g}")
-        volts[bus] = V0
-        if kinds[bus] != powerflow.SLACK:
-            kinds[bus] = kind
-        # limits of the bus: what its sources may inject beyond their schedule, which is in S already
-        Q[0, bus] += Z[source.at["Qmin"][k]] - Z[source.at["Q0"][k]]
-        Q[1, bus] += Z[source.at["Qmax"][k]] - Z[source.at["Q0"][k]]
+        return flow
 
     def shares(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]]:
         """The P0 and Q0 that the power flow finds, and how the sources of a bus share them: by rating.
 
         (positions in Z, buses, positions of their ratings, ratings of all that share, "real" or "imag").
         """
-        Z, out = self.Z, []
+        out = []
         for name, part, free in (("P0", "real", ("slack",)), ("Q0", "imag", ("slack", "PV"))):
-            rating = np.zeros(len(self.numbers))
-            chosen = [(s, np.isin(s.control, free)) for s in self.sources]
-            for source, mask in chosen:
-                np.add.at(rating, source.bus[mask], Z[source.at["Sn"][mask]])
-            out += [(s.at[name][mask], s.bus[mask], s.at["Sn"][mask], rating[s.bus[mask]], part) for s, mask in chosen]
+            mask = np.isin(self.sources.control, free)
+            bus, rating = self.sources.bus[mask], self.sources.at["Sn"][mask]
+            total = np.bincount(bus, self.Z[rating], len(self.numbers))[bus]
+            out.append((self.sources.at[name][mask], bus, rating, total, part))
         return out
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype=int), *parts])
 
 
 def _not_passive(cls: type[Device]) -> DeviceError:

@@ -247,7 +247,7 @@ def _restored(system: System, case: Case, instances: Sequence[Instance], Z0: np.
 def at_values(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray) -> Equilibrium:
     """A system with the values in Z, its operating point not looked for."""
     rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True, islands=system.network.islands())
+    system.islands.settle(Z, at_rest=True)
     return Equilibrium(system, case, instances, Z, rows)
 
 
@@ -260,7 +260,7 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     PowerFlowError, InitialisationError
     """
     rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True, islands=system.network.islands())
+    system.islands.settle(Z, at_rest=True)
     began = time.perf_counter()
     dispatch = Dispatch(system, Z) if system.islands.buses else None
     flow = dispatch.solve(enforce_q_limits) if dispatch else None
@@ -272,7 +272,7 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     ws.load(Z)
     F = ws.rhs().copy()
     _check_balance(system, F)
-    at_rest = ~equations.moving() & ~equations.out_of_service()
+    at_rest = ~equations.moving()
     point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
                            float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system.switching, Z),
                            {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
@@ -285,20 +285,13 @@ def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspa
     iterations, switching = equations.solve(Z, ws), system.switching
     settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
     for _ in range(_SETTLINGS):
-        across = settles & beyond(switching, Z) if settles.any() else settles
+        across = settles & switching.across(Z, numerics.INITIAL) if settles.any() else settles
         if not across.any():
             return iterations
         switching.apply(Z, [switching.guards[k] for k in np.flatnonzero(across)])
         iterations += equations.solve(Z, ws)
     names = ", ".join(str(switching.guards[k]) for k in np.flatnonzero(across))
     raise InitialisationError(f"initialisation finds no branch of the equations to rest on: {names}")
-
-
-def beyond(switching: Switching, Z: np.ndarray) -> np.ndarray:
-    """(guards,) bool: what would fire at Z."""
-    gamma, active = switching.values(Z), switching.active(Z)
-    return np.asarray(active & (np.sign(gamma) == switching.directions) & (np.abs(gamma) > numerics.INITIAL)
-                      & (switching.directions != 0))
 
 
 def _check_balance(system: System, F: np.ndarray) -> None:
@@ -313,9 +306,6 @@ def _check_balance(system: System, F: np.ndarray) -> None:
 
 def _violations(switching: Switching, Z: np.ndarray) -> list[str]:
     """Guards already across at t0, in words."""
-    guards = switching.guards
-    if not guards:
-        return []
-    gamma = switching.values(Z)
+    guards, gamma = switching.guards, switching.values(Z)
     return [f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
-            for k in np.flatnonzero(beyond(switching, Z))]
+            for k in np.flatnonzero(switching.across(Z, numerics.INITIAL))]

@@ -13,7 +13,7 @@ from ..contract import Reached, bound_of
 from ..equations import function_of
 from ..system import Trigger
 from .build import build
-from .equilibrium import Equilibrium, beyond
+from .equilibrium import Equilibrium
 
 # Whoever is let past one limit may meet the next: no device has a longer chain of them. And what does not move in some
 # attempts does not follow from the parameter after which it is called.
@@ -62,7 +62,7 @@ def _beyond(system: Equilibrium) -> dict[str, tuple[float, float]]:
     """Parameters whose limits are broken at Z0: the value there, and what to give them so that the bound is behind."""
     found: dict[str, tuple[float, float]] = {}
     switching, layout, Z = system.switching, system.layout, system.Z0
-    for trigger in (switching.guards[k] for k in np.flatnonzero(beyond(switching, Z))):
+    for trigger in (switching.guards[k] for k in np.flatnonzero(switching.across(Z, numerics.INITIAL))):
         declared = layout.groups[trigger.group].shape.cls.declares
         limit = declared.guards[trigger.item].limit
         if limit is None or limit.label not in declared.params:

@@ -47,12 +47,10 @@ class Network:
         self.graph, self.hangs_on = nx.MultiGraph(), nx.MultiDiGraph()
         self._by_id = {instance.id: instance for instance in self.instances}
         self._attached: dict[str, list[str]] = {i.id: [] for i in self.instances if issubclass(i.device, Node)}
-        self._terminals: dict[str, dict[str, str]] = {
-            i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances}
         self.graph.add_nodes_from((id, {"model": self._by_id[id].model}) for id in self._attached)
         edges, arrows = [], []
         for instance in self.instances:
-            id, terminals = instance.id, self._terminals[instance.id]
+            id, terminals = instance.id, self.terminals(instance.id)
             for node in terminals.values():
                 self._attached[node].append(id)
             edges += [(a, b, (id, port, other), {"device": id, "model": instance.model})
@@ -71,7 +69,8 @@ class Network:
 
     def terminals(self, id: str) -> dict[str, str]:
         """The nodes of a device by port, in the order of its ports."""
-        return dict(self._terminals[id])
+        instance = self._by_id[id]
+        return {port: instance.ports[port] for port in instance.device.node_ports()}
 
     def attached(self, node: str) -> list[str]:
         """Devices that attach to a node themselves, in the order of the case."""
@@ -91,15 +90,11 @@ class Network:
 
         A converter between an AC bus and a DC node joins none: either side needs a source of its own.
         """
-        by_kind: dict[type[Node], list[str]] = {}
-        for node in self._terminals[id].values():
-            by_kind.setdefault(self._root(node), []).append(node)
+        by_kind: dict[type, list[str]] = {}
+        for node in self.terminals(id).values():
+            mro = self._by_id[node].device.__mro__
+            by_kind.setdefault(mro[mro.index(Node) - 1], []).append(node)  # the class right below Node
         return [pair for nodes in by_kind.values() for pair in itertools.pairwise(nodes)]
-
-    def _root(self, node: str) -> type[Node]:
-        """The class right below :class:`Node` that a node is of: its kind."""
-        mro = self._by_id[node].device.__mro__
-        return mro[mro.index(Node) - 1]
 
     def islands(self, status: Mapping[str, bool] | None = None) -> list[list[str]]:
         """The nodes that devices in service connect, each island in the order of the case, the islands too.
@@ -112,15 +107,14 @@ class Network:
         """
         import networkx as nx
 
-        given = {} if status is None else status
-        out = {i.id for i in self.instances if not given.get(i.id, i.in_service)}
+        status = status or {}
+        out = {i.id for i in self.instances if not status.get(i.id, i.in_service)}
         out |= {below for id in tuple(out) for below in self.dependants(id)}
-        standing = nx.Graph()
-        standing.add_nodes_from(self.graph)
-        standing.add_edges_from(pair for id in dict.fromkeys(device for *_, device in self.graph.edges(data="device"))
-                                if id not in out for pair in self.couples(id))
+        coupled = nx.Graph()
+        coupled.add_nodes_from(self.graph)
+        coupled.add_edges_from(pair for id in self._by_id if id not in out for pair in self.couples(id))
         place = {node: k for k, node in enumerate(self.graph)}
-        return sorted((sorted(island, key=place.__getitem__) for island in nx.connected_components(standing)),
+        return sorted((sorted(island, key=place.__getitem__) for island in nx.connected_components(coupled)),
                       key=lambda island: place[island[0]])
 
     def positions(self) -> dict[str, tuple[float, float]]:

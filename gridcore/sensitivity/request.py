@@ -66,7 +66,7 @@ class Request:
             if dispatch == "power flow":
                 fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
                 # of a source, V0 counts where it holds the voltage, and sets Q0
-                self.operating_point += [int(i) for s in found.sources for i in s.at["V0"]]
+                self.operating_point += [int(i) for i in found.sources.at["V0"]]
         shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
         chosen: dict[str, int] = {}
         for pattern in patterns:

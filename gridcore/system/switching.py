@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..contract import Guard
 from ..equations import Batch, Batches, Direct, Group, Layout, Trace, function_of
 from .islands import Islands
 
@@ -55,18 +54,12 @@ class Trigger:
         return f"{self.device}.{self.item}"
 
 
-@dataclass
 class Change:
     """The changes of one item of one group: new values as a function of its symbols, and where they go."""
 
-    function: ca.Function
-    gather: np.ndarray
-    targets: np.ndarray
-
-    @functools.cached_property
-    def value(self) -> Direct:
-        """The function on numbers: (inputs,) in, (targets,) out."""
-        return Direct(self.function)
+    def __init__(self, function: ca.Function, gather: np.ndarray, targets: np.ndarray):
+        self.function, self.gather, self.targets = function, gather, targets
+        self.value = Direct(function)
 
     def gradient(self, values: np.ndarray) -> np.ndarray:
         """Its derivative, (targets, inputs)."""
@@ -92,58 +85,46 @@ class Switching:
         self.layout, self.traces, self.islands = layout, traces, islands
         self.guards: list[Trigger] = []
         self.timers: list[Trigger] = []
-        batches: list[Batch] = []
         self._changes: dict[tuple[int, str], Change] = {}
-        conditions: list[list[tuple[int, float]]] = []
-        self._is_cancel: list[bool] = []
+        conditions: list[tuple[int, int, float]] = []  # guard, position of a mode, value that it must have
+        batches: list[Batch] = []
         for number, (group, trace) in enumerate(zip(layout.groups, traces, strict=True)):
-            self._add_timers(number, group)
+            for name, timer in group.shape.cls.declares.timers.items():
+                times = layout.source[layout.of_group(group, timer.at)]
+                self.timers += [Trigger(layout.instances[i].id, name, number, k, 0, int(at), -1, timer.doc or name)
+                                for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
             if trace.guards:
                 batches.append(self._add_guards(number, group, trace, conditions))
         self.batches = Batches(batches)
-        width = max((len(c) for c in conditions), default=0)
-        padded = [c + [(layout.globals["base_mva"], np.nan)] * (width - len(c)) for c in conditions]
-        self._when_at = np.array([[at for at, _ in c] for c in padded], dtype=int).reshape(len(padded), width)
-        self._when_is = np.array([[v for _, v in c] for c in padded], dtype=float).reshape(len(padded), width)
+        table = np.array(conditions, dtype=float).reshape(-1, 3)
+        self._when_of, self._when_at, self._when_is = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
         self.directions = np.array([g.direction for g in self.guards], dtype=int)
-        self.is_cancel = np.array(self._is_cancel, dtype=bool)
+        self.is_cancel = np.isin(np.arange(len(self.guards)), self._when_of, invert=True)
 
-    def _add_timers(self, number: int, group: Group) -> None:
-        for name, item in group.shape.cls.declares.timers.items():
-            times = self.layout.source[self.layout.index(group.members, group.shape.cls, item.at)]
-            self.timers += [Trigger(self.layout.instances[i].id, name, number, k, 0, int(at), -1, item.doc or name)
-                            for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
-
-    def _add_guards(self, number: int, group: Group, trace: Trace, conditions: list[list[tuple[int, float]]]) -> Batch:
-        declared = group.shape.cls.declares
-        first, width = len(self.guards), len(trace.guards)
-        columns = {name: k for k, (name, _) in enumerate(trace.guards)}
-        when = {}
-        for name, guard in declared.guards.items():
-            wanted = {"status": 1.0, **guard.when}
-            when[name] = [(self.layout.target(group, *trace.resolve(mode)), value) for mode, value in wanted.items()]
+    def _add_guards(self, number: int, group: Group, trace: Trace, conditions: list[tuple[int, int, float]]) -> Batch:
+        layout, declared, first = self.layout, group.shape.cls.declares, len(self.guards)
+        names = [name for name, _ in trace.guards]
+        when = {name: [(layout.target(group, *trace.resolve(mode)), value)
+                       for mode, value in {"status": 1.0, **guard.when}.items()]
+                for name, guard in declared.guards.items()}
         for k, i in enumerate(group.members):
-            for name in columns:
+            of_member = first + k * len(names)
+            for name in names:
                 guard = declared.guards[name.removesuffix(":cancel")]
-                self.guards.append(self._trigger(number, group, k, int(i), guard, first + k * width, columns,
-                                                 name.endswith(":cancel")))
-                self._is_cancel.append(name.endswith(":cancel"))
-                conditions.append([] if self._is_cancel[-1]
-                                  else [(int(at[k]), float(value)) for at, value in when[guard.name]])
-        function, gather = function_of("guards", self.layout, group, trace, [e for _, e in trace.guards])
-        scatter = first + np.arange(len(group) * width).reshape(len(group), width)
-        return Batch(function, gather, scatter)
-
-    def _trigger(self, number: int, group: Group, k: int, i: int, guard: Guard, row: int, columns: dict[str, int],
-                 is_cancel: bool) -> Trigger:
-        delay, cancel = -1, -1
-        if guard.delay is not None:
-            delay = self.layout.address(f"{self.layout.instances[i].id}.{guard.delay}")
-            if guard.cancel is not False:
-                cancel = row + columns[f"{guard.name}:cancel"] if callable(guard.cancel) else -2
-        words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
-        return Trigger(self.layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction,
-                       delay, cancel, words, guard.settles and not is_cancel)
+                is_cancel, row = name != guard.name, len(self.guards)
+                delay, cancel = -1, -1
+                if guard.delay is not None:
+                    delay = layout.address(f"{layout.instances[i].id}.{guard.delay}")
+                    if guard.cancel is not False:
+                        cancel = of_member + names.index(f"{guard.name}:cancel") if callable(guard.cancel) else -2
+                words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
+                self.guards.append(Trigger(
+                    layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction, delay, cancel,
+                    words, guard.settles and not is_cancel))
+                if not is_cancel:
+                    conditions += [(row, int(at[k]), value) for at, value in when[name]]
+        function, gather = function_of("guards", layout, group, trace, [e for _, e in trace.guards])
+        return Batch(function, gather, first + np.arange(len(group) * len(names)).reshape(len(group), -1))
 
     def values(self, Z: np.ndarray) -> np.ndarray:
         """Guard functions at Z, (n_guards,)."""
@@ -153,8 +134,15 @@ class Switching:
 
     def active(self, Z: np.ndarray) -> np.ndarray:
         """Which guards are watched under the modes in Z (not those of cancellation functions)."""
-        holds = (Z[self._when_at] == self._when_is) | np.isnan(self._when_is)
-        return holds.all(axis=1) & ~self.is_cancel
+        active = ~self.is_cancel
+        active[self._when_of[Z[self._when_at] != self._when_is]] = False
+        return active
+
+    def across(self, Z: np.ndarray, margin: float) -> np.ndarray:
+        """Which guards would fire at Z at once, being across by more than the margin: (n_guards,) bool."""
+        gamma = self.values(Z)
+        return np.asarray(self.active(Z) & (self.directions != 0) & (np.sign(gamma) == self.directions)
+                          & (np.abs(gamma) > margin))
 
     def change(self, trigger: Trigger) -> Change:
         """The changes that an item makes, for all instances of its group."""
@@ -162,8 +150,8 @@ class Switching:
         if key not in self._changes:
             group, trace = self.layout.groups[trigger.group], self.traces[trigger.group]
             actions = trace.actions(trigger.item)
-            targets = np.stack([self.layout.target(group, *a.target) for a in actions], axis=1)
-            function, gather = function_of("change", self.layout, group, trace, [a.value for a in actions])
+            targets = np.stack([self.layout.target(group, *symbol) for symbol, _ in actions], axis=1)
+            function, gather = function_of("change", self.layout, group, trace, [value for _, value in actions])
             self._changes[key] = Change(function, gather, targets)
         return self._changes[key]
 
@@ -175,15 +163,12 @@ class Switching:
         NetworkError
             If an island is left without a voltage source, unless islands may be de-energised.
         """
-        switched: set[int] = set()
+        touched: set[int] = set()
         for trigger in triggers:
             change = self.change(trigger)
-            new = change.value(Z[change.gather[trigger.member]])
-            for at, value in zip(change.targets[trigger.member], new, strict=True):
-                if at >= self.layout.n + self.layout.n_p and Z[at] != value:
-                    switched.add(int(at))
-                Z[at] = value
-        touched = switched & self._status.keys()
+            targets, new = change.targets[trigger.member], change.value(Z[change.gather[trigger.member]])
+            touched |= {int(at) for at in targets[Z[targets] != new] if at in self._status}
+            Z[targets] = new
         for at in touched:
             for below in self.layout.dependants(self._status[at]):
                 Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
@@ -194,4 +179,4 @@ class Switching:
     def _status(self) -> dict[int, int]:
         """Where in Z the status of an instance is, and whose it is."""
         return {int(at): int(i) for g in self.layout.groups
-                for i, at in zip(g.members, self.layout.index(g.members, g.shape.cls, "status"), strict=True)}
+                for i, at in zip(g.members, self.layout.of_group(g, "status"), strict=True)}

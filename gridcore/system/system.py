@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from ..case import Instance
 from ..equations import (
     Batch,
+    Direct,
     Entries,
     Equations,
     Group,
@@ -40,6 +41,8 @@ from .islands import Islands
 from .switching import Switching
 
 _loaded: Kept[System] = Kept()
+
+GuardRow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]
 
 
 class System:
@@ -76,8 +79,10 @@ class System:
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
         self.switching = Switching(layout, self.traces, self.islands)
-        self._assemble()
+        self.equations = self._assemble()
+        self.runtime = self.equations.runtime
         self._maps: Kept[SparseMap] = Kept()
+        self._guard_rows: dict[int, GuardRow] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the records; whoever loads it twice has one system."""
@@ -99,7 +104,7 @@ class System:
         scale = np.ones(self.n)
         for group in self.layout.groups:
             for name, variable in group.shape.cls.declares.variables().items():
-                scale[self.layout.index(group.members, group.shape.cls, name)] = variable.scale
+                scale[self.layout.of_group(group, name)] = variable.scale
         scale.setflags(write=False)
         return scale
 
@@ -113,50 +118,42 @@ class System:
 
     def parameter_jacobian(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """F_p for the parameters at the given positions in Z, as a map to evaluate at any Z; compiled."""
-        column_of = self.columns(columns)
-        return self._maps.get(("parameters", np.asarray(columns).tobytes()), lambda: self._compiled(SparseMap(
-            (self.n, len(columns)), [self.row_entries(k, "jacobian_p", column_of) for k in range(len(self.traces))])))
 
-    @staticmethod
-    def _compiled(made: SparseMap) -> SparseMap:
-        runtime, libraries = load([c_source([batch.function]) for batch in made.batches])
-        for batch, library in zip(made.batches, libraries, strict=True):
-            batch.bind(library)
-        made.batches.bind(runtime)
-        return made
+        def make() -> SparseMap:
+            column_of = self.columns(columns)
+            made = SparseMap((self.n, len(columns)), [self.row_entries(k, "jacobian_p", column_of)
+                                                      for k in range(len(self.traces))])
+            made.batches.bind(_compile([[batch] for batch in made.batches]))
+            return made
+
+        return self._maps.get(("parameters", np.asarray(columns).tobytes()), make)
+
+    def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
+        """Gradients of the guard functions in the entries of Z at these positions."""
+
+        def make() -> SparseMap:
+            column_of, parts, first = self.columns(columns), [], 0
+            for group, trace in zip(self.layout.groups, self.traces, strict=True):
+                functions = [e for _, e in trace.guards]
+                rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
+                parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
+                first += rows.size
+            return SparseMap((first, len(columns)), parts)
+
+        return self._maps.get(("guards", np.asarray(columns).tobytes()), make)
 
     @functools.cached_property
     def guard_jacobian(self) -> SparseMap:
         """Gradients of the guard functions in ``[X, t]``, (n_guards, n + 1)."""
         return self.guard_map([*range(self.n), self.layout.t])
 
-    def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
-        """Gradients of the guard functions in the entries of Z at these positions."""
-        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: self._guard_map(columns))
-
-    def _guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
-        column_of = self.columns(columns)
-        parts, first = [], 0
-        for group, trace in zip(self.layout.groups, self.traces, strict=True):
-            if trace.guards:
-                count = len(group) * len(trace.guards)
-                rows = first + np.arange(count).reshape(len(group), -1)
-                functions = [e for _, e in trace.guards]
-                parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
-                first += count
-        return SparseMap((first, len(columns)), parts)
-
-    def guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
+    def guard_row(self, guard: int) -> GuardRow:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
         if guard not in self._guard_rows:
             self._guard_rows[guard] = self._guard_row(guard)
         return self._guard_rows[guard]
 
-    @functools.cached_property
-    def _guard_rows(self) -> dict[int, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]]:
-        return {}
-
-    def _guard_row(self, guard: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]:
+    def _guard_row(self, guard: int) -> GuardRow:
         jacobian = self.guard_jacobian
         for batch in jacobian.batches:
             assert batch.rows is not None
@@ -165,7 +162,7 @@ class System:
                 break
         else:
             return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
-        gather, function = batch.gather[member[0]], batch.single
+        gather, function = batch.gather[member[0]], Direct(batch.function)
         columns = jacobian.columns[batch.scatter[member[0], entries]]
         in_x = columns < self.n
 
@@ -176,15 +173,13 @@ class System:
         return row
 
     @functools.cached_property
-    def _time_jacobian(self) -> SparseMap | None:
-        jacobian = self.parameter_jacobian([self.layout.t])
-        return jacobian if len(jacobian.indices) else None
+    def _time_jacobian(self) -> SparseMap:
+        return self.parameter_jacobian([self.layout.t])
 
     def time_slope(self, Z: np.ndarray) -> np.ndarray | None:
         """Partial derivative of F in time at Z, (n,); None where no equation reads the time."""
-        if self._time_jacobian is None:
-            return None
-        return self._time_jacobian.evaluate(Z).toarray().ravel()
+        jacobian = self._time_jacobian
+        return jacobian.evaluate(Z).toarray().ravel() if len(jacobian.indices) else None
 
     def columns(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """(size,) array: the column of each entry of Z if the matrix has these columns, else -1."""
@@ -211,34 +206,38 @@ class System:
         return function, gather[member]
 
     @functools.cached_property
-    def _place(self) -> dict[int, tuple[int, int]]:
+    def _members(self) -> dict[int, tuple[int, int]]:
         return {int(i): (k, m) for k, g in enumerate(self.layout.groups) for m, i in enumerate(g.members)}
 
     def locate(self, device: str) -> tuple[int, int]:
         """Group of a device, and its place in the group."""
-        return self._place[self.layout.find(device)]
+        return self._members[self.layout.find(device)]
 
-    def _assemble(self) -> None:
+    def _assemble(self) -> Equations:
         """Kernels and pattern; compiled side by side where there is a compiler."""
-        layout = self.layout
-        column_of = np.full(layout.size, -1)
-        column_of[: self.n] = np.arange(self.n)
+        layout, column_of = self.layout, self.columns(np.arange(self.n))
         kept = [k for k, trace in enumerate(self.traces) if trace.rows]
         parts = {k: self.row_entries(k, "jacobian", column_of) for k in kept}
         pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
         jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
-        rhs = {k: self._rhs_batch(k) for k in kept}
+        rhs: dict[int, Batch] = {}
+        for k in kept:
+            group, trace = layout.groups[k], self.traces[k]
+            function, gather = function_of("rhs", layout, group, trace, [e for _, e in trace.rows])
+            rhs[k] = Batch(function, gather, self.rows(group, trace))
         linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
             k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
-        self.runtime = self._compile(rhs, jac)
-        self.equations = Equations(
+        guards = iter(self.switching.batches)
+        runtime = _compile([[batch for batch in (rhs.get(k), jac.get(k), next(guards) if trace.guards else None)
+                             if batch is not None] for k, trace in enumerate(self.traces)])
+        self.switching.batches.bind(runtime)
+        return Equations(
             layout, [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
-            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, self.runtime,
-            self.scale)
+            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, runtime, self.scale)
 
     def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""
-        return Workspace(self.equations, self, self.time_slope)
+        return Workspace(self.equations, self.factors, self.time_slope)
 
     def rhs(self, Z: np.ndarray) -> np.ndarray:
         """F at Z, (n,)."""
@@ -259,27 +258,17 @@ class System:
                 for path, name in trace.symbols for i in self.layout.gather(group, path, name)}
         return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
 
-    def _rhs_batch(self, k: int) -> Batch:
-        group, trace = self.layout.groups[k], self.traces[k]
-        function, gather = function_of("rhs", self.layout, group, trace, [ca.SX(e) for _, e in trace.rows])
-        return Batch(function, gather, self.rows(group, trace))
 
-    def _compile(self, rhs: dict[int, Batch], jac: dict[int, Batch]) -> Runtime:
-        guards = iter(self.switching.batches)
-        sets: list[list[Batch]] = []
-        for k, trace in enumerate(self.traces):
-            batches = [b for b in (rhs.get(k), jac.get(k), next(guards) if trace.guards else None) if b is not None]
-            if batches:
-                sets.append(batches)
-        sources = {id(s): c_source([b.function for b in s]) for s in sets}
-        unique = list(dict.fromkeys(sources.values()))
-        runtime, libraries = load(unique)
-        library = dict(zip(unique, libraries, strict=True))
-        for s in sets:
-            for batch in s:
-                batch.bind(library[sources[id(s)]])
-        self.switching.batches.bind(runtime)
-        return runtime
+def _compile(sets: Sequence[Sequence[Batch]]) -> Runtime:
+    """Compile the functions of each set to a library, and bind its batches to it; returns the loops for them."""
+    sources = [c_source([batch.function for batch in batches]) for batches in sets]
+    unique = list(dict.fromkeys(source for source, batches in zip(sources, sets, strict=True) if batches))
+    runtime, libraries = load(unique)
+    library = dict(zip(unique, libraries, strict=True))
+    for source, batches in zip(sources, sets, strict=True):
+        for batch in batches:
+            batch.bind(library[source])
+    return runtime
 
 
 def _rebuilt(instances: Sequence[Instance], deenergise: bool, solver: str | None) -> System:

@@ -85,12 +85,8 @@ def check_rest(system: Equilibrium, Z: np.ndarray, tolerance: float = TOLERANCE)
 def _guards_across(system: Equilibrium, Z: np.ndarray) -> list[str]:
     """Guards that would act at once, in words."""
     switching = system.switching
-    if not switching.guards:
-        return []
-    gamma = switching.values(Z)
-    across = switching.active(Z) & (switching.directions != 0) & (np.sign(gamma) == switching.directions) \
-        & (np.abs(gamma) > TOLERANCE)
-    return [f"{switching.guards[k].device}: {switching.guards[k].what}" for k in np.flatnonzero(across)]
+    return [f"{switching.guards[k].device}: {switching.guards[k].what}"
+            for k in np.flatnonzero(switching.across(Z, TOLERANCE))]
 
 
 def out_of_service(system: Equilibrium, Z: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ def workspace(system, loops, scale=None):
     """At Z0, with these loops, and with this scale of the variables."""
     equations = copy.copy(system.system.equations)
     equations.runtime, equations.scale = loops, np.ones(system.n) if scale is None else scale
-    ws = Workspace(equations, system.system, system.system.time_slope)
+    ws = Workspace(equations, system.system.factors, system.system.time_slope)
     ws.load(system.Z0)
     return ws
 

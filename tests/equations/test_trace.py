@@ -125,9 +125,9 @@ def test_guards_come_with_their_cancellation_and_those_of_limits(trace):
 
 def test_actions_are_evaluated_from_the_values_before(trace):
     actions = trace.actions("rises")
-    assert [a.target for a in actions] == [((), "on"), ((), "x")]
-    assert [evaluate(trace, a.value, x=3) for a in actions] == [1, -3]
-    assert [(a.target, evaluate(trace, a.value)) for a in trace.actions("ticks")] == [(((), "on"), 0)]
+    assert [target for target, _ in actions] == [((), "on"), ((), "x")]
+    assert [evaluate(trace, value, x=3) for _, value in actions] == [1, -3]
+    assert [(target, evaluate(trace, value)) for target, value in trace.actions("ticks")] == [(((), "on"), 0)]
 
 
 def test_setpoints_that_equal_something_and_the_schedule(trace):

@@ -66,7 +66,7 @@ def test_at_the_voltages_in_the_file_powers_balance_to_its_last_digits(name):
     S = V * np.conj(Y @ V) - dispatch.scheduled()
     eps = np.hypot(5e-9 if "2000" in name else 5e-6, math.radians(5e-5)) * np.abs(V)
     rounding = np.abs(V) * (abs(Y) @ eps) + np.abs(Y @ V) * eps + 2 * 5e-6 + 5e-5 + tolerance
-    loads = np.setdiff1d(np.arange(len(V)), np.concatenate([source.bus for source in dispatch.sources]))
+    loads = np.setdiff1d(np.arange(len(V)), dispatch.sources.bus)
     assert (np.abs(S) <= rounding)[loads].all()
 
 
