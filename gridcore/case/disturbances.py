@@ -34,7 +34,7 @@ class BusFault(Device):
     def check(cls, values: Mapping[str, float]) -> str | None:
         if values["r"] == 0 and values["x"] == 0:
             return "r and x are both zero: give a small impedance, as x = 1e-4"
-        return None
+        return None if values["clear"] > values["t"] else "clear must be after t: the fault is there in between"
 
     def currents(s: Any, bus: Any) -> Any:
         z2 = s.r * s.r + s.x * s.x
@@ -52,6 +52,10 @@ class BranchTrip(Device):
     reclose = Param("s", NEVER, doc="time at which it closes again")
     opens = timer("t", then={"branch.status": 0}, doc="opened")
     closes = timer("reclose", then={"branch.status": 1}, doc="reclosed")
+
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        return None if values["reclose"] > values["t"] else "reclose must be after t"
 
 
 class Trip(Device):

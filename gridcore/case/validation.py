@@ -209,6 +209,8 @@ class _Checker:
         if name not in known:
             raise self.record.error(f"'{id}' is a {device.__name__}, which has no parameter "
                                     f"'{name}'{suggest(name, known)}", key)
+        if name in event_times(device):
+            raise self.record.error(f"{value} is the time of an event, which stands when the run begins", key)
         return value
 
     def _word(self, key: str) -> str:
@@ -264,8 +266,8 @@ class _Checker:
         """Infinity means no limit where that is the default, and never where it is a time of an event."""
         if isinstance(param.default, float) and math.isinf(param.default):
             return True
-        times = event_times(self.device) | {guard.delay for guard in self.device.declares.guards.values() if guard.delay}
-        return key in times and number > 0
+        delays = {guard.delay for guard in self.device.declares.guards.values()}
+        return key in event_times(self.device) | delays and number > 0
 
     def _base(self, key: str) -> Base:
         """The per-unit base of a field.

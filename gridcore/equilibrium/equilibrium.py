@@ -174,8 +174,8 @@ class Equilibrium:
         for number, name in given:
             now, before = (of[number].words.get(name) for of in (instances, self.instances))
             if now != before:
-                raise CaseError(f"{instances[number].id}.{name} is {before or 'a number'}, and that it is {before or now} is "
-                                "structure: change the case, and build it anew")
+                raise CaseError(f"{instances[number].id}.{name} is {before or 'a number'} in the case: that is changed "
+                                "there")
         at = [self.layout.address(address) for address in values]
         if system.event_times.issuperset(at):
             new = [instances[number].values[name] for number, name in given]

@@ -5,6 +5,7 @@ It may import all stages up to integration. It offers objectives, and what a new
 """
 
 from .adjoint import ReverseSweep, adjoint
+from .coincidence import CoincidenceWarning, warn_of_coincidence
 from .finite_differences import differences
 from .jump_rules import Continuous, Discrete
 from .objective import (
@@ -25,11 +26,11 @@ from .objective import (
 from .objective_files import load_objectives
 from .operators import Replay, ResolveOperator, carried_parameters
 from .quadrature import Points, Sampling, Taken
-from .request import Request, replayable, table, unit_of, warn_of_coincidence
+from .request import Request, replayable, table, unit_of
 
 __all__ = [
-    "At", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
-    "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal", "Traced",
-    "adjoint", "carried_parameters", "differences", "evaluate", "joint_function", "load_objectives", "replayable",
-    "table", "trace", "unit_of", "warn_of_coincidence",
+    "At", "CoincidenceWarning", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points",
+    "Pointwise", "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken",
+    "Terminal", "Traced", "adjoint", "carried_parameters", "differences", "evaluate", "joint_function",
+    "load_objectives", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
 ]

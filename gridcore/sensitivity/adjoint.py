@@ -12,9 +12,10 @@ from ..errors import CaseError
 from ..integrate import made_by, retrace
 from ..registry import registries as plugins
 from ..tape import GRID, Arm, Cancel, Record, Resolve, Step, Switch
+from .coincidence import warn_of_coincidence
 from .objective import Evaluation, Objective, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters
-from .request import Request, replayable, table, warn_of_coincidence
+from .request import Request, replayable, table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -121,8 +122,8 @@ def discrete(replay: Replay, run: Run, objectives: Sequence[Objective], weights:
 
 
 def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
-            jumps: str | None = None, dispatch: str = "power flow", method: str = "discrete",
-            allow_grazing: bool = False) -> xr.DataArray:
+            joint: Iterable[Iterable[str]] = (), jumps: str | None = None, dispatch: str = "power flow",
+            method: str = "discrete", allow_grazing: bool = False) -> xr.DataArray:
     """Derivatives of objectives of a run, by the adjoint.
 
     Parameters
@@ -134,6 +135,9 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     wrt : str or iterable of str
         Addresses ``device.param``, with shell patterns: parameters, set-points held constant
         excepted; event times, delays and thresholds; and states, whose initial value is meant.
+    joint : iterable of groups of str
+        Parameters that move together, ``[("fault.clear", "trip.t")]``: one derivative for each group. At an instant at
+        which several events happen it is the derivative in all their times, whatever their order.
     jumps : str
         Jump rule: ``"discrete"`` (exact), ``"continuous"``, or a registered one; by default that of the method.
     dispatch : {"power flow", "direct"}
@@ -166,7 +170,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     kind = plugins.adjoints[method]
     if kind.exact:
         replayable(run.tape)
-    request = Request.of(run.system, wrt, dispatch)
+    request = Request.of(run.system, wrt, dispatch, joint)
     warn_of_coincidence(run, request)
     rule = plugins.jump_rules[jumps or kind.jumps].rule
     weights = evaluate(run, objectives, rule.moving)
@@ -190,14 +194,14 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     gradient[:, request.is_parameter] = initial.transpose(aX, aP)[:, replay.column_of[request.parameters]]
     out = table(run.system, objectives, weights.values, request, gradient)
     out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
-    return out if kind.exact else _against_discrete(out, run, objectives, wrt, dispatch)
-
-
-def _against_discrete(out: xr.DataArray, run: Run, objectives: Sequence[Objective], wrt: str | Iterable[str],
-                      dispatch: str) -> xr.DataArray:
-    """An approximate gradient, labelled, and how far it is from the discrete one."""
+    if kind.exact:
+        return out
     exact = run if all(made_by(m).differentiable for m in run.tape.methods) else retrace(run)
-    beside = adjoint(exact, objectives, wrt, dispatch=dispatch)
+    return _against(adjoint(exact, objectives, wrt, joint=joint, dispatch=dispatch), out)
+
+
+def _against(beside: xr.DataArray, out: xr.DataArray) -> xr.DataArray:
+    """An approximate gradient, labelled, and how far it is from the discrete one."""
     largest = np.abs(beside.values).max(axis=1, initial=0.0, keepdims=True)
     difference = np.abs(out.values - beside.values)
     part = np.divide(difference, largest, out=np.where(difference > 0, np.inf, 0.0), where=largest > 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,11 @@ from ..integrate import made_by
 from ..kept import KeptFor
 from ..registry import registries as plugins
 from ..suggest import suggest
-from ..tape import Switch
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from ..equilibrium import Equilibrium
-    from ..results import Run
     from ..tape import Tape
     from .objective import Objective
 
@@ -30,11 +27,12 @@ _requests: KeptFor[Request] = KeptFor("requests")
 
 
 class Request:
-    """The parameters and initial values that patterns name, in order of the patterns.
+    """The parameters and initial values that patterns name, in order of the patterns, and those that move together.
 
     Attributes
     ----------
-    names, units : list of str
+    names : list of str
+        Of all whose derivatives are found; groups are summed of them by :meth:`joined`.
     is_parameter : (names,) bool array
         Parameters; the others are states, whose initial value is meant.
     parameters, states : int arrays
@@ -49,7 +47,8 @@ class Request:
         the power flow or by initialisation and so has no derivative of its own.
     """
 
-    def __init__(self, system: Equilibrium, patterns: tuple[str, ...], dispatch: str):
+    def __init__(self, system: Equilibrium, patterns: tuple[str, ...], joint: tuple[tuple[str, ...], ...],
+                 dispatch: str):
         from xarray import IndexVariable, Variable
 
         if dispatch not in DISPATCH:
@@ -67,36 +66,64 @@ class Request:
                 fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
                 # of a source, V0 counts where it holds the voltage, and sets Q0
                 self.operating_point += [int(i) for i in found.sources.at["V0"]]
-        shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
-        chosen: dict[str, int] = {}
-        for pattern in patterns:
-            matching = [pattern] if pattern in names else fnmatch.filter(names, pattern)
-            matches = [name for name in matching if names[name] not in fixed]
-            if not matches and pattern in shared:
-                raise CaseError(f"'{pattern}' is {shared[pattern]}: ask for that")
-            if not matches:
-                why = [fixed[names[name]] for name in matching]
-                raise CaseError(f"'{pattern}' is {why[0]}: there is no derivative in it" if why
-                                else f"no parameter or state matches '{pattern}'{suggest(pattern, names)}")
-            chosen.update((name, names[name]) for name in matches)
-        self.names = list(chosen)
-        self._at = np.array(list(chosen.values()), dtype=int)
+        self._names, self._fixed = names, fixed
+        self._shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
+        alone = self._matching(patterns)
+        groups = [self._matching(group) for group in joint]
+        self.names = list(dict.fromkeys([*alone, *(name for group in groups for name in group)]))
+        place = {name: k for k, name in enumerate(self.names)}
+        self._columns = [[place[name]] for name in alone] + [[place[name] for name in group] for group in groups]
+        self._at = np.array([names[name] for name in self.names], dtype=int)
         self.is_parameter = self._at >= system.n
         self.parameters, self.states = self._at[self.is_parameter], self._at[~self.is_parameter]
-        self.units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
-        self._labels = {"parameter": IndexVariable("parameter", self.names), "unit": Variable("parameter", self.units)}
+        units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
+        for group in self._columns:
+            if len({units[k] for k in group}) > 1:
+                raise CaseError("joint: " + ", ".join(f"{self.names[k]} is in {units[k] or 'per unit'}" for k in group)
+                                + ": what moves together has one unit")
+        self._labels = {
+            "parameter": IndexVariable("parameter", [" + ".join(self.names[k] for k in g) for g in self._columns]),
+            "unit": Variable("parameter", [units[g[0]] for g in self._columns])}
+
+    def _matching(self, patterns: Iterable[str]) -> list[str]:
+        """The names that patterns match, those left out that have no derivative."""
+        chosen: dict[str, None] = {}
+        for pattern in patterns:
+            matching = [pattern] if pattern in self._names else fnmatch.filter(self._names, pattern)
+            matches = [name for name in matching if self._names[name] not in self._fixed]
+            if not matches and pattern in self._shared:
+                raise CaseError(f"'{pattern}' is {self._shared[pattern]}: ask for that")
+            if not matches:
+                why = [self._fixed[self._names[name]] for name in matching]
+                raise CaseError(f"'{pattern}' is {why[0]}: there is no derivative in it" if why
+                                else f"no parameter or state matches '{pattern}'{suggest(pattern, self._names)}")
+            chosen.update(dict.fromkeys(matches))
+        return list(chosen)
+
+    def joined(self, derivatives: np.ndarray) -> np.ndarray:
+        """(..., names) derivatives with those of a group summed: (..., what was asked for)."""
+        if len(self._columns) == len(self.names):
+            return derivatives
+        return np.stack([derivatives[..., group].sum(axis=-1) for group in self._columns], axis=-1)
+
+    def asks_alone(self, at: int, others: Iterable[int]) -> bool:
+        """Whether a position in Z is asked for by itself, or in a group that lacks one of the others."""
+        groups = [set(self._at[group].tolist()) for group in self._columns]
+        return any(at in group and not (len(group) > 1 and group.issuperset(others)) for group in groups)
 
     def coordinates(self, system: Equilibrium) -> dict[str, Any]:
-        """What labels the dimension ``parameter`` of a table: names, units, and values at t0."""
-        return {**self._labels, "at": ("parameter", system.Z0[self._at])}
+        """What labels the dimension ``parameter`` of a table: names, units, and values at t0, of a group its first."""
+        return {**self._labels, "at": ("parameter", system.Z0[self._at[[group[0] for group in self._columns]]])}
 
     @classmethod
-    def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str) -> Request:
+    def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str,
+           joint: Iterable[Iterable[str]] = ()) -> Request:
         """The same for the patterns as a user gives them; found once for each system."""
         patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        groups = tuple((group,) if isinstance(group, str) else tuple(group) for group in joint)
         # other values may make a state algebraic
-        key = (patterns, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
-        return _requests.get(system.system, key, lambda: cls(system, patterns, dispatch))
+        key = (patterns, groups, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
+        return _requests.get(system.system, key, lambda: cls(system, patterns, groups, dispatch))
 
 
 def unit_of(system: Equilibrium, device: str, name: str) -> str:
@@ -112,28 +139,9 @@ def table(system: Equilibrium, objectives: Sequence[Objective], values: np.ndarr
 
     labels = [o.name or f"objective {k + 1}" for k, o in enumerate(objectives)]
     return xr.DataArray(
-        gradient, dims=("objective", "parameter"), name="gradient",
+        request.joined(gradient), dims=("objective", "parameter"), name="gradient",
         coords={"objective": labels, "value": ("objective", values),
                 "objective_unit": ("objective", [o.unit for o in objectives]), **request.coordinates(system)})
-
-
-class CoincidenceWarning(UserWarning):
-    """A derivative in the time of an event is zero because the event moves with another."""
-
-
-def warn_of_coincidence(run: Run, request: Request) -> None:
-    """Say which of the event times that are asked for move with another, which is first at the same instant."""
-    system, tape = run.system, run.tape
-    for record in tape.records:
-        clock = tape.clocks[tape.point_clock[record.k]]
-        if not isinstance(record, Switch) or clock.kind != "timer":
-            continue
-        for kind, number in record.triggers:
-            at = system.switching.timers[number].time if kind == "timer" else clock.of
-            if at != clock.of and at in request.parameters:
-                moved, first = system.layout.label(at), system.layout.label(clock.of)
-                warnings.warn(f"{moved} falls on the instant of {first} and moves with it: the derivative of both is "
-                              "given there", CoincidenceWarning, stacklevel=3)
 
 
 def replayable(tape: Tape) -> None:

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..equations import Batch, Batches, Direct, Group, Layout, Trace, function_of
+from ..errors import EventError
 from .islands import Islands
 
 
@@ -151,6 +152,10 @@ class Switching:
             group, trace = self.layout.groups[trigger.group], self.traces[trigger.group]
             actions = trace.actions(trigger.item)
             targets = np.stack([self.layout.target(group, *symbol) for symbol, _ in actions], axis=1)
+            moved = np.isin(targets, [timer.time for timer in self.timers])
+            if moved.any():
+                raise EventError(f"{trigger} changes {self.layout.label(int(targets[moved][0]))}, the time of an event, "
+                                 "which stands when the run begins")
             function, gather = function_of("change", self.layout, group, trace, [value for _, value in actions])
             self._changes[key] = Change(function, gather, targets)
         return self._changes[key]

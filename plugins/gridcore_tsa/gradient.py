@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
-                     jumps: str = "discrete", dispatch: str = "power flow") -> xr.DataArray:
+                     joint: Iterable[Iterable[str]] = (), jumps: str = "discrete", dispatch: str = "power flow"
+                     ) -> xr.DataArray:
     """Derivatives of objectives of a run, by the forward sweep.
 
     Parameters and result are those of :func:`gridcore.adjoint`: the same numbers, to round-off.
     """
     objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
     replayable(run.tape)
-    wanted = Request.of(run.system, wrt, dispatch)
+    wanted = Request.of(run.system, wrt, dispatch, joint)
     weights = evaluate(run, objectives, jump_rules[jumps].rule.moving)
     sweep = begin(run, wanted, weights.parameters(run.system), jumps, dispatch)
     n, time = run.system.n, run.system.layout.t

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
-        jumps: str = "discrete", dispatch: str = "power flow", fixed_time: bool = False,
-        strategy: str | None = None, tolerance: float = 1e-13, allow_grazing: bool = False) -> xr.DataArray:
+        joint: Iterable[Iterable[str]] = (), jumps: str = "discrete", dispatch: str = "power flow",
+        fixed_time: bool = False, strategy: str | None = None, tolerance: float = 1e-13,
+        allow_grazing: bool = False) -> xr.DataArray:
     """Derivatives of quantities along a run in parameters, at every point of it.
 
     Parameters
@@ -47,7 +48,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         Parameters and initial values, by address and pattern, as in :func:`gridcore.adjoint`.
     quantities : iterable of (device, name), optional
         All differential states where none are given.
-    jumps, dispatch, allow_grazing
+    joint, jumps, dispatch, allow_grazing
         As in :func:`gridcore.adjoint`.
     fixed_time : bool
         A point that an event made moves with the event, and by default a derivative there is that of the numbers of
@@ -74,7 +75,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
 
     replayable(run.tape)
     system = run.system
-    wanted = Request.of(system, wrt, dispatch)
+    wanted = Request.of(system, wrt, dispatch, joint)
     warn_of_coincidence(run, wanted)
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
@@ -99,7 +100,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
             np.add.at(out[k], traced.row[explicit], np.outer(traced.gradients[k, explicit], moved))
 
     sweep.run(visit)
-    return xr.DataArray(out, dims=("point", "quantity", "parameter"), name="sensitivity", coords={
+    return xr.DataArray(wanted.joined(out), dims=("point", "quantity", "parameter"), name="sensitivity", coords={
         "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named],
         "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates(system)},
         attrs={"strategy": strategy, **replay.work.table()} if isinstance(replay, Strategy) else None)

@@ -11,7 +11,7 @@ from gridcore.sensitivity import Objective, evaluate
 
 
 def one_sided(case: gc.Case, direction: Mapping[str, float], objectives: Sequence[Objective], t_end: float,
-              step: float, h: float = 2e-4, order: int = 4, **options: float) -> np.ndarray:
+              step: float, h: float = 2e-5, order: int = 3, **options: float) -> np.ndarray:
     """Derivatives of objectives along a direction of parameters, towards it only, (objectives,).
 
     Differences with h, h/2, h/4 ... are extrapolated to a length of zero (L. F. Richardson, Phil. Trans. R. Soc. A 210,

@@ -206,7 +206,6 @@ class Oracle:
             self._watch()
             gamma = self._values()
             for row in (r for *_, r in triggers if r is not None):
-                k = self.rows.index(row)
                 if row.active and self._direction(row) in (1, -1) and self._zero(row) and (
                         self._drift(row) * self._direction(row) < 0):
                     row.side = -self._direction(row)

@@ -1,29 +1,237 @@
-"""Timers that fall on one instant: the first carries the derivative of all, and the others say so."""
+"""Events of one instant: each derivative is that of the program on the side on which their order holds."""
 
 import warnings
 
+import numpy as np
 import pytest
+from one_sided import one_sided
+from scenes import nine_bus, record
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.sensitivity.request import CoincidenceWarning
+from gridcore.sensitivity import CoincidenceWarning
+from gridcore.tape import Step
 
 SPEED = gc.Terminal(lambda v: v["GEN2", "omega"])
+OBJECTIVES = [SPEED, gc.Integral(lambda v: v["BUS5", "Vm"] ** 2)]
+T_END = 0.5
+OFF = 0.0131  # a step that puts no event of these scenes on the grid
+
+
+def fault(clear: float = 0.183, t: float = 0.1) -> gc.BusFault:
+    return gc.BusFault(id="fault", bus=7, t=t, clear=clear)
+
+
+def shedding(id: str, delay: float = 0.07) -> gc.Record:
+    return record("UnderVoltageLoadShedding", id=id, load="LOAD5", threshold=0.8, delay=delay, shed=0.3)
+
+
+def cleared_and_opened() -> gc.Case:
+    case = nine_bus()
+    case.add(fault())
+    case.add(gc.BranchTrip(id="trip", branch="LINE5-7", t=0.183))
+    return case
+
+
+def equal_relays() -> gc.Case:
+    case = nine_bus()
+    for part in (fault(0.45), shedding("A"), shedding("B")):
+        case.add(part)
+    return case
+
+
+def relay_at_the_clearing() -> gc.Case:
+    """Fault 0.1, delay 0.1, clearing 0.2: ordinary data."""
+    case = nine_bus()
+    case.add(fault(0.2))
+    case.add(record("OverCurrentRelay", id="R", branch="LINE5-7", threshold=2.0, delay=0.1))
+    return case
+
+
+def identical_units() -> gc.Case:
+    """Two machines that are one machine twice, and reach a limit together."""
+    case = nine_bus()
+    case.set("GEN2.P0", 0.8)
+    case.add(gc.Record("TwoAxis", dict(case["GEN2"].fields, id="GEN2b")))
+    case.add(gc.Record("IEEEType1", dict(case["EXC2"].fields, id="EXC2b", machine="GEN2b")))
+    for id in ("EXC2", "EXC2b"):
+        case.set(f"{id}.VRMAX", 2.2)
+    case.add(gc.BusFault(id="fault", bus=7, t=0.1, clear=0.183, x=0.1))
+    return case
+
+
+def gradient(case: gc.Case, wrt: list[str], step: float, **options) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoincidenceWarning)
+        return gc.adjoint(gc.simulate(gc.build(case), T_END, step), OBJECTIVES, wrt, **options).values
+
+
+SIDES = {  # scene, step, a direction in which the order of events stays what it is
+    "the first earlier": (cleared_and_opened, OFF, {"fault.clear": -1.0}),
+    "the second later": (cleared_and_opened, OFF, {"trip.t": 1.0}),
+    "both earlier": (cleared_and_opened, OFF, {"fault.clear": -1.0, "trip.t": -1.0}),
+    "both later": (cleared_and_opened, OFF, {"fault.clear": 1.0, "trip.t": 1.0}),
+    "the first of equal relays faster": (equal_relays, OFF, {"A.delay": -1.0}),
+    "the second of equal relays slower": (equal_relays, OFF, {"B.delay": 1.0}),
+    "the first of equal relays sees more": (equal_relays, OFF, {"A.threshold": 1.0}),
+    "the second of equal relays sees less": (equal_relays, OFF, {"B.threshold": -1.0}),
+    "both relays": (equal_relays, OFF, {"A.delay": 1.0, "B.delay": 1.0}),
+    "relay before the clearing": (relay_at_the_clearing, OFF, {"R.delay": -1.0}),
+    "clearing after the relay": (relay_at_the_clearing, OFF, {"fault.clear": 1.0}),
+    "fault, and with it the relay, earlier": (relay_at_the_clearing, OFF, {"fault.t": -1.0}),
+    "event before its point of the grid": (cleared_and_opened, 0.01, {"fault.t": -1.0}),
+    "relay, clearing and the grid": (relay_at_the_clearing, 0.01, {"R.delay": -1.0}),
+    "in their order before the grid": (relay_at_the_clearing, 0.01, {"R.delay": -2.0, "fault.clear": -1.0}),
+    "one of identical units": (identical_units, 0.01, {"EXC2.VRMAX": -1.0}),
+    "the other of identical units": (identical_units, 0.01, {"EXC2b.VRMAX": 1.0}),
+    "identical units together": (identical_units, 0.01, {"EXC2.VRMAX": 1.0, "EXC2b.VRMAX": 1.0}),
+}
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_a_derivative_is_that_of_the_program_on_the_side_of_its_order(name):
+    scene, step, direction = SIDES[name]
+    case = scene()
+    found = gradient(case, list(direction), step) @ np.array(list(direction.values()))
+    np.testing.assert_allclose(found, one_sided(case, direction, OBJECTIVES, T_END, step), rtol=3e-5, atol=3e-9)
+
+
+@pytest.mark.parametrize(("scene", "step", "direction"), [
+    (cleared_and_opened, OFF, {"trip.t": -1.0}), (equal_relays, OFF, {"A.delay": 1.0}),
+    (cleared_and_opened, 0.01, {"fault.t": 1.0})])
+def test_on_the_other_side_the_program_has_another_derivative(scene, step, direction):
+    """What the tests above compare is not the same on both sides."""
+    case = scene()
+    found = gradient(case, list(direction), step) @ np.array(list(direction.values()))
+    other = one_sided(case, direction, OBJECTIVES, T_END, step)
+    assert np.all(np.abs(found - other) > 2e-5 * np.abs(other))
+
+
+@pytest.mark.parametrize(("scene", "group"), [
+    (cleared_and_opened, ("fault.clear", "trip.t")), (equal_relays, ("A.delay", "B.delay")),
+    (identical_units, ("EXC2.VRMAX", "EXC2b.VRMAX"))])
+def test_the_joint_derivative_is_the_sum(scene, group):
+    case = scene()
+    alone, joint = gradient(case, list(group), 0.01), gradient(case, [], 0.01, joint=[group])
+    assert joint.shape == (2, 1)
+    np.testing.assert_array_equal(joint[:, 0], alone.sum(axis=1))
+
+
+def test_forward_and_adjoint_are_the_same_at_an_instant_of_three():
+    run = gc.simulate(gc.build(relay_at_the_clearing()), T_END, 0.01)
+    wrt = ["fault.t", "fault.clear", "R.delay", "GEN2.H"]
+    with pytest.warns(CoincidenceWarning):
+        backward = gc.adjoint(run, SPEED, wrt).values
+    with pytest.warns(CoincidenceWarning):
+        forward = gc.analyses.tsa(run, wrt, [("GEN2", "omega")]).values[-1]
+    np.testing.assert_allclose(forward, backward, rtol=1e-12, atol=1e-15)
+
+
+def test_the_steps_between_events_of_one_instant_have_no_length():
+    run = gc.simulate(gc.build(cleared_and_opened()), T_END, OFF)
+    at = [r for r in run.tape.records if isinstance(r, Step) and r.h == 0.0]
+    names = [run.system.layout.label(run.tape.clocks[clock].of) for r in at for clock in (r.start, r.end)]
+    assert names == ["fault.clear", "trip.t"]
+
+
+# ---------------------------------------------------------------- who is told
 
 
 @pytest.fixture(scope="module")
 def run():
-    return gc.simulate(gc.build("wscc9"), t_end=0.4)  # the line opens when the fault is cleared
+    return gc.simulate(gc.build(cleared_and_opened()), 0.4, OFF)
 
 
-@pytest.mark.parametrize("derive", [
-    lambda run, wrt: gc.adjoint(run, SPEED, wrt), lambda run, wrt: gc.analyses.tsa(run, wrt, [("GEN2", "omega")])])
-def test_a_timer_that_moves_with_another_says_so(run, derive):
-    with pytest.warns(CoincidenceWarning, match=r"trip\.t falls on the instant of fault\.clear"):
-        derive(run, "trip.t")
+DERIVE = {"adjoint": lambda run, wrt, **options: gc.adjoint(run, SPEED, wrt, **options),
+          "tsa": lambda run, wrt, **options: gc.analyses.tsa(run, wrt, [("GEN2", "omega")], **options)}
+
+
+@pytest.mark.parametrize("derive", DERIVE.values(), ids=DERIVE)
+@pytest.mark.parametrize("asked", ["fault.clear", "trip.t"])
+def test_who_asks_for_one_of_them_is_told_the_first_too(run, derive, asked):
+    with pytest.warns(CoincidenceWarning, match=rf"at 0\.183 s: fault\.clear, then trip\.t; the derivative in {asked}"):
+        derive(run, asked)
+
+
+@pytest.mark.parametrize("derive", DERIVE.values(), ids=DERIVE)
+def test_who_asks_for_all_of_them_together_or_for_others_is_not_told(run, derive):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        derive(run, ["fault.clear", "fault.t"])
+        derive(run, ["fault.t", "GEN2.H"], joint=[("trip.t", "fault.clear")])
+
+
+def test_a_point_of_the_grid_is_told():
+    run = gc.simulate(gc.build(cleared_and_opened()), 0.4, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid"):
+        gc.adjoint(run, SPEED, "fault.t")
+
+
+def test_guards_of_one_instant_are_told_whatever_is_asked_for():
+    run = gc.simulate(gc.build(identical_units()), T_END, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"EXC2\.VR_at_VRMAX, then EXC2b\.VR_at_VRMAX|EXC2.*, then EXC2b"):
+        gc.adjoint(run, SPEED, "EXC2.KA")
+
+
+def test_a_limit_that_is_exactly_reached_at_t0_is_told():
+    case = nine_bus()
+    at = gc.build(case)
+    case.set("EXC2.VRMAX", float(at.Z0[at.layout.address("EXC2.VR")]))
+    run = gc.simulate(gc.build(case), 0.1, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"EXC2.* is exactly where it acts at t0"):
+        gc.adjoint(run, SPEED, "GEN2.H")
+
+
+def test_what_moves_together_has_one_unit(run):
+    with pytest.raises(CaseError, match=r"GEN1\.H is in s, GEN1\.Xd is in pu"):
+        gc.adjoint(run, SPEED, [], joint=[("GEN1.H", "GEN1.Xd")])
+
+
+# ---------------------------------------------------------------- a time that is another's
+
+
+def test_a_time_that_is_another_events_has_one_derivative_the_joint_one(run):
+    case = cleared_and_opened()
+    case.set("trip.t", "fault.clear")
+    shared = gc.simulate(gc.build(case), 0.4, OFF)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = gc.adjoint(shared, SPEED, "fault.clear").values
+        joint = gc.adjoint(run, SPEED, [], joint=[("fault.clear", "trip.t")]).values
+    np.testing.assert_allclose(found, joint, rtol=1e-10)
+    np.testing.assert_allclose(found, gc.differences(shared, SPEED, "fault.clear").values, rtol=1e-7)
+
+
+def test_a_time_that_is_another_events_follows_it():
+    case = cleared_and_opened()
+    case.set("trip.t", "fault.clear")
+    moved = gc.build(case).with_values({"fault.clear": 0.2})
+    case.set("fault.clear", 0.2)
+    assert moved.Z0.tobytes() == gc.build(case).Z0.tobytes()
+    assert [e.t for e in gc.simulate(moved, 0.3).events if e.item in ("clears", "opens")] == [0.2, 0.2]
+
+
+@pytest.mark.parametrize(("values", "words"), [
+    ({"trip.t": 0.2}, r"trip\.t is fault\.clear in the case"), ({"fault.t": "fault.clear"}, r"fault\.t is a number")])
+def test_what_a_time_is_stays(values, words):
+    case = cleared_and_opened()
+    case.set("trip.t", "fault.clear")
+    with pytest.raises(CaseError, match=words):
+        gc.build(case).with_values(values)
+
+
+def test_there_is_no_derivative_in_a_time_that_is_another_events():
+    case = cleared_and_opened()
+    case.set("trip.t", "fault.clear")
+    with pytest.raises(CaseError, match=r"'trip\.t' is fault\.clear: ask for that"):
+        gc.adjoint(gc.simulate(gc.build(case), 0.2), SPEED, "trip.t")
+
+
+def test_times_that_are_each_other_are_refused():
+    case = cleared_and_opened()
+    case.set("trip.t", "fault.clear")
+    case.set("fault.clear", "trip.t")
+    with pytest.raises(CaseError, match="is in the end itself: give one of them a number"):
+        gc.build(case)
 
 
 def test_there_is_no_derivative_in_a_time_constant_of_zero(run):

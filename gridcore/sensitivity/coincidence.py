@@ -1,0 +1,78 @@
+"""Events of one instant, and who is told that a derivative holds for the order in which they were made."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import numerics
+from ..tape import GRID, Clock, Step, finest
+
+if TYPE_CHECKING:
+    from ..equilibrium import Equilibrium
+    from ..results import Run
+    from .request import Request
+
+
+class CoincidenceWarning(UserWarning):
+    """A derivative holds on one side only: for the order in which events of one instant were made."""
+
+
+def warn_of_coincidence(run: Run, request: Request) -> None:
+    """Say which of the derivatives that are asked for hold on one side only.
+
+    Events of one instant were made in an order, and each has the derivative of that order in its own time; the grid is
+    one of them where they fall on a point of it. A time is told if it is asked for; a guard's, whatever is asked for.
+    """
+    layout, clocks = run.system.layout, run.tape.clocks
+    for t, chain in instants(run):
+        of = [clocks[clock] for clock in chain]
+        times = dict.fromkeys(clock.of for clock in of if clock.kind == "timer" or clock.after in chain)
+        moved_by_all = any(clock.kind in ("guard", "delay") and clock.after not in chain for clock in of)
+        asked = [layout.label(at) for at in times if request.asks_alone(at, () if GRID in chain else times)]
+        if asked or (moved_by_all and len(request.names)):
+            order = ", then ".join(_name(run.system, clock) for clock in of)
+            what = " and ".join(asked) or "whatever moves one of them"
+            warnings.warn(f"at {t:.9g} s: {order}; the derivative in {what} is one-sided, that of this order"
+                          + "; joint= gives that of all of them together" * (GRID not in chain),
+                          CoincidenceWarning, stacklevel=3)
+    for guard in _at_zero(run):
+        warnings.warn(f"{run.system.switching.guards[guard]} is exactly where it acts at t0: derivatives are those of "
+                      "the side that was taken", CoincidenceWarning, stacklevel=3)
+
+
+def instants(run: Run) -> Iterator[tuple[float, list[int]]]:
+    """Times at which the tape stands still, and the clocks of what happens there, in order."""
+    tape = run.tape
+    least = numerics.SAME_TIME * finest(run.settings["step"])
+    chain: list[int] = [GRID]
+    for record in (*(r for r in tape.records if isinstance(r, Step)), None):
+        if record is not None and record.h <= least:
+            chain.append(record.end)
+            k = record.k
+            continue
+        if len(chain) > 1:
+            yield float(tape.t[k]), chain
+        if record is not None:
+            chain = [record.end]
+
+
+def _name(system: Equilibrium, clock: Clock) -> str:
+    if clock.kind == "guard":
+        return str(system.switching.guards[clock.of])
+    return "a point of the grid" if clock.kind == "grid" else system.layout.label(clock.of)
+
+
+def _at_zero(run: Run) -> list[int]:
+    """Guards that are watched, and zero but for round-off, at t0."""
+    system, Z = run.system, run.system.Z0
+    values = system.switching.values(Z)
+    found = []
+    for guard in np.flatnonzero(system.switching.active(Z) & (np.abs(values) < numerics.GUARD_ZERO)):
+        columns, gradient, _ = system.system.guard_row(int(guard))(Z)
+        if abs(values[guard]) <= numerics.GUARD_TERMS * float(np.abs(gradient) @ np.abs(Z[columns])):
+            found.append(int(guard))
+    return found
