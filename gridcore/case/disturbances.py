@@ -34,7 +34,8 @@ class BusFault(Device):
     def check(cls, values: Mapping[str, float]) -> str | None:
         if values["r"] == 0 and values["x"] == 0:
             return "r and x are both zero: give a small impedance, as x = 1e-4"
-        return None if values["clear"] > values["t"] else "clear must be after t: the fault is there in between"
+        after = values["clear"] > values["t"] or values["t"] == NEVER
+        return None if after else "clear must be after t: the fault is there in between"
 
     def currents(s: Any, bus: Any) -> Any:
         z2 = s.r * s.r + s.x * s.x
@@ -55,7 +56,7 @@ class BranchTrip(Device):
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
-        return None if values["reclose"] > values["t"] else "reclose must be after t"
+        return None if values["reclose"] > values["t"] or values["t"] == NEVER else "reclose must be after t"
 
 
 class Trip(Device):

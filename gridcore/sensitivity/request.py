@@ -31,7 +31,7 @@ class Request:
 
     Attributes
     ----------
-    names : list of str
+    names, units : list of str
         Of all whose derivatives are found; groups are summed of them by :meth:`joined`.
     is_parameter : (names,) bool array
         Parameters; the others are states, whose initial value is meant.
@@ -76,7 +76,7 @@ class Request:
         self._at = np.array([names[name] for name in self.names], dtype=int)
         self.is_parameter = self._at >= system.n
         self.parameters, self.states = self._at[self.is_parameter], self._at[~self.is_parameter]
-        units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
+        self.units = units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
         for group in self._columns:
             if len({units[k] for k in group}) > 1:
                 raise CaseError("joint: " + ", ".join(f"{self.names[k]} is in {units[k] or 'per unit'}" for k in group)

@@ -154,8 +154,8 @@ class Switching:
             targets = np.stack([self.layout.target(group, *symbol) for symbol, _ in actions], axis=1)
             moved = np.isin(targets, [timer.time for timer in self.timers])
             if moved.any():
-                raise EventError(f"{trigger} changes {self.layout.label(int(targets[moved][0]))}, the time of an event, "
-                                 "which stands when the run begins")
+                time = self.layout.label(int(targets[moved][0]))
+                raise EventError(f"{trigger} changes {time}, the time of an event, which stands when the run begins")
             function, gather = function_of("change", self.layout, group, trace, [value for _, value in actions])
             self._changes[key] = Change(function, gather, targets)
         return self._changes[key]

@@ -107,8 +107,12 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     click.echo(attempts(found).text())
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))
-    if found.sensitivities is None or found.run is None or not wrt:
+    if not wrt:
         return
+    if found.sensitivities is None or found.run is None:
+        click.echo("there are no derivatives of a value found by halving; a longer --t-end may let the run pass a "
+                   "saddle", err=True)
+        click.get_current_context().exit(1)
     table, path = sensitivities(found.sensitivities), file_of(found.run, out, "_critical.csv")
     click.echo()
     click.echo(table.text())

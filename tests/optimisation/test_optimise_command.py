@@ -92,10 +92,17 @@ def test_the_critical_clearing_time_and_what_it_depends_on(call, tmp_path):
     result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "3",
                                            "--wrt", "GEN2.*0", "--out", "kept"])
     assert result.exit_code == 0, result.output
-    assert "fault.clear = 0.1915878" in result.stdout
+    assert "fault.clear = 0.1920295" in result.stdout
     rows = {row["parameter"]: row for row in csv.DictReader((tmp_path / "kept" / "wscc9_critical.csv").open())}
-    assert float(rows["GEN2.P0"]["derivative"]) == pytest.approx(-0.28353, rel=1e-4)
+    assert float(rows["GEN2.P0"]["derivative"]) == pytest.approx(-0.298235, rel=1e-4)
     assert rows["GEN2.V0"]["unit"] == "pu"
+
+
+def test_derivatives_that_there_are_not_are_told_and_the_exit_code_is_1(call):
+    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--wrt", "GEN2.H"])
+    assert result.exit_code == 1
+    assert "by halving" in result.stdout
+    assert "a longer --t-end may let the run pass a saddle" in result.stderr
 
 
 def test_a_critical_value_that_is_not_between_is_refused_on_one_line(call):

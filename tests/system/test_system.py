@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import gridcore as gc
 
 SYSTEM = gc.build("wscc9")
-# not the parts of a load, whose sum is one
+# not the parts of a load, whose sum is one, nor a time that is another event's
 GIVEN = sorted(f"{i.id}.{name}" for i in SYSTEM.instances for name, value in i.values.items()
-               if np.isfinite(value) and value != 0 and i.model != "ZIP")
+               if np.isfinite(value) and value != 0 and i.model != "ZIP" and name not in i.words)
 
 
 def rebuilt(values, **options):
@@ -53,9 +53,9 @@ def test_gradients_of_a_system_with_other_values_are_its_own():
 
 
 def test_where_only_times_change_the_operating_point_stands():
-    changed = SYSTEM.with_values({"fault.clear": "180 ms", "trip.t": 0.18})
+    changed = SYSTEM.with_values({"fault.clear": "180 ms"})
     assert changed.operating_point is SYSTEM.operating_point
-    assert changed.Z0.tobytes() == rebuilt({"fault.clear": 0.18, "trip.t": 0.18}).Z0.tobytes()
+    assert changed.Z0.tobytes() == rebuilt({"fault.clear": 0.18}).Z0.tobytes()
 
 
 def test_a_time_constant_may_become_zero_and_come_back():
