@@ -40,9 +40,6 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
             port, dot, _ = target.rpartition(".")
             need(bool(dot) or target in own,
                  f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
-    for entry in cls.dyr:
-        ref = (entry or "").partition(" ")[0]
-        need(not ref or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
     for name, driver in (*declared.params.items(), *declared.variables().items()):
         if driver.drives is not None:
             port, dot, _ = driver.drives.partition(".")
