@@ -126,15 +126,10 @@ def accepted(port: Port, record: Record) -> bool:
 
 
 def identify(records: list[Record]) -> list[str]:
-    """The id of every record.
+    """The id of every record: the one that it gives, or by the device's ``naming``, where a name that is taken already
+    gets ``_2``, ``_3``, ... in order of the records.
 
-    One that a record gives stands; the others follow the device's ``naming``, and a name that is
-    taken already gets ``_2``, ``_3``, ... in order of the records.
-
-    Raises
-    ------
-    CaseError
-        If two records give one id (both rows are named), or an id is not a word.
+    It is a CaseError if two records give one id (both rows are named), or an id is not a word.
     """
     given: dict[str, Record] = {}
     ids: list[str] = []
