@@ -9,7 +9,7 @@ lead somewhere. Nothing in a case is ever executed.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from string import Formatter
@@ -107,9 +107,7 @@ class Case:
                     [Record(r.model, dict(r.fields), r.file, r.row) for r in self.records])
 
     def __repr__(self) -> str:
-        count: dict[str, int] = defaultdict(int)
-        for record in self.records:
-            count[record.model] += 1
+        count = Counter(record.model for record in self.records)
         what = ", ".join(f"{n} {model}" for model, n in count.items()) or "empty"
         return f"<Case '{self.name}': {what}; {self.base_mva:g} MVA, {self.frequency:g} Hz>"
 

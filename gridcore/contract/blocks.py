@@ -66,7 +66,11 @@ class Block(Composite):
 
     def reader(self, given: Signal, suffix: str, doc: str) -> Callable[[Any], Any]:
         """A function of the device's own view that reads what was given."""
-        name = self.named(given, suffix, doc)
+        return self.value(self.named(given, suffix, doc))
+
+    @staticmethod
+    def value(name: str | float) -> Callable[[Any], Any]:
+        """A function of the device's own view that reads what is called so, or the number."""
         return lambda s: bound_of(s, name)
 
     def input(self, given: Signal) -> Callable[[Any], Any]:
@@ -91,8 +95,9 @@ class Block(Composite):
     def state(self, name: str, rate: Callable[[Any], Any], *, limits: Limits | None = None, doc: str = "",
               **fields: Any) -> None:
         """Add a state."""
-        bounds = self.bounds(limits) if limits else None
-        self._parts[name] = State(self.unit, rate=rate, limits=bounds, doc=doc or self.words, **fields)
+        bounds = self.bounds(limits)
+        self._parts[name] = State(self.unit, rate=rate, limits=None if bounds == (None, None) else bounds,
+                                  doc=doc or self.words, **fields)
 
     def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool, initial: int = 0) -> None:
         """Add a mode, and a guard for each change of it."""
@@ -102,23 +107,23 @@ class Block(Composite):
                 change.function, change.direction, {mode: change.before, **change.when}, {mode: change.after},
                 doc=change.doc, settles=settles, limit=change.limit)
 
-    def limited(self, x: str, rate: Callable[[Any], Any], bounds: tuple[Bound, Bound], gain: Callable[[Any], Any],
+    def limited(self, x: str, rate: Callable[[Any], Any], limits: Limits | None, gain: Callable[[Any], Any],
                 ahead: Callable[[Any], Any], *, at_limit: int, **fields: Any) -> None:
         """Add the limited state `x` and the output ``x + ahead`` between the same bounds.
 
         `ahead` is `gain` times what has the sign of the rate of x. So an output may reach its bound before the state,
         but where the state stands at the bound the output does, and they leave it together.
         """
-        limits = bounds if any(bound is not None for bound in bounds) else None
         self.state(x, rate, limits=limits, clamp=f"{self.name}_limit", at_limit=at_limit, **fields)
-        self.clamp(lambda s: getattr(s, x) + ahead(s), bounds, settles=at_limit != 0, initial=at_limit, state=x,
+        self.clamp(lambda s: getattr(s, x) + ahead(s), limits, settles=at_limit != 0, initial=at_limit, state=x,
                    gain=gain)
 
-    def clamp(self, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False, initial: int = 0,
+    def clamp(self, u: Callable[[Any], Any], limits: Limits | None, *, settles: bool = False, initial: int = 0,
               names: tuple[str, str] | None = None, state: str | None = None,
               gain: Callable[[Any], Any] | None = None) -> None:
         """Add the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
-        name, mode, called = self.name, f"{self.name}_limit", labels(bounds, names)
+        name, mode, bounds = self.name, f"{self.name}_limit", self.bounds(limits)
+        called = labels(bounds, names)
         changes: list[Change] = []
         for side, bound, label, end in sides(bounds, called):
             beyond = _difference(u, bound)
@@ -227,15 +232,15 @@ class LeadLag(Block):
 
     def expand(self) -> None:
         u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
-        x, T1, T2, bounds = f"{self.name}_x", self.T1, self.T2, self.bounds(self.limits)
+        x, T1, T2 = f"{self.name}_x", self.value(self.T1), self.value(self.T2)
 
         def rate(s: Any) -> Any:
             return K(s) * u(s) - getattr(s, x)
 
         def lead(s: Any) -> Any:
-            return _over(getattr(s, T1), getattr(s, T2))
+            return _over(T1(s), T2(s))
 
-        self.limited(x, rate, bounds, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=T2,
+        self.limited(x, rate, self.limits, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=self.T2,
                      doc=f"{self.words}: its lag")
 
 
@@ -254,13 +259,13 @@ class Washout(Block):
 
     def expand(self) -> None:
         u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
-        x, T = f"{self.name}_x", self.T
+        x, T = f"{self.name}_x", self.value(self.T)
 
         def rate(s: Any) -> Any:
             return u(s) - getattr(s, x)
 
-        self.state(x, rate, T=T, doc=f"{self.words}: slow part of the input")
-        self.output(lambda s: _over(K(s), getattr(s, T)) * rate(s))
+        self.state(x, rate, T=self.T, doc=f"{self.words}: slow part of the input")
+        self.output(lambda s: _over(K(s), T(s)) * rate(s))
 
 
 class PI(Block):
@@ -315,7 +320,7 @@ class Limit(Block):
         self.u, self.limits, self.names, self.settles = u, limits, names, settles
 
     def expand(self) -> None:
-        self.clamp(self.input(self.u), self.bounds(self.limits), settles=self.settles, names=self.names)
+        self.clamp(self.input(self.u), self.limits, settles=self.settles, names=self.names)
 
 
 class HighGate(Block):
@@ -409,8 +414,8 @@ class RateLimitedLag(Block):
         self.fields: dict[str, Any] = {"limits": limits, "init": init, "at_limit": at_limit, "drives": drives}
 
     def expand(self) -> None:
-        u, T, name = self.input(self.u), self.T, self.name
-        speed = Limit(lambda s: (u(s) - getattr(s, name)) / getattr(s, T), limits=self.rates,
+        u, T, name = self.input(self.u), self.value(self.T), self.name
+        speed = Limit(lambda s: (u(s) - getattr(s, name)) / T(s), limits=self.rates,
                       doc=f"rate of change: {self.words}")
         speed.name = f"{name}_speed"
         self._parts |= speed.parts()
@@ -436,13 +441,8 @@ class SecondOrderLag(Block):
         self.u, self.A1, self.A2 = u, A1, A2
 
     def expand(self) -> None:
-        u, y, v = self.input(self.u), self.name, f"{self.name}_d1"
-
-        def A1(s: Any) -> Any:
-            return getattr(s, self.A1)
-
-        def A2(s: Any) -> Any:
-            return getattr(s, self.A2)
+        u, A1, A2 = self.input(self.u), self.value(self.A1), self.value(self.A2)
+        y, v = self.name, f"{self.name}_d1"
 
         def lags(s: Any) -> Any:
             return np.logical_or(A1(s) != 0, A2(s) != 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -44,10 +45,8 @@ class Watch:
 
     def copy(self) -> Watch:
         """The same state, to go on from later."""
-        out = Watch(self.switching)
-        out.direction, out.active, out.side = self.direction.copy(), self.active.copy(), self.side.copy()
-        out.pending = dict(self.pending)
-        out._note()
+        out = copy.copy(self)
+        out.active, out.side, out.pending = self.active.copy(), self.side.copy(), dict(self.pending)
         return out
 
     def _note(self) -> None:
