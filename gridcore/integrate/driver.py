@@ -42,10 +42,9 @@ from .guards import Watch
 from .locate import locate
 from .round_off import visible
 
-# Attempts to find an event before the end of a step that has no solution.
-_HALVINGS = 20
-_CHATTER = 100
-_REPETITIONS = 10
+_HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
+_CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
+_REPETITIONS = 10  # locations of one guard in a row, within what counts as one time, that are chattering
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -66,7 +65,7 @@ class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
-                 kept: States | None = None):
+                 states: States | None = None):
         self.began = perf_counter()
         self.system, self.stepper = system, stepper
         self.ws = system.workspace()
@@ -74,7 +73,7 @@ class Driver:
         self.newton = Newton(self.ws)
         self._watch(Watch(system.switching))
         self.gamma = np.zeros(len(self.watch))
-        self.tape = Tape(kept or InMemory(system.n), methods=[method])
+        self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed
         self.reached = self._settings_before = self._segment_begun = 0
@@ -84,7 +83,7 @@ class Driver:
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         system.islands.settle(self.Z)
         self.Z[-1] = t0
-        self._changed()
+        self._refresh()
         self.timers: list[tuple[float, int, int]] = []  # those to come, in order of time: time, number, clock
         for number, trigger in enumerate(system.switching.timers):
             at = float(self.Z[trigger.time])
@@ -104,7 +103,7 @@ class Driver:
         if isinstance(self.tape.states, Recomputed):
             self.tape.states.replay = self._replay
         self._new_segment()
-        self._go_on(progress)
+        self._continue(progress)
 
     def result(self, settings: Mapping[str, Any]) -> Run:
         """What was run so far."""
@@ -112,7 +111,7 @@ class Driver:
         counters = self.counters + self.newton.counters() + self.stepper.counters
         return Run(self.system, self.tape, dict(settings), dict(counters), {"simulate": perf_counter() - self.began})
 
-    def _go_on(self, progress: Callable[[float], None] | None = None) -> None:
+    def _continue(self, progress: Callable[[float], None] | None = None) -> None:
         if not len(self.tape.settings):
             self._begin()
         while self.reached < len(self.grid):
@@ -127,19 +126,19 @@ class Driver:
             if progress is not None:
                 progress(self.t)
         if self.clock != GRID:
-            self._stand_still(GRID)
+            self._zero_step(GRID)
 
     def _new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
-        self._renew()
+        self._restart()
         self._segment_begun = self.tape.points
         self.tape.states.start(self._checkpoint)
 
-    def _renew(self) -> None:
+    def _restart(self) -> None:
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
-    def _changed(self) -> None:
+    def _refresh(self) -> None:
         """Parameters or modes have changed: what follows from them in the workspace."""
         self.ws.refresh()
         self.ws.differential[:] = self.system.differential(self.Z)
@@ -158,30 +157,30 @@ class Driver:
         self._watch(at.watch.copy())
         self._settings_before, self._segment_begun = max(at.settings, 0), 0
         self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, whole.settings[self._settings_before], at.t
-        self._changed()
+        self._refresh()
         if at.settings >= 0:
             self.tape.settings = Settings([self.Z[n:-1]])
-            self._see()
-        self._renew()
+            self._evaluate_guards()
+        self._restart()
         try:
-            self._go_on()
+            self._continue()
         finally:
             self.tape = whole
 
     def _begin(self) -> None:
-        self._see()
+        self._evaluate_guards()
         self.watch.refresh(self.Z, self.gamma)
         self.tape.settings.append(self.Z[self.system.n:-1])
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
         if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
-            self._see()
+            self._evaluate_guards()
         if self._next_timer() <= self.t + self.slack:
-            self._stand_still(self.timers[0][2])
+            self._zero_step(self.timers[0][2])
         self.newton.hold(self.ws.differential)
         self._events(self.watch.fired_by_jump(self.gamma, self._visible))
 
-    def _stand_still(self, clock: int) -> None:
+    def _zero_step(self, clock: int) -> None:
         """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
@@ -191,11 +190,11 @@ class Driver:
         """The time of the next timer."""
         return self.timers[0][0] if self.timers else np.inf
 
-    def _visible(self, guards: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Whether values of guards after a switch are more than round-off."""
-        return visible(self.newton, self.system.system, guards, values)
+    def _visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
+        """Whether values of guards are more than round-off."""
+        return visible(self.newton, self.system.system, guards, values, relative)
 
-    def _see(self) -> None:
+    def _evaluate_guards(self) -> None:
         """The guards at the present point."""
         if len(self.watch):
             self.counters["guard_evaluations"] += 1
@@ -232,14 +231,14 @@ class Driver:
         self.t = self._advance_or_shorten(target, X)
         if not len(self.watch):
             return -1
-        self._see()
+        self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
         if len(fired) and not self.stepper.exact_ends:
             self._end_at(self.t)
             fired = self.watch.fired_by_jump(self.gamma, self._visible)
         elif len(fired):  # what rests at zero but for round-off has not crossed it
             size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
-            fired = fired[visible(self.newton, self.system.system, fired, size, relative=True)]
+            fired = fired[self._visible(fired, size, relative=True)]
         return self._first(begun, before, X, fired) if len(fired) else -1
 
     def _advance_or_shorten(self, target: float, X: np.ndarray) -> float:
@@ -265,16 +264,16 @@ class Driver:
     def _reach(self, t: float, target: float) -> float:
         """Advance to a target, or as far as the method goes; returns the time reached."""
         reached = self.stepper.advance(t, target).t
-        self._need_finite()
+        self._check_finite()
         return reached
 
     def _end_at(self, t: float) -> None:
         """End the present step at `t`, in place of where it was ended last."""
         self.stepper.state_at(t)
-        self._need_finite()
-        self._see()
+        self._check_finite()
+        self._evaluate_guards()
 
-    def _need_finite(self) -> None:
+    def _check_finite(self) -> None:
         """Accept no state that is not finite, whoever made it."""
         X = self.ws.X
         if not np.isfinite(X).all():
@@ -313,7 +312,7 @@ class Driver:
             if not triggers:
                 return
             self._switch(triggers)
-            self._see()
+            self._evaluate_guards()
             self.watch.refresh(self.Z, self.gamma)
             self._turn_back(triggers)
             fired = self.watch.fired_by_jump(self.gamma, self._visible)
@@ -323,9 +322,9 @@ class Driver:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
             if self.watch.bounces(guard, self.gamma, self._visible):
-                self.watch.turned(guard, self._speed(guard, self.t, self.ws.X))
+                self.watch.turned(guard, self._guard_rate(guard, self.t, self.ws.X))
 
-    def _speed(self, guard: int, t: float, X: np.ndarray) -> float:
+    def _guard_rate(self, guard: int, t: float, X: np.ndarray) -> float:
         """How fast a guard moves at a state (1/s), if nothing switches."""
         self.ws.X[:], self.Z[-1] = X, t
         columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
@@ -359,7 +358,7 @@ class Driver:
                 self.counters["delays"] += 1
                 if delay > 0:
                     continue
-                self._stand_still(clock)  # at once, and yet it moves with its delay
+                self._zero_step(clock)  # at once, and yet it moves with its delay
                 self.watch.disarm(guard)
             triggers.append(("guard", guard))
         return tuple(triggers)
@@ -370,7 +369,7 @@ class Driver:
         k = self.tape.points - 1
         chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
         switching.apply(self.Z, chosen)
-        self._changed()
+        self._refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
         try:
             self._resolve()
@@ -380,7 +379,7 @@ class Driver:
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])
-        self._need_finite()
+        self._check_finite()
         self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.stepper.restart(self.ws, self.t)
@@ -399,7 +398,7 @@ class Driver:
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0
-            self._changed()
+            self._refresh()
             self.newton.resolve(self.ws.differential)
 
     def _refuse_repetition(self, guard: int, h: float) -> None:
@@ -445,7 +444,7 @@ class Crossing:
 
     def departure(self, t: float, X: np.ndarray) -> float:
         """Its speed (1/s) at the time and state in which the step begins."""
-        return self._driver._speed(self._guard, t, X)
+        return self._driver._guard_rate(self._guard, t, X)
 
     def visible(self, value: float) -> bool:
         """Whether a value of it is more than round-off."""

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from .driver import Crossing
 
 _ITERATIONS = 100
-_RETREATS = 10
-# The bracket is halved when so many points in a row have not.
-_SLOW = 3
+_RETREATS = 10  # attempts nearer to the start of the bracket, where a step has no solution
+_SLOW = 3  # points in a row that have not halved the bracket, after which it is bisected
 
 
 @dataclass
@@ -57,10 +56,10 @@ def locate(crossing: Crossing, begun: float, end: float, before: float, after: f
             t, slow = 0.5 * (low.t + high.t), 0
         if not low.t < t < high.t:
             break
-        point = _between(crossing, t, low, high, last)
+        point = _between(crossing, t, low, last)
         last = [*last[-2:], point]
         if point.gamma == 0:  # of which kind is this zero?
-            beyond = _between(crossing, t + numerics.BESIDE_A_ZERO * (high.t - t), point, high, [low, point])
+            beyond = _between(crossing, t + numerics.BESIDE_A_ZERO * (high.t - t), point, [low, point])
             if beyond.gamma * side > 0:
                 return _end(crossing, point)
             point = beyond
@@ -98,7 +97,7 @@ def _near_side(crossing: Crossing, low: _Point, high: _Point, side: float) -> _P
         t = 0.5 * (low.t + t)
         if not low.t < t:
             break
-        point = _between(crossing, t, low, high, [low, high])
+        point = _between(crossing, t, low, [low, high])
         if point.gamma * side < 0:
             return point
         if point.gamma == high.gamma:  # it does not move
@@ -117,7 +116,7 @@ def _interpolated(last: list[_Point]) -> float:
     return b.t - b.gamma * (b.t - a.t) / (b.gamma - a.gamma) if a.gamma != b.gamma else np.nan
 
 
-def _between(crossing: Crossing, t: float, low: _Point, high: _Point, last: list[_Point]) -> _Point:
+def _between(crossing: Crossing, t: float, low: _Point, last: list[_Point]) -> _Point:
     """End the step at `t`, or nearer to the start of the bracket where there is no solution."""
     for attempt in range(_RETREATS):
         a, b = last[-2:]
