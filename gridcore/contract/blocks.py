@@ -23,9 +23,8 @@ takes the block's dynamics away for that instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -99,13 +98,16 @@ class Block(Composite):
         self._parts[name] = State(self.unit, rate=rate, limits=None if bounds == (None, None) else bounds,
                                   doc=doc or self.words, **fields)
 
-    def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool, initial: int = 0) -> None:
-        """Add a mode, and a guard for each change of it."""
-        self._parts[mode] = Mode(initial, doc=doc)
-        for change in changes:
-            self._parts[change.guard] = Guard(
-                change.function, change.direction, {mode: change.before, **change.when}, {mode: change.after},
-                doc=change.doc, settles=settles, limit=change.limit)
+    def mode(self, name: str, doc: str, initial: int = 0) -> None:
+        """Add a mode that says which branch of an equation holds."""
+        self._parts[name] = Mode(initial, doc=doc)
+
+    def change(self, suffix: str, function: Callable[[Any], Any], direction: int, mode: str, before: int, after: int,
+               doc: str, *, when: Mapping[str, float] | None = None, settles: bool = True,
+               limit: Reached | None = None) -> None:
+        """Add the guard ``<block>_<suffix>`` that changes a mode; `when` is what other modes must be meanwhile."""
+        self._parts[f"{self.name}_{suffix}"] = Guard(function, direction, {mode: before, **(when or {})},
+                                                     {mode: after}, doc=doc, settles=settles, limit=limit)
 
     def limited(self, x: str, rate: Callable[[Any], Any], limits: Limits | None, gain: Callable[[Any], Any],
                 ahead: Callable[[Any], Any], *, at_limit: int, **fields: Any) -> None:
@@ -122,19 +124,17 @@ class Block(Composite):
               names: tuple[str, str] | None = None, state: str | None = None,
               gain: Callable[[Any], Any] | None = None) -> None:
         """Add the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
-        name, mode, bounds = self.name, f"{self.name}_limit", self.bounds(limits)
+        mode, bounds = f"{self.name}_limit", self.bounds(limits)
         called = labels(bounds, names)
-        changes: list[Change] = []
+        if bounds != (None, None):
+            self.mode(mode, f"-1 at {called[0]}, 1 at {called[1]}, 0 between", initial)
         for side, bound, label, end in sides(bounds, called):
-            beyond = _difference(u, bound)
-            reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
-            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}",
-                               limit=Reached(u, bound, label, side)),
-                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
-                               {f"{state}_limit": 0} if state else {})]
-        if changes:
-            self.branches(mode, changes, f"-1 at {called[0]}, 1 at {called[1]}, 0 between", settles=settles,
-                          initial=initial)
+            excess = _difference(u, bound)
+            reach = excess if gain is None else _unless_zero(gain, excess, -side)
+            self.change(f"at_{end}", reach, side, mode, 0, side, f"{self.name} reaches {label}", settles=settles,
+                        limit=Reached(u, bound, label, side))
+            self.change(f"off_{end}", excess, -side, mode, side, 0, f"{self.name} leaves {label}", settles=settles,
+                        when={f"{state}_limit": 0} if state else None)
 
         def output(s: Any) -> Any:
             value = u(s)
@@ -143,19 +143,6 @@ class Block(Composite):
             return value
 
         self.output(output)
-
-
-class Change(NamedTuple):
-    """One way in which a mode may change: the guard, the values of the mode, those of others meanwhile, the limit."""
-
-    guard: str
-    function: Callable[[Any], Any]
-    direction: int
-    before: int
-    after: int
-    doc: str
-    when: Mapping[str, float] = MappingProxyType({})
-    limit: Reached | None = None
 
 
 class Lag(Block):
@@ -349,9 +336,9 @@ class HighGate(Block):
         def wins(s: Any) -> Any:
             return second(s) - first(s)
 
-        self.branches(mode, [Change(f"{self.name}_to_second", wins, up, 0, 1, f"{self.name} takes its second input"),
-                             Change(f"{self.name}_to_first", wins, -up, 1, 0, f"{self.name} takes its first input")],
-                      f"0 first, 1 second input: {self.words}", settles=self.settles)
+        self.mode(mode, f"0 first, 1 second input: {self.words}")
+        self.change("to_second", wins, up, mode, 0, 1, f"{self.name} takes its second input", settles=self.settles)
+        self.change("to_first", wins, -up, mode, 1, 0, f"{self.name} takes its first input", settles=self.settles)
         self.output(lambda s: np.where(getattr(s, mode) == 1, second(s), first(s)))
 
 
@@ -386,11 +373,11 @@ class Deadband(Block):
         def below(s: Any) -> Any:
             return u(s) + width(s)
 
-        changes = [Change(f"{self.name}_above", above, 1, 0, 1, f"{self.name}: the input rises above the band"),
-                   Change(f"{self.name}_back_below", above, -1, 1, 0, f"{self.name}: the input falls into the band"),
-                   Change(f"{self.name}_below", below, -1, 0, -1, f"{self.name}: the input falls below the band"),
-                   Change(f"{self.name}_back_above", below, 1, -1, 0, f"{self.name}: the input rises into the band")]
-        self.branches(mode, changes, f"-1 below, 0 within, 1 above the band: {self.words}", settles=True)
+        self.mode(mode, f"-1 below, 0 within, 1 above the band: {self.words}")
+        self.change("above", above, 1, mode, 0, 1, f"{self.name}: the input rises above the band")
+        self.change("back_below", above, -1, mode, 1, 0, f"{self.name}: the input falls into the band")
+        self.change("below", below, -1, mode, 0, -1, f"{self.name}: the input falls below the band")
+        self.change("back_above", below, 1, mode, -1, 0, f"{self.name}: the input rises into the band")
         self.output(lambda s: np.where(getattr(s, mode) == 0, 0.0, u(s) - getattr(s, mode) * width(s)))
 
 
