@@ -112,15 +112,15 @@ class Case:
         return f"<Case '{self.name}': {what}; {self.base_mva:g} MVA, {self.frequency:g} Hz>"
 
 
+def device_of(record: Record) -> type[Device]:
+    """The class of a record; no more than a device, if no plugin has it: that is told at its own turn."""
+    return record.device if record.model in plugins.devices else Device
+
+
 def node_class(record: Record) -> type[Node] | None:
-    """The class of a node's record; None for any other record, and for a model that no plugin has."""
-    device: type[Device] = plugins.devices[record.model] if record.model in plugins.devices else Device
+    """The class of a node's record; None for any other."""
+    device = device_of(record)
     return device if issubclass(device, Node) else None
-
-
-def accepted(port: Port, record: Record) -> bool:
-    """Whether a record may stand at a port; what is wrong with one of an unknown model is told at its own turn."""
-    return port.accepts(record.device if record.model in plugins.devices else Device)
 
 
 def identify(records: list[Record]) -> list[str]:

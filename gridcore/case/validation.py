@@ -12,7 +12,7 @@ from typing import Any
 from ..contract import REQUIRED, Device, Param, Port, Record, Source, plural
 from ..errors import CaseError
 from ..suggest import suggest
-from .records import Case, accepted, fields_of, identify, missing, node_class
+from .records import Case, device_of, fields_of, identify, missing, node_class
 from .units import Base, convert
 
 _SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
@@ -168,8 +168,8 @@ class _Checker:
         if not isinstance(id, str):
             raise self.record.error(f"{value!r} is not the id of a device: write it in quotes", port)
         host = self.by_id.get(id)
-        if host is None or not accepted(port, host):
-            there = [i for i, r in self.by_id.items() if accepted(port, r)]
+        if host is None or not port.accepts(device_of(host)):
+            there = [i for i, r in self.by_id.items() if port.accepts(device_of(r))]
             raise self.record.error(f"there is no {port.kind} '{id}'{suggest(id, there)}", port)
         for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
             at, _, target = (item.drives or "").partition(".")

@@ -9,13 +9,7 @@ from .device import Declarations, Device, Guard, Timer
 
 
 def check_declarations(cls: type[Device], declared: Declarations) -> None:
-    """Names that declarations refer to must exist, and scales be positive.
-
-    Raises
-    ------
-    DeviceError
-        Naming the class and the declaration.
-    """
+    """Names that declarations refer to must exist, and scales be positive."""
     def need(condition: bool, what: str) -> None:
         if not condition:
             raise DeviceError(f"{cls.__name__}: {what}")

@@ -37,10 +37,10 @@ from ..tape import (
     finest,
     grid,
 )
+from . import round_off
 from .base import Stepper
 from .guards import Watch
-from .locate import locate
-from .round_off import visible
+from .locate import Crossing
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
@@ -178,7 +178,7 @@ class Driver:
         if self._next_timer() <= self.t + self.slack:
             self._zero_step(self.timers[0][2])
         self.newton.hold(self.ws.differential)
-        self._events(self.watch.fired_by_jump(self.gamma, self._visible))
+        self._events(self.watch.fired_by_jump(self.gamma, self.visible))
 
     def _zero_step(self, clock: int) -> None:
         """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
@@ -190,9 +190,9 @@ class Driver:
         """The time of the next timer."""
         return self.timers[0][0] if self.timers else np.inf
 
-    def _visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
+    def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
         """Whether values of guards are more than round-off."""
-        return visible(self.newton, self.system.system, guards, values, relative)
+        return round_off.visible(self.newton, self.system.system, guards, values, relative)
 
     def _evaluate_guards(self) -> None:
         """The guards at the present point."""
@@ -203,11 +203,11 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
-        pending = min(self.watch.pending.values(), key=lambda p: p.time, default=None)
+        delayed, its_clock = min(self.watch.pending.values(), default=(np.inf, GRID))
         if self._next_timer() <= target + self.slack:
             target, _, clock = self.timers[0]
-        if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
-            target, clock = pending.time, pending.clock
+        if delayed <= target + (self.slack if clock == GRID else 0.0):
+            target, clock = delayed, its_clock
         start, before = self.clock, self.t
         located = self._step(target)
         k, self.clock = self.tape.points - 1, GRID  # the grid: an inner step of a variable-step method
@@ -220,7 +220,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE
-        if located >= 0 or self.t >= min(self._next_timer(), pending.time if pending else np.inf) - self.slack:
+        if located >= 0 or self.t >= min(self._next_timer(), delayed) - self.slack:
             self._events(fired)
         elif len(self.watch):
             self.watch.accept(self.gamma, fired)
@@ -234,11 +234,11 @@ class Driver:
         self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
         if len(fired) and not self.stepper.exact_ends:
-            self._end_at(self.t)
-            fired = self.watch.fired_by_jump(self.gamma, self._visible)
+            self.end_at(self.t)
+            fired = self.watch.fired_by_jump(self.gamma, self.visible)
         elif len(fired):  # what rests at zero but for round-off has not crossed it
             size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
-            fired = fired[self._visible(fired, size, relative=True)]
+            fired = fired[self.visible(fired, size, relative=True)]
         return self._first(begun, before, X, fired) if len(fired) else -1
 
     def _advance_or_shorten(self, target: float, X: np.ndarray) -> float:
@@ -267,7 +267,7 @@ class Driver:
         self._check_finite()
         return reached
 
-    def _end_at(self, t: float) -> None:
+    def end_at(self, t: float) -> None:
         """End the present step at `t`, in place of where it was ended last."""
         self.stepper.state_at(t)
         self._check_finite()
@@ -290,17 +290,17 @@ class Driver:
             ahead = before[fired] - self.gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
-            self.t = locate(Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
+            self.t = Crossing(self, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
             if self.t < end or first < 0:
                 first = guard
                 fired = fired[self.gamma[fired] * gamma[fired] > 0]
                 if len(fired):
-                    fired = fired[self._visible(fired, self.gamma[fired])]
+                    fired = fired[self.visible(fired, self.gamma[fired])]
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
-                self._end_at(end)
+                self.end_at(end)
         return first
 
     def _events(self, fired: np.ndarray) -> None:
@@ -315,16 +315,16 @@ class Driver:
             self._evaluate_guards()
             self.watch.refresh(self.Z, self.gamma)
             self._turn_back(triggers)
-            fired = self.watch.fired_by_jump(self.gamma, self._visible)
+            fired = self.watch.fired_by_jump(self.gamma, self.visible)
         self._chattering(self.t)
 
     def _turn_back(self, triggers: tuple[tuple[str, int], ...]) -> None:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
-            if self.watch.bounces(guard, self.gamma, self._visible):
-                self.watch.turned(guard, self._guard_rate(guard, self.t, self.ws.X))
+            if self.watch.bounces(guard, self.gamma, self.visible):
+                self.watch.turned(guard, self.guard_rate(guard, self.t, self.ws.X))
 
-    def _guard_rate(self, guard: int, t: float, X: np.ndarray) -> float:
+    def guard_rate(self, guard: int, t: float, X: np.ndarray) -> float:
         """How fast a guard moves at a state (1/s), if nothing switches."""
         self.ws.X[:], self.Z[-1] = X, t
         columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
@@ -337,7 +337,7 @@ class Driver:
         timers = [timer for timer in self.timers if timer[0] <= self.t + self.slack]
         self.timers = self.timers[len(timers):]
         triggers = [("timer", number) for _, number, _ in timers]
-        due = [p.guard for p in self.watch.pending.values() if p.time <= self.t + self.slack]
+        due = [guard for guard, (time, _) in self.watch.pending.items() if time <= self.t + self.slack]
         for guard in due:
             self.watch.disarm(guard)
             triggers.append(("guard", guard))
@@ -412,40 +412,3 @@ class Driver:
         count = Counter(name for t, name in self._switches if t >= since - self.slack)
         names = ", ".join(f"{name} ({times} times)" for name, times in count.most_common(4))
         raise EventError(f"chattering: {names}", t=self.t)
-
-
-class Crossing:
-    """A guard of a run along the end of its present step: what :func:`locate` asks for.
-
-    Attributes
-    ----------
-    ws : Workspace
-        Where the end of the step stands.
-    name : str
-        Of the guard.
-    """
-
-    def __init__(self, driver: Driver, guard: int):
-        self.ws, self.name = driver.ws, str(driver.system.switching.guards[guard])
-        self._driver, self._guard = driver, guard
-
-    def end_at(self, t: float) -> None:
-        """End the step at a time; a guess of the state stands in the workspace."""
-        self._driver._end_at(t)
-
-    def value(self) -> float:
-        """The guard there."""
-        return float(self._driver.gamma[self._guard])
-
-    def noise(self, speed: float) -> float:
-        """Seconds by which its zero is uncertain, for its speed (1/s)."""
-        columns, gradient, _ = self._driver.system.system.guard_row(self._guard)(self.ws.Z)
-        return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
-
-    def departure(self, t: float, X: np.ndarray) -> float:
-        """Its speed (1/s) at the time and state in which the step begins."""
-        return self._driver._guard_rate(self._guard, t, X)
-
-    def visible(self, value: float) -> bool:
-        """Whether a value of it is more than round-off."""
-        return bool(self._driver._visible(np.array([self._guard]), np.array([value]))[0])

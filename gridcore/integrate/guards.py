@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,15 +12,6 @@ from ..system import Switching
 # Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
 Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _NONE = np.zeros(0, dtype=int)
-
-
-@dataclass
-class Pending:
-    """An action put off by a delay."""
-
-    guard: int
-    time: float
-    clock: int
 
 
 class Watch:
@@ -37,7 +27,7 @@ class Watch:
         self.direction = switching.directions.copy()
         self.active = np.zeros(len(self.direction), dtype=bool)
         self.side = np.zeros(len(self.direction), dtype=int)
-        self.pending: dict[int, Pending] = {}
+        self.pending: dict[int, tuple[float, int]] = {}  # guards whose actions are delayed: time and clock of these
         self._note()
 
     def __len__(self) -> int:
@@ -130,7 +120,7 @@ class Watch:
 
     def arm(self, guard: int, time: float, clock: int) -> None:
         """Put the action of a guard off; from here on its cancellation is watched."""
-        self.pending[guard] = Pending(guard, time, clock)
+        self.pending[guard] = time, clock
         trigger = self.switching.guards[guard]
         if trigger.cancel >= 0:
             self.active[trigger.cancel] = True

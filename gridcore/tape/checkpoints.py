@@ -80,12 +80,7 @@ class InMemory:
         return self._X[: self.points][:, self.place(at)]
 
     def place(self, at: Any) -> Any:
-        """Columns of :meth:`visit`'s blocks in which these variables stand.
-
-        Raises
-        ------
-        NotRecorded
-        """
+        """Columns of :meth:`visit`'s blocks in which these variables stand; NotRecorded, if they do not."""
         if self.recorded is None:
             return at
         place = np.full(self.n, -1)
