@@ -129,7 +129,7 @@ class Block(Composite):
         if bounds != (None, None):
             self.mode(mode, f"-1 at {called[0]}, 1 at {called[1]}, 0 between", initial)
         for side, bound, label, end in sides(bounds, called):
-            excess = _difference(u, bound)
+            excess = _excess(u, bound)
             reach = excess if gain is None else _unless_zero(gain, excess, -side)
             self.change(f"at_{end}", reach, side, mode, 0, side, f"{self.name} reaches {label}", settles=settles,
                         limit=Reached(u, bound, label, side))
@@ -454,5 +454,5 @@ def _unless_zero(gain: Callable[[Any], Any], function: Callable[[Any], Any], oth
     return lambda s: np.where(gain(s) != 0, function(s), otherwise)
 
 
-def _difference(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:
+def _excess(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:
     return lambda s: u(s) - bound_of(s, bound)

@@ -71,7 +71,8 @@ class Driver:
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
-        self._watch(Watch(system.switching))
+        self.watch = Watch(system.switching)
+        self.ws.guards = lambda Z: self.watch.margins(Z)
         self.gamma = np.zeros(len(self.watch))
         self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
@@ -94,9 +95,7 @@ class Driver:
         self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end)
         self.tape.reserve(len(self.grid) + 2 + 2 * len(self.timers))
-
-    def _watch(self, watch: Watch) -> None:
-        self.watch, self.ws.guards = watch, watch.margins
+        self.timers.append((np.inf, -1, GRID))  # so that there is always a next one
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end, or to an error."""
@@ -154,7 +153,7 @@ class Driver:
         self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
         self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
-        self._watch(at.watch.copy())
+        self.watch = at.watch.copy()
         self._settings_before, self._segment_begun = max(at.settings, 0), 0
         self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, whole.settings[self._settings_before], at.t
         self._refresh()
@@ -175,7 +174,7 @@ class Driver:
         if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
             self._evaluate_guards()
-        if self._next_timer() <= self.t + self.slack:
+        if self.timers[0][0] <= self.t + self.slack:
             self._zero_step(self.timers[0][2])
         self.newton.hold(self.ws.differential)
         self._events(self.watch.fired_by_jump(self.gamma, self.visible))
@@ -185,10 +184,6 @@ class Driver:
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock
-
-    def _next_timer(self) -> float:
-        """The time of the next timer."""
-        return self.timers[0][0] if self.timers else np.inf
 
     def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
         """Whether values of guards are more than round-off."""
@@ -204,7 +199,7 @@ class Driver:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
         delayed, its_clock = min(self.watch.pending.values(), default=(np.inf, GRID))
-        if self._next_timer() <= target + self.slack:
+        if self.timers[0][0] <= target + self.slack:
             target, _, clock = self.timers[0]
         if delayed <= target + (self.slack if clock == GRID else 0.0):
             target, clock = delayed, its_clock
@@ -220,7 +215,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE
-        if located >= 0 or self.t >= min(self._next_timer(), delayed) - self.slack:
+        if located >= 0 or self.t >= min(self.timers[0][0], delayed) - self.slack:
             self._events(fired)
         elif len(self.watch):
             self.watch.accept(self.gamma, fired)
