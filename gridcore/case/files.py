@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +35,24 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
         these files has such an option.
     """
     path = _find(name)
-    read = _reader(path).read
     files = [Path(companion) for companion in companions]
-    belonging = [] if files or alone else _belonging(path)
-    files = files or _beside(path, belonging)
-    extensions = [(file, _companion(file).extend) for file in files]
-    offered = [_offered(function) for function in (read, *(extend for _, extend in extensions))]
+    belonging = [] if files or alone else [
+        suffix for suffix in plugins.companions if path.suffix.lower() in plugins.companions[suffix].beside]
+    if belonging:
+        files = [file for file in sorted(path.parent.iterdir())
+                 if file.stem == path.stem and file.suffix.lower() in belonging]
+    functions = [_reader(path).read, *(_companion(file).extend for file in files)]
+    offered = [_offered(function) for function in functions]
     for option in options:
         if not any(option in names for names in offered):
             raise CaseError(f"is read without an option '{option}'{suggest(option, sorted(set().union(*offered)))}",
                             file=str(path))
-    case = read(path, **_those(options, offered[0]))
-    for (file, extend), names in zip(extensions, offered[1:], strict=True):
+    taken = [{name: value for name, value in options.items() if name in names} for names in offered]
+    case = functions[0](path, **taken[0])
+    for file, extend, own in zip(files, functions[1:], taken[1:], strict=True):
         if not file.is_file():
             raise CaseError("there is no such file", file=str(file))
-        extend(case, file, **_those(options, names))
+        extend(case, file, **own)
     if belonging and not files:
         case.note(f"there is no {path.stem}{' or '.join(belonging)} beside it")
     return case
@@ -59,21 +62,6 @@ def _offered(function: Callable[..., Any]) -> set[str]:
     """The keyword-only parameters of a reader: options that it offers."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
-
-
-def _those(options: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in names}
-
-
-def _belonging(path: Path) -> list[str]:
-    """The formats of companions that belong to the format of a file."""
-    return [suffix for suffix in plugins.companions if path.suffix.lower() in plugins.companions[suffix].beside]
-
-
-def _beside(path: Path, suffixes: list[str]) -> list[Path]:
-    """Files with the same stem."""
-    return [file for file in sorted(path.parent.iterdir())
-            if file.stem == path.stem and file.suffix.lower() in suffixes] if suffixes else []
 
 
 def _companion(path: Path) -> Companion:

@@ -9,7 +9,7 @@ lead somewhere. Nothing in a case is ever executed.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from string import Formatter
@@ -107,34 +107,27 @@ class Case:
                     [Record(r.model, dict(r.fields), r.file, r.row) for r in self.records])
 
     def __repr__(self) -> str:
-        count: dict[str, int] = defaultdict(int)
-        for record in self.records:
-            count[record.model] += 1
+        count = Counter(record.model for record in self.records)
         what = ", ".join(f"{n} {model}" for model, n in count.items()) or "empty"
         return f"<Case '{self.name}': {what}; {self.base_mva:g} MVA, {self.frequency:g} Hz>"
 
 
+def device_of(record: Record) -> type[Device]:
+    """The class of a record; no more than a device, if no plugin has it: that is told at its own turn."""
+    return record.device if record.model in plugins.devices else Device
+
+
 def node_class(record: Record) -> type[Node] | None:
-    """The class of a node's record; None for any other record, and for a model that no plugin has."""
-    device: type[Device] = plugins.devices[record.model] if record.model in plugins.devices else Device
+    """The class of a node's record; None for any other."""
+    device = device_of(record)
     return device if issubclass(device, Node) else None
 
 
-def accepted(port: Port, record: Record) -> bool:
-    """Whether a record may stand at a port; what is wrong with one of an unknown model is told at its own turn."""
-    return port.accepts(record.device if record.model in plugins.devices else Device)
-
-
 def identify(records: list[Record]) -> list[str]:
-    """The id of every record.
+    """The id of every record: the one that it gives, or by the device's ``naming``, where a name that is taken already
+    gets ``_2``, ``_3``, ... in order of the records.
 
-    One that a record gives stands; the others follow the device's ``naming``, and a name that is
-    taken already gets ``_2``, ``_3``, ... in order of the records.
-
-    Raises
-    ------
-    CaseError
-        If two records give one id (both rows are named), or an id is not a word.
+    It is a CaseError if two records give one id (both rows are named), or an id is not a word.
     """
     given: dict[str, Record] = {}
     ids: list[str] = []

@@ -73,11 +73,6 @@ TABLE: dict[str, dict[str, Scale]] = {
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf))\s*(\S.*?)?\s*")
 
 
-def accepted(unit: str) -> list[str]:
-    """The units that convert to `unit`, itself first."""
-    return [*([unit] if unit else []), *TABLE.get(unit, {})]
-
-
 def convert(text: str, unit: str, base: Base = Base()) -> float:
     """The number that ``"value unit"`` means in the declared unit.
 
@@ -104,7 +99,7 @@ def convert(text: str, unit: str, base: Base = Base()) -> float:
         return value
     scales = TABLE.get(unit, {})
     if given not in scales:
-        known = ", ".join(accepted(unit)) or "no unit"
-        raise CaseError(f"unit {given!r} is not understood here; accepted: {known}")
+        accepted = ", ".join([unit, *scales] if unit else scales) or "no unit"
+        raise CaseError(f"unit {given!r} is not understood here; accepted: {accepted}")
     scale = scales[given]
     return value * (scale(base) if callable(scale) else scale)

@@ -12,7 +12,7 @@ from typing import Any
 from ..contract import REQUIRED, Device, Param, Port, Record, Source, plural
 from ..errors import CaseError
 from ..suggest import suggest
-from .records import Case, accepted, fields_of, identify, missing, node_class
+from .records import Case, device_of, fields_of, identify, missing, node_class
 from .units import Base, convert
 
 _SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
@@ -60,8 +60,6 @@ class Instance:
 class ValidCase:
     """A case whose every value has been checked and converted."""
 
-    name: str
-    title: str
     base_mva: float
     frequency: float
     records: list[Instance]
@@ -93,12 +91,11 @@ def validate(case: Case) -> ValidCase:
             made.append(_Checker(case, by_id, record).instance(id))
         except CaseError as error:
             found.append(error)
-    if not found:
-        return ValidCase(case.name, case.title, float(case.base_mva), float(case.frequency), made)
-    first = found[0]
     if len(found) > 1:
-        first.args = (f"{first} (and {len(found) - 1} more)",)
-    raise first
+        found[0].args = (f"{found[0]} (and {len(found) - 1} more)",)
+    if found:
+        raise found[0]
+    return ValidCase(float(case.base_mva), float(case.frequency), made)
 
 
 def validate_again(case: Case, before: Sequence[Instance], changed: Collection[int]) -> list[Instance]:
@@ -131,10 +128,6 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _bounds(param: Param) -> str:
-    return " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
-
-
 class _Checker:
     """Checks one record; knows the others by id, for its ports and its per-unit base."""
 
@@ -146,9 +139,18 @@ class _Checker:
         known = fields_of(self.device)
         for key in self.fields:
             if key not in known:
-                raise self.record.error(self._unknown(key, known), key)
+                declared = self.device.declares
+                raise self.record.error(
+                    "this is found at initialisation, or driven by another device, and not given in a case"
+                    if key in declared.setpoints or key in declared.inputs
+                    else f"a {self.record.model} has no such field{suggest(key, known)}", key)
         ports = {port: self._port(port) for port in self.device.attaches}
-        self._two_ends(ports)
+        nodes = self.device.node_ports()
+        for n, port in enumerate(nodes):
+            for other in nodes[:n]:
+                if ports[port] == ports[other]:
+                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different "
+                                            f"{plural(port.kind)}", port)
         words = {key: self._word(key) for key in self.device.declares.fields}
         words |= {key: self._address(key) for key in self.device.declares.references}
         words |= {key: other for key in event_times(self.device) if (other := self._other_time(self.record, key))}
@@ -164,12 +166,6 @@ class _Checker:
             raise self.record.error(f"{value!r} must be 1 (in service) or 0 (out of service at t0)", "status")
         return bool(value)
 
-    def _unknown(self, key: str, known: list[str]) -> str:
-        declared = self.device.declares
-        if key in declared.setpoints or key in declared.inputs:
-            return "this is found at initialisation, or driven by another device, and not given in a case"
-        return f"a {self.record.model} has no such field{suggest(key, known)}"
-
     def _port(self, port: Port) -> str:
         if port not in self.fields:
             raise self.record.error(missing(self.device, port), port)
@@ -178,8 +174,8 @@ class _Checker:
         if not isinstance(id, str):
             raise self.record.error(f"{value!r} is not the id of a device: write it in quotes", port)
         host = self.by_id.get(id)
-        if host is None or not accepted(port, host):
-            there = [i for i, r in self.by_id.items() if accepted(port, r)]
+        if host is None or not port.accepts(device_of(host)):
+            there = [i for i, r in self.by_id.items() if port.accepts(device_of(r))]
             raise self.record.error(f"there is no {port.kind} '{id}'{suggest(id, there)}", port)
         for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
             at, _, target = (item.drives or "").partition(".")
@@ -187,14 +183,6 @@ class _Checker:
                 raise self.record.error(f"'{id}' is a {host.model}, which has no input {target} to drive"
                                         f"{suggest(target, host.device.declares.inputs)}", port)
         return id
-
-    def _two_ends(self, ports: Mapping[str, str]) -> None:
-        nodes = self.device.node_ports()
-        for n, port in enumerate(nodes):
-            for other in nodes[:n]:
-                if ports[port] == ports[other]:
-                    raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different "
-                                            f"{plural(port.kind)}", port)
 
     def _address(self, key: str) -> str:
         """The address of a parameter, ``GEN1.P0``, that a :class:`~gridcore.contract.device.Reference` names."""
@@ -215,18 +203,20 @@ class _Checker:
 
     def _word(self, key: str) -> str:
         declared = self.device.declares.fields[key]
-        value = self.fields.get(key, declared.default)
-        if value is REQUIRED:
-            raise self.record.error(missing(self.device, key), key)
+        value = self._given(key, declared.default)
         allowed = " or ".join(declared.choices) or "a word in quotes"
         if not isinstance(value, str) or (declared.choices and value not in declared.choices):
             raise self.record.error(f"{value!r} must be {allowed}", key)
         return value
 
-    def _value(self, key: str, param: Param) -> float:
-        value = self.fields.get(key, param.default)
+    def _given(self, key: str, default: Any) -> Any:
+        value = self.fields.get(key, default)
         if value is REQUIRED:
             raise self.record.error(missing(self.device, key), key)
+        return value
+
+    def _value(self, key: str, param: Param) -> float:
+        value = self._given(key, param.default)
         if key in event_times(self.device) and (other := self._other_time(self.record, key)):
             id, _, name = other.rpartition(".")
             of = self.by_id[id]
@@ -245,7 +235,8 @@ class _Checker:
         if math.isnan(number) or (math.isinf(number) and not self._may_be_infinite(key, param, number)):
             raise self.record.error(f"{value!r} must be finite", key)
         if not all(_SAYS[kind][1](number, bound) for kind, bound in param.bounds.items()):
-            raise self.record.error(f"{value!r} must be {_bounds(param)}", key)
+            allowed = " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
+            raise self.record.error(f"{value!r} must be {allowed}", key)
         return number
 
     def _other_time(self, record: Record, key: str) -> str | None:

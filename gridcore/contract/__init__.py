@@ -6,7 +6,6 @@ Imports from ``registry`` and what is left of it.
 from .blocks import (
     PI,
     Block,
-    Change,
     Deadband,
     Lag,
     LeadLag,
@@ -43,7 +42,7 @@ from .record import Record
 from .scope import GLOBALS, Path, Scope, Shape, kind_of
 
 __all__ = [
-    "GLOBALS", "PI", "REQUIRED", "Algebraic", "Block", "Bus", "Change", "Deadband", "Declarations", "Device",
+    "GLOBALS", "PI", "REQUIRED", "Algebraic", "Block", "Bus", "Deadband", "Declarations", "Device",
     "Field", "Guard", "Input", "Lag", "LeadLag", "Limit", "Load", "LowGate", "Mode", "Node", "Param", "Path",
     "Port", "Quantity", "RateLimitedLag", "Reached", "Record", "Reference", "Scope", "SecondOrderLag", "Setpoint",
     "Shape", "Signal", "Source", "State", "Timer", "Washout", "bound_of", "guard", "kind_of", "plural", "quantity",

@@ -23,9 +23,8 @@ takes the block's dynamics away for that instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +65,11 @@ class Block(Composite):
 
     def reader(self, given: Signal, suffix: str, doc: str) -> Callable[[Any], Any]:
         """A function of the device's own view that reads what was given."""
-        name = self.named(given, suffix, doc)
+        return self.value(self.named(given, suffix, doc))
+
+    @staticmethod
+    def value(name: str | float) -> Callable[[Any], Any]:
+        """A function of the device's own view that reads what is called so, or the number."""
         return lambda s: bound_of(s, name)
 
     def input(self, given: Signal) -> Callable[[Any], Any]:
@@ -91,45 +94,47 @@ class Block(Composite):
     def state(self, name: str, rate: Callable[[Any], Any], *, limits: Limits | None = None, doc: str = "",
               **fields: Any) -> None:
         """Add a state."""
-        bounds = self.bounds(limits) if limits else None
-        self._parts[name] = State(self.unit, rate=rate, limits=bounds, doc=doc or self.words, **fields)
+        bounds = self.bounds(limits)
+        self._parts[name] = State(self.unit, rate=rate, limits=None if bounds == (None, None) else bounds,
+                                  doc=doc or self.words, **fields)
 
-    def branches(self, mode: str, changes: Sequence[Change], doc: str, *, settles: bool, initial: int = 0) -> None:
-        """Add a mode, and a guard for each change of it."""
-        self._parts[mode] = Mode(initial, doc=doc)
-        for change in changes:
-            self._parts[change.guard] = Guard(
-                change.function, change.direction, {mode: change.before, **change.when}, {mode: change.after},
-                doc=change.doc, settles=settles, limit=change.limit)
+    def mode(self, name: str, doc: str, initial: int = 0) -> None:
+        """Add a mode that says which branch of an equation holds."""
+        self._parts[name] = Mode(initial, doc=doc)
 
-    def limited(self, x: str, rate: Callable[[Any], Any], bounds: tuple[Bound, Bound], gain: Callable[[Any], Any],
+    def change(self, suffix: str, function: Callable[[Any], Any], direction: int, mode: str, before: int, after: int,
+               doc: str, *, when: Mapping[str, float] | None = None, settles: bool = True,
+               limit: Reached | None = None) -> None:
+        """Add the guard ``<block>_<suffix>`` that changes a mode; `when` is what other modes must be meanwhile."""
+        self._parts[f"{self.name}_{suffix}"] = Guard(function, direction, {mode: before, **(when or {})},
+                                                     {mode: after}, doc=doc, settles=settles, limit=limit)
+
+    def limited(self, x: str, rate: Callable[[Any], Any], limits: Limits | None, gain: Callable[[Any], Any],
                 ahead: Callable[[Any], Any], *, at_limit: int, **fields: Any) -> None:
         """Add the limited state `x` and the output ``x + ahead`` between the same bounds.
 
         `ahead` is `gain` times what has the sign of the rate of x. So an output may reach its bound before the state,
         but where the state stands at the bound the output does, and they leave it together.
         """
-        limits = bounds if any(bound is not None for bound in bounds) else None
         self.state(x, rate, limits=limits, clamp=f"{self.name}_limit", at_limit=at_limit, **fields)
-        self.clamp(lambda s: getattr(s, x) + ahead(s), bounds, settles=at_limit != 0, initial=at_limit, state=x,
+        self.clamp(lambda s: getattr(s, x) + ahead(s), limits, settles=at_limit != 0, initial=at_limit, state=x,
                    gain=gain)
 
-    def clamp(self, u: Callable[[Any], Any], bounds: tuple[Bound, Bound], *, settles: bool = False, initial: int = 0,
+    def clamp(self, u: Callable[[Any], Any], limits: Limits | None, *, settles: bool = False, initial: int = 0,
               names: tuple[str, str] | None = None, state: str | None = None,
               gain: Callable[[Any], Any] | None = None) -> None:
         """Add the output ``u`` between bounds, the mode ``<block>_limit`` and its guards."""
-        name, mode, called = self.name, f"{self.name}_limit", labels(bounds, names)
-        changes: list[Change] = []
+        mode, bounds = f"{self.name}_limit", self.bounds(limits)
+        called = labels(bounds, names)
+        if bounds != (None, None):
+            self.mode(mode, f"-1 at {called[0]}, 1 at {called[1]}, 0 between", initial)
         for side, bound, label, end in sides(bounds, called):
-            beyond = _difference(u, bound)
-            reach = beyond if gain is None else _unless_zero(gain, beyond, -side)
-            changes += [Change(f"{name}_at_{end}", reach, side, 0, side, f"{name} reaches {label}",
-                               limit=Reached(u, bound, label, side)),
-                        Change(f"{name}_off_{end}", beyond, -side, side, 0, f"{name} leaves {label}",
-                               {f"{state}_limit": 0} if state else {})]
-        if changes:
-            self.branches(mode, changes, f"-1 at {called[0]}, 1 at {called[1]}, 0 between", settles=settles,
-                          initial=initial)
+            excess = _excess(u, bound)
+            reach = excess if gain is None else _unless_zero(gain, excess, -side)
+            self.change(f"at_{end}", reach, side, mode, 0, side, f"{self.name} reaches {label}", settles=settles,
+                        limit=Reached(u, bound, label, side))
+            self.change(f"off_{end}", excess, -side, mode, side, 0, f"{self.name} leaves {label}", settles=settles,
+                        when={f"{state}_limit": 0} if state else None)
 
         def output(s: Any) -> Any:
             value = u(s)
@@ -138,19 +143,6 @@ class Block(Composite):
             return value
 
         self.output(output)
-
-
-class Change(NamedTuple):
-    """One way in which a mode may change: the guard, the values of the mode, those of others meanwhile, the limit."""
-
-    guard: str
-    function: Callable[[Any], Any]
-    direction: int
-    before: int
-    after: int
-    doc: str
-    when: Mapping[str, float] = MappingProxyType({})
-    limit: Reached | None = None
 
 
 class Lag(Block):
@@ -227,15 +219,15 @@ class LeadLag(Block):
 
     def expand(self) -> None:
         u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
-        x, T1, T2, bounds = f"{self.name}_x", self.T1, self.T2, self.bounds(self.limits)
+        x, T1, T2 = f"{self.name}_x", self.value(self.T1), self.value(self.T2)
 
         def rate(s: Any) -> Any:
             return K(s) * u(s) - getattr(s, x)
 
         def lead(s: Any) -> Any:
-            return _over(getattr(s, T1), getattr(s, T2))
+            return _over(T1(s), T2(s))
 
-        self.limited(x, rate, bounds, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=T2,
+        self.limited(x, rate, self.limits, lead, lambda s: lead(s) * rate(s), at_limit=self.at_limit, T=self.T2,
                      doc=f"{self.words}: its lag")
 
 
@@ -254,13 +246,13 @@ class Washout(Block):
 
     def expand(self) -> None:
         u, K = self.input(self.u), self.reader(self.K, "gain", "gain")
-        x, T = f"{self.name}_x", self.T
+        x, T = f"{self.name}_x", self.value(self.T)
 
         def rate(s: Any) -> Any:
             return u(s) - getattr(s, x)
 
-        self.state(x, rate, T=T, doc=f"{self.words}: slow part of the input")
-        self.output(lambda s: _over(K(s), getattr(s, T)) * rate(s))
+        self.state(x, rate, T=self.T, doc=f"{self.words}: slow part of the input")
+        self.output(lambda s: _over(K(s), T(s)) * rate(s))
 
 
 class PI(Block):
@@ -315,7 +307,7 @@ class Limit(Block):
         self.u, self.limits, self.names, self.settles = u, limits, names, settles
 
     def expand(self) -> None:
-        self.clamp(self.input(self.u), self.bounds(self.limits), settles=self.settles, names=self.names)
+        self.clamp(self.input(self.u), self.limits, settles=self.settles, names=self.names)
 
 
 class HighGate(Block):
@@ -344,9 +336,9 @@ class HighGate(Block):
         def wins(s: Any) -> Any:
             return second(s) - first(s)
 
-        self.branches(mode, [Change(f"{self.name}_to_second", wins, up, 0, 1, f"{self.name} takes its second input"),
-                             Change(f"{self.name}_to_first", wins, -up, 1, 0, f"{self.name} takes its first input")],
-                      f"0 first, 1 second input: {self.words}", settles=self.settles)
+        self.mode(mode, f"0 first, 1 second input: {self.words}")
+        self.change("to_second", wins, up, mode, 0, 1, f"{self.name} takes its second input", settles=self.settles)
+        self.change("to_first", wins, -up, mode, 1, 0, f"{self.name} takes its first input", settles=self.settles)
         self.output(lambda s: np.where(getattr(s, mode) == 1, second(s), first(s)))
 
 
@@ -381,11 +373,11 @@ class Deadband(Block):
         def below(s: Any) -> Any:
             return u(s) + width(s)
 
-        changes = [Change(f"{self.name}_above", above, 1, 0, 1, f"{self.name}: the input rises above the band"),
-                   Change(f"{self.name}_back_below", above, -1, 1, 0, f"{self.name}: the input falls into the band"),
-                   Change(f"{self.name}_below", below, -1, 0, -1, f"{self.name}: the input falls below the band"),
-                   Change(f"{self.name}_back_above", below, 1, -1, 0, f"{self.name}: the input rises into the band")]
-        self.branches(mode, changes, f"-1 below, 0 within, 1 above the band: {self.words}", settles=True)
+        self.mode(mode, f"-1 below, 0 within, 1 above the band: {self.words}")
+        self.change("above", above, 1, mode, 0, 1, f"{self.name}: the input rises above the band")
+        self.change("back_below", above, -1, mode, 1, 0, f"{self.name}: the input falls into the band")
+        self.change("below", below, -1, mode, 0, -1, f"{self.name}: the input falls below the band")
+        self.change("back_above", below, 1, mode, -1, 0, f"{self.name}: the input rises into the band")
         self.output(lambda s: np.where(getattr(s, mode) == 0, 0.0, u(s) - getattr(s, mode) * width(s)))
 
 
@@ -409,8 +401,8 @@ class RateLimitedLag(Block):
         self.fields: dict[str, Any] = {"limits": limits, "init": init, "at_limit": at_limit, "drives": drives}
 
     def expand(self) -> None:
-        u, T, name = self.input(self.u), self.T, self.name
-        speed = Limit(lambda s: (u(s) - getattr(s, name)) / getattr(s, T), limits=self.rates,
+        u, T, name = self.input(self.u), self.value(self.T), self.name
+        speed = Limit(lambda s: (u(s) - getattr(s, name)) / T(s), limits=self.rates,
                       doc=f"rate of change: {self.words}")
         speed.name = f"{name}_speed"
         self._parts |= speed.parts()
@@ -436,13 +428,8 @@ class SecondOrderLag(Block):
         self.u, self.A1, self.A2 = u, A1, A2
 
     def expand(self) -> None:
-        u, y, v = self.input(self.u), self.name, f"{self.name}_d1"
-
-        def A1(s: Any) -> Any:
-            return getattr(s, self.A1)
-
-        def A2(s: Any) -> Any:
-            return getattr(s, self.A2)
+        u, A1, A2 = self.input(self.u), self.value(self.A1), self.value(self.A2)
+        y, v = self.name, f"{self.name}_d1"
 
         def lags(s: Any) -> Any:
             return np.logical_or(A1(s) != 0, A2(s) != 0)
@@ -467,5 +454,5 @@ def _unless_zero(gain: Callable[[Any], Any], function: Callable[[Any], Any], oth
     return lambda s: np.where(gain(s) != 0, function(s), otherwise)
 
 
-def _difference(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:
+def _excess(u: Callable[[Any], Any], bound: str | float) -> Callable[[Any], Any]:
     return lambda s: u(s) - bound_of(s, bound)

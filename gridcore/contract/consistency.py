@@ -9,13 +9,7 @@ from .device import Declarations, Device, Guard, Timer
 
 
 def check_declarations(cls: type[Device], declared: Declarations) -> None:
-    """Names that declarations refer to must exist, and scales be positive.
-
-    Raises
-    ------
-    DeviceError
-        Naming the class and the declaration.
-    """
+    """Names that declarations refer to must exist, and scales be positive."""
     def need(condition: bool, what: str) -> None:
         if not condition:
             raise DeviceError(f"{cls.__name__}: {what}")
@@ -40,9 +34,6 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
             port, dot, _ = target.rpartition(".")
             need(bool(dot) or target in own,
                  f"{item.name}: target {target!r} is not a mode, parameter or state of this device")
-    for entry in cls.dyr:
-        ref = (entry or "").partition(" ")[0]
-        need(not ref or ref in declared.params or ref in declared.fields, f"dyr: {ref!r} is not a Param or Field")
     for name, driver in (*declared.params.items(), *declared.variables().items()):
         if driver.drives is not None:
             port, dot, _ = driver.drives.partition(".")

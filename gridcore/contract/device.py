@@ -344,17 +344,12 @@ class Device:
         Whether it has a part in the power flow as slack or PV (then it declares the field
         ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and
         initialisation finds its set-points so that it injects the power flow's ``P0 + j Q0``.
-    dyr : tuple of (str or None)
-        Of a model of the PSS/E library: names of its parameters and fields in the order of its record in a
-        dynamic data (DYR) file, after bus, model and id; ``"TI cycles"`` where the record's unit is not the
-        declared one. None is a value that the model does not use.
     """
 
     attaches: ClassVar[Any] = ()
     naming: ClassVar[str] = ""
     source: ClassVar[bool] = False
     regulates: ClassVar[bool] = False
-    dyr: ClassVar[tuple[str | None, ...]] = ()
     declares: ClassVar[Declarations] = Declarations()
     contract_error: ClassVar[DeviceError | None] = None
 

@@ -77,12 +77,12 @@ def reaching(name: str, bound: str | float, side: int, T: str | None, moves: boo
 
     `moves`: whether the bound moves with the variables of the system.
     """
-    def beyond(s: Any) -> Any:
+    def excess(s: Any) -> Any:
         return getattr(s, name) - bound_of(s, bound)
 
     def outwards(s: Any) -> Any:
         nearer = np.minimum if side > 0 else np.maximum
-        both = nearer(beyond(s), side + getattr(s, f"{name}_rate") / numerics.AT_REST)
-        return both if T is None else np.where(getattr(s, T) > 0, both, beyond(s))
+        both = nearer(excess(s), side + getattr(s, f"{name}_rate") / numerics.AT_REST)
+        return both if T is None else np.where(getattr(s, T) > 0, both, excess(s))
 
-    return outwards if moves else beyond
+    return outwards if moves else excess

@@ -156,21 +156,16 @@ class Scope:
         if not given or any(len(given[port]) != len(names)
                             or any(isinstance(part, tuple | list) for part in given[port])
                             for port, names in wanted.items()):
-            raise DeviceError(f"{cls.__name__}.{name}() must return " + self._returns(name, wanted))
+            what = (f"(re, im) for each of {', '.join(wanted) or 'its bus ports (it has none)'}" if name == "currents"
+                    else "one tuple for each of its nodes, with one entry for each potential there: " + (", ".join(
+                        f"{len(names)} at {port}" for port, names in wanted.items()) or "it has no node port"))
+            raise DeviceError(f"{cls.__name__}.{name}() must return {what}")
         return given
 
     def potentials(self, port: str) -> tuple[str, ...]:
         """The potentials of the node at a port of its own; none where no node is."""
         found = self.shape.at((port,)).cls
         return found.potentials() if issubclass(found, Node) else ()
-
-    @staticmethod
-    def _returns(name: str, wanted: dict[str, tuple[str, ...]]) -> str:
-        """What a function of flows has to return, in words."""
-        if name == "currents":
-            return f"(re, im) for each of {', '.join(wanted) or 'its bus ports (it has none)'}"
-        return ("one tuple for each of its nodes, with one entry for each potential there: "
-                + (", ".join(f"{len(names)} at {port}" for port, names in wanted.items()) or "it has no node port"))
 
 
 def kind_of(shape: Shape, name: str) -> str:

@@ -6,6 +6,7 @@ differentiated. ``docs/plugins.md`` has a complete one.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -180,11 +181,10 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
         If it has not such an option (the nearest ones are offered), or an option may not have that value.
     """
     make = plugins.integrators[name].make
-    signature = inspect.signature(make)
-    known = list(signature.parameters)[1:]
+    signature = inspect.signature(functools.partial(make, step))
     for option in options:
-        if option not in known:
-            raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, known)}")
+        if option not in signature.parameters:
+            raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, signature.parameters)}")
     try:
         stepper = make(step, **options)
     except (TypeError, ValueError) as error:
@@ -194,9 +194,9 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
         raise CaseError(f"method '{name}' with {given}: {error}") from error
     if not isinstance(stepper, Stepper):
         raise PluginError(f"integrator '{name}' is no gridcore.integrate.Stepper but a {type(stepper).__name__}")
-    bound = signature.bind(step, **options)
+    bound = signature.bind(**options)
     bound.apply_defaults()
-    return stepper, Method(name, dict(list(bound.arguments.items())[1:]))
+    return stepper, Method(name, bound.arguments)
 
 
 def made_by(method: Method) -> Stepper:

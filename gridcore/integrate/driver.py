@@ -37,15 +37,14 @@ from ..tape import (
     finest,
     grid,
 )
+from . import round_off
 from .base import Stepper
 from .guards import Watch
-from .locate import locate
-from .round_off import visible
+from .locate import Crossing
 
-# Attempts to find an event before the end of a step that has no solution.
-_HALVINGS = 20
-_CHATTER = 100
-_REPETITIONS = 10
+_HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
+_CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
+_REPETITIONS = 10  # locations of one guard in a row, within what counts as one time, that are chattering
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -66,15 +65,16 @@ class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
-                 kept: States | None = None):
+                 states: States | None = None):
         self.began = perf_counter()
         self.system, self.stepper = system, stepper
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
-        self._watch(Watch(system.switching))
+        self.watch = Watch(system.switching)
+        self.ws.guards = lambda Z: self.watch.margins(Z)
         self.gamma = np.zeros(len(self.watch))
-        self.tape = Tape(kept or InMemory(system.n), methods=[method])
+        self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed
         self.reached = self._settings_before = self._segment_begun = 0
@@ -84,7 +84,7 @@ class Driver:
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         system.islands.settle(self.Z)
         self.Z[-1] = t0
-        self._changed()
+        self._refresh()
         self.timers: list[tuple[float, int, int]] = []  # those to come, in order of time: time, number, clock
         clocks: dict[int, int] = {}
         for number, trigger in enumerate(system.switching.timers):
@@ -98,16 +98,14 @@ class Driver:
         self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end)
         self.tape.reserve(len(self.grid) + 2 + 3 * len(self.timers))
-
-    def _watch(self, watch: Watch) -> None:
-        self.watch, self.ws.guards = watch, watch.margins
+        self.timers.append((np.inf, -1, GRID))  # so that there is always a next one
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end, or to an error."""
         if isinstance(self.tape.states, Recomputed):
             self.tape.states.replay = self._replay
         self._new_segment()
-        self._go_on(progress)
+        self._continue(progress)
 
     def result(self, settings: Mapping[str, Any]) -> Run:
         """What was run so far."""
@@ -115,7 +113,7 @@ class Driver:
         counters = self.counters + self.newton.counters() + self.stepper.counters
         return Run(self.system, self.tape, dict(settings), dict(counters), {"simulate": perf_counter() - self.began})
 
-    def _go_on(self, progress: Callable[[float], None] | None = None) -> None:
+    def _continue(self, progress: Callable[[float], None] | None = None) -> None:
         if not len(self.tape.settings):
             self._begin()
         while self.reached < len(self.grid):
@@ -127,22 +125,22 @@ class Driver:
                 if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
                     self._chattering(begin)
             if self.clock != GRID:  # the events at a point of the grid are made before it
-                self._stand_still(GRID)
+                self._zero_step(GRID)
             self.reached += 1
             if progress is not None:
                 progress(self.t)
 
     def _new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
-        self._renew()
+        self._restart()
         self._segment_begun = self.tape.points
         self.tape.states.start(self._checkpoint)
 
-    def _renew(self) -> None:
+    def _restart(self) -> None:
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
-    def _changed(self) -> None:
+    def _refresh(self) -> None:
         """Parameters or modes have changed: what follows from them in the workspace."""
         self.ws.refresh()
         self.ws.differential[:] = self.system.differential(self.Z)
@@ -158,45 +156,41 @@ class Driver:
         self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
         self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
-        self._watch(at.watch.copy())
+        self.watch = at.watch.copy()
         self._settings_before, self._segment_begun = max(at.settings, 0), 0
         self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, whole.settings[self._settings_before], at.t
-        self._changed()
+        self._refresh()
         if at.settings >= 0:
             self.tape.settings = Settings([self.Z[n:-1]])
-            self._see()
-        self._renew()
+            self._evaluate_guards()
+        self._restart()
         try:
-            self._go_on()
+            self._continue()
         finally:
             self.tape = whole
 
     def _begin(self) -> None:
-        self._see()
+        self._evaluate_guards()
         self.watch.refresh(self.Z, self.gamma)
         self.tape.settings.append(self.Z[self.system.n:-1])
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
         if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
-            self._see()
+            self._evaluate_guards()
         self.newton.hold(self.ws.differential)
-        self._events(self.watch.fired_by_jump(self.gamma, self._visible))
+        self._events(self.watch.fired_by_jump(self.gamma, self.visible))
 
-    def _stand_still(self, clock: int) -> None:
+    def _zero_step(self, clock: int) -> None:
         """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock
 
-    def _next_timer(self) -> float:
-        """The time of the next timer."""
-        return self.timers[0][0] if self.timers else np.inf
+    def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
+        """Whether values of guards are more than round-off."""
+        return round_off.visible(self.newton, self.system.system, guards, values, relative)
 
-    def _visible(self, guards: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Whether values of guards after a switch are more than round-off."""
-        return visible(self.newton, self.system.system, guards, values)
-
-    def _see(self) -> None:
+    def _evaluate_guards(self) -> None:
         """The guards at the present point."""
         if len(self.watch):
             self.counters["guard_evaluations"] += 1
@@ -205,11 +199,11 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
-        pending = min(self.watch.pending.values(), key=lambda p: p.time, default=None)
-        if self._next_timer() <= target + self.slack:
+        delayed, its_clock = min(self.watch.pending.values(), default=(np.inf, GRID))
+        if self.timers[0][0] <= target + self.slack:
             target, _, clock = self.timers[0]
-        if pending is not None and pending.time <= target + (self.slack if clock == GRID else 0.0):
-            target, clock = pending.time, pending.clock
+        if delayed <= target + (self.slack if clock == GRID else 0.0):
+            target, clock = delayed, its_clock
         start, before = self.clock, self.t
         located = self._step(target)
         k, self.clock = self.tape.points - 1, GRID  # the grid: an inner step of a variable-step method
@@ -222,7 +216,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE
-        if located >= 0 or self.t >= min(self._next_timer(), pending.time if pending else np.inf) - self.slack:
+        if located >= 0 or self.t >= min(self.timers[0][0], delayed) - self.slack:
             self._events(fired)
         elif len(self.watch):
             self.watch.accept(self.gamma, fired)
@@ -233,14 +227,14 @@ class Driver:
         self.t = self._advance_or_shorten(target, X)
         if not len(self.watch):
             return -1
-        self._see()
+        self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
         if len(fired) and not self.stepper.exact_ends:
-            self._end_at(self.t)
-            fired = self.watch.fired_by_jump(self.gamma, self._visible)
+            self.end_at(self.t)
+            fired = self.watch.fired_by_jump(self.gamma, self.visible)
         elif len(fired):  # what rests at zero but for round-off has not crossed it
             size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
-            fired = fired[visible(self.newton, self.system.system, fired, size, relative=True)]
+            fired = fired[self.visible(fired, size, relative=True)]
         return self._first(begun, before, X, fired) if len(fired) else -1
 
     def _advance_or_shorten(self, target: float, X: np.ndarray) -> float:
@@ -266,16 +260,16 @@ class Driver:
     def _reach(self, t: float, target: float) -> float:
         """Advance to a target, or as far as the method goes; returns the time reached."""
         reached = self.stepper.advance(t, target).t
-        self._need_finite()
+        self._check_finite()
         return reached
 
-    def _end_at(self, t: float) -> None:
+    def end_at(self, t: float) -> None:
         """End the present step at `t`, in place of where it was ended last."""
         self.stepper.state_at(t)
-        self._need_finite()
-        self._see()
+        self._check_finite()
+        self._evaluate_guards()
 
-    def _need_finite(self) -> None:
+    def _check_finite(self) -> None:
         """Accept no state that is not finite, whoever made it."""
         X = self.ws.X
         if not np.isfinite(X).all():
@@ -292,17 +286,17 @@ class Driver:
             ahead = before[fired] - self.gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
-            self.t = locate(Crossing(self, guard), begun, end, float(before[guard]), float(gamma[guard]), X0)
+            self.t = Crossing(self, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
             if self.t < end or first < 0:
                 first = guard
                 fired = fired[self.gamma[fired] * gamma[fired] > 0]
                 if len(fired):
-                    fired = fired[self._visible(fired, self.gamma[fired])]
+                    fired = fired[self.visible(fired, self.gamma[fired])]
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
-                self._end_at(end)
+                self.end_at(end)
         return first
 
     def _events(self, fired: np.ndarray) -> None:
@@ -322,21 +316,21 @@ class Driver:
                 clock, triggers = due
                 chain = 0
                 if clock != self.clock:
-                    self._stand_still(clock)
+                    self._zero_step(clock)
             self._switch(triggers)
-            self._see()
+            self._evaluate_guards()
             self.watch.refresh(self.Z, self.gamma)
             self._turn_back(triggers)
-            fired = self.watch.fired_by_jump(self.gamma, self._visible)
+            fired = self.watch.fired_by_jump(self.gamma, self.visible)
         self._chattering(self.t)
 
     def _turn_back(self, triggers: tuple[tuple[str, int], ...]) -> None:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
-            if self.watch.bounces(guard, self.gamma, self._visible):
-                self.watch.turned(guard, self._speed(guard, self.t, self.ws.X))
+            if self.watch.bounces(guard, self.gamma, self.visible):
+                self.watch.turned(guard, self.guard_rate(guard, self.t, self.ws.X))
 
-    def _speed(self, guard: int, t: float, X: np.ndarray) -> float:
+    def guard_rate(self, guard: int, t: float, X: np.ndarray) -> float:
         """How fast a guard moves at a state (1/s), if nothing switches."""
         self.ws.X[:], self.Z[-1] = X, t
         columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
@@ -368,9 +362,9 @@ class Driver:
         then timers, in order of their numbers. None if nothing is.
         """
         now = self.t + self.slack
-        due = [guard for guard, pending in self.watch.pending.items() if pending.time <= now]
+        due = [guard for guard, (time, _) in self.watch.pending.items() if time <= now]
         if due:
-            clock = self.watch.pending[min(due)].clock
+            _, clock = self.watch.pending[min(due)]
             self.watch.disarm(min(due))
             return clock, (("guard", min(due)),)
         timers = [timer for timer in self.timers if timer[0] <= now]
@@ -386,7 +380,7 @@ class Driver:
         k = self.tape.points - 1
         chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
         switching.apply(self.Z, chosen)
-        self._changed()
+        self._refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
         try:
             self._resolve()
@@ -396,7 +390,7 @@ class Driver:
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])
-        self._need_finite()
+        self._check_finite()
         self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.stepper.restart(self.ws, self.t)
@@ -415,7 +409,7 @@ class Driver:
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0
-            self._changed()
+            self._refresh()
             self.newton.resolve(self.ws.differential)
 
     def _refuse_repetition(self, guard: int, h: float) -> None:
@@ -429,40 +423,3 @@ class Driver:
         count = Counter(name for t, name in self._switches if t >= since - self.slack)
         names = ", ".join(f"{name} ({times} times)" for name, times in count.most_common(4))
         raise EventError(f"chattering: {names}", t=self.t)
-
-
-class Crossing:
-    """A guard of a run along the end of its present step: what :func:`locate` asks for.
-
-    Attributes
-    ----------
-    ws : Workspace
-        Where the end of the step stands.
-    name : str
-        Of the guard.
-    """
-
-    def __init__(self, driver: Driver, guard: int):
-        self.ws, self.name = driver.ws, str(driver.system.switching.guards[guard])
-        self._driver, self._guard = driver, guard
-
-    def end_at(self, t: float) -> None:
-        """End the step at a time; a guess of the state stands in the workspace."""
-        self._driver._end_at(t)
-
-    def value(self) -> float:
-        """The guard there."""
-        return float(self._driver.gamma[self._guard])
-
-    def noise(self, speed: float) -> float:
-        """Seconds by which its zero is uncertain, for its speed (1/s)."""
-        columns, gradient, _ = self._driver.system.system.guard_row(self._guard)(self.ws.Z)
-        return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.ws.X[columns])) / abs(speed))
-
-    def departure(self, t: float, X: np.ndarray) -> float:
-        """Its speed (1/s) at the time and state in which the step begins."""
-        return self._driver._speed(self._guard, t, X)
-
-    def visible(self, value: float) -> bool:
-        """Whether a value of it is more than round-off."""
-        return bool(self._driver._visible(np.array([self._guard]), np.array([value]))[0])

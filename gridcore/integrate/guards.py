@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,15 +12,6 @@ from ..system import Switching
 # Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
 Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _NONE = np.zeros(0, dtype=int)
-
-
-@dataclass
-class Pending:
-    """An action put off by a delay."""
-
-    guard: int
-    time: float
-    clock: int
 
 
 class Watch:
@@ -36,7 +27,7 @@ class Watch:
         self.direction = switching.directions.copy()
         self.active = np.zeros(len(self.direction), dtype=bool)
         self.side = np.zeros(len(self.direction), dtype=int)
-        self.pending: dict[int, Pending] = {}
+        self.pending: dict[int, tuple[float, int]] = {}  # guards whose actions are delayed: time and clock of these
         self._note()
 
     def __len__(self) -> int:
@@ -44,10 +35,8 @@ class Watch:
 
     def copy(self) -> Watch:
         """The same state, to go on from later."""
-        out = Watch(self.switching)
-        out.direction, out.active, out.side = self.direction.copy(), self.active.copy(), self.side.copy()
-        out.pending = dict(self.pending)
-        out._note()
+        out = copy.copy(self)
+        out.active, out.side, out.pending = self.active.copy(), self.side.copy(), dict(self.pending)
         return out
 
     def _note(self) -> None:
@@ -131,13 +120,12 @@ class Watch:
 
     def arm(self, guard: int, time: float, clock: int) -> None:
         """Put the action of a guard off; from here on its cancellation is watched."""
-        self.pending[guard] = Pending(guard, time, clock)
+        self.pending[guard] = time, clock
         trigger = self.switching.guards[guard]
         if trigger.cancel >= 0:
             self.active[trigger.cancel] = True
             self.side[trigger.cancel] = -1
         self._restore_directions()
-        self._note()
 
     def disarm(self, guard: int) -> None:
         """The pending action of a guard was made or cancelled."""
@@ -146,7 +134,6 @@ class Watch:
         if trigger.cancel >= 0:
             self.active[trigger.cancel] = False
         self._restore_directions()
-        self._note()
 
     def cancelled_by(self, guard: int) -> int:
         """The guard whose pending action a firing guard row cancels, or -1."""
@@ -160,3 +147,4 @@ class Watch:
             cancel = self.switching.guards[guard].cancel
             # a pending guard fires only by crossing back; one that cannot be cancelled, not at all
             self.direction[guard] = -self.side[guard] if cancel == -2 else 2
+        self._note()

@@ -15,11 +15,11 @@ from .. import numerics
 from ..equations import SparseMap, Workspace
 from ..equilibrium import Equilibrium
 from ..errors import ConvergenceError
-from ..kept import KeptFor
+from ..kept import Kept, KeptFor
 from ..linear import Coefficients, Factors, Pattern, SingularMatrix, end_of_step, step_transposed
 from ..tape import Tape
 
-# Times are sums: on one grid, steps have a few lengths that differ in the last digit.
+# How many coefficients are kept: times are sums, so steps of one grid have a few lengths that differ in the last digit.
 _LENGTHS = 12
 
 _patterns: KeptFor[tuple[Pattern, Pattern]] = KeptFor("patterns_of_a_step")
@@ -103,8 +103,8 @@ class Linearised:
         self._masks: dict[int, np.ndarray] = {}
         self._distinct: dict[bytes, np.ndarray] = {}
         self._loaded = -1
-        self._cache: dict[int, Point] = {}
-        self._coefficients: dict[tuple[float, float, int], Coefficients] = {}
+        self._points: Kept[Point] = Kept(3)
+        self._coefficients: Kept[Coefficients] = Kept(_LENGTHS)
         self._spare: list[Factors] = []
         self._factored: dict[int, tuple[int, float]] = {}
 
@@ -130,11 +130,7 @@ class Linearised:
 
     def point(self, k: int) -> Point:
         """Point `k` of the tape, linearised; the last few are kept."""
-        if k not in self._cache:
-            while len(self._cache) > 2:
-                self._cache.pop(next(iter(self._cache)))
-            self._cache[k] = Point(self, self.tape.states.row(k), float(self.tape.t[k]), self._settings[k])
-        return self._cache[k]
+        return self._points.get(k, lambda: self.inner(self.tape.states.row(k), float(self.tape.t[k]), k))
 
     def state(self, k: int) -> np.ndarray:
         """The variables at point `k`, (n,)."""
@@ -179,11 +175,8 @@ class Linearised:
         last few are kept.
         """
         key = (implicit, early, id(point.differential))
-        if key not in self._coefficients:
-            while len(self._coefficients) >= _LENGTHS:
-                self._coefficients.pop(next(iter(self._coefficients)))
-            self._coefficients[key] = Coefficients(point.differential, implicit, early, self.ws.runtime)
-        return self._coefficients[key]
+        return self._coefficients.get(
+            key, lambda: Coefficients(point.differential, implicit, early, self.ws.runtime))
 
     def forward(self, of: Coefficients, start: Point, end: Point, dX: np.ndarray, dP: np.ndarray) -> np.ndarray:
         """``(diag(m) + diag(early) J) dX + (diag(early) Fp + diag(c) Fp+) dP`` of (K, n) and (K, width) rows."""

@@ -17,12 +17,12 @@ from .. import numerics
 from ..errors import ConvergenceError, EventError
 
 if TYPE_CHECKING:
-    from .driver import Crossing
+    from .driver import Driver
 
 _ITERATIONS = 100
-_RETREATS = 10
-# The bracket is halved when so many points in a row have not.
-_SLOW = 3
+_HALVINGS = 60  # attempts to find a point at which a guard that begins at zero has not crossed
+_RETREATS = 10  # attempts nearer to the start of the bracket, where a step has no solution
+_SLOW = 3  # points in a row that have not halved the bracket, after which it is bisected
 
 
 @dataclass
@@ -34,76 +34,99 @@ class _Point:
     X: np.ndarray
 
 
-def locate(crossing: Crossing, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float:
-    """The time at which the step from `begun`, with the state `X0`, to `end` has to end, whose state it leaves in the
-    workspace; `before` and `after` are the guard at the two ends.
+class Crossing:
+    """A guard along the end of the present step of a run."""
 
-    It is an EventError if the guard jumps over zero, a ConvergenceError if the equations have no solution on the way.
-    """
-    side, full = np.sign(after), end - begun
-    low, high = _Point(begun, before, X0), _Point(end, after, crossing.ws.X.copy())
-    if before * side >= -numerics.GUARD_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
-        leaves = crossing.departure(begun, X0) * side <= 0
-        near = _near_side(crossing, low, high, side) if leaves else None
-        if near is None and before * side >= 0:
-            return _end(crossing, low)
-        low = near or low
-    last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
-    slow, step = 0, np.inf
-    for _ in range(_ITERATIONS):
-        width = high.t - low.t
-        t, best = _interpolated(last), last[-1]
-        if slow >= _SLOW or not low.t < t < high.t:
-            t, slow = 0.5 * (low.t + high.t), 0
-        if not low.t < t < high.t:
-            break
-        point = _between(crossing, t, low, high, last)
-        last = [*last[-2:], point]
-        if point.gamma == 0:  # of which kind is this zero?
-            beyond = _between(crossing, t + numerics.BESIDE_A_ZERO * (high.t - t), point, high, [low, point])
-            if beyond.gamma * side > 0:
-                return _end(crossing, point)
-            point = beyond
-        speed = (point.gamma - best.gamma) / (point.t - best.t)
-        if point.gamma * side > 0:
-            high = point
-        else:
-            low = point
-        slow = slow + 1 if high.t - low.t > 0.5 * width else 0
-        if speed * side <= 0:  # near a zero that is crossed the other way, if near any
-            slow = _SLOW
-            continue
-        step, before_it = abs(point.gamma / speed), step
-        stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
-        if step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= numerics.LOCATION * full) or (
-                stalls and step <= numerics.NOISY_LOCATION * full and step <= crossing.noise(speed)):
-            return point.t
-    _end(crossing, high)
-    if crossing.visible(high.gamma):
-        raise EventError(f"the crossing of {crossing.name} cannot be located: it jumps from {low.gamma:.4g} "
-                         f"to {high.gamma:.4g}", t=high.t)
-    return high.t
+    def __init__(self, driver: Driver, guard: int):
+        self.driver, self.guard, self.X = driver, guard, driver.ws.X
 
+    def locate(self, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float:
+        """The time at which the step from `begun`, with the state `X0`, to `end` has to end, whose state it leaves in
+        the workspace; `before` and `after` are the guard at the two ends.
 
-def _end(crossing: Crossing, point: _Point) -> float:
-    crossing.ws.X[:] = point.X
-    crossing.end_at(point.t)
-    return point.t
+        It is an EventError if the guard jumps over zero, a ConvergenceError if there is no solution on the way.
+        """
+        side, full = np.sign(after), end - begun
+        low, high = _Point(begun, before, X0), _Point(end, after, self.X.copy())
+        if before * side >= -numerics.GUARD_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
+            leaves = self.driver.guard_rate(self.guard, begun, X0) * side <= 0
+            near = self._near_side(low, high, side) if leaves else None
+            if near is None and before * side >= 0:
+                return self._end(low)
+            low = near or low
+        last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
+        slow, step = 0, np.inf
+        for _ in range(_ITERATIONS):
+            width = high.t - low.t
+            t, best = _interpolated(last), last[-1]
+            if slow >= _SLOW or not low.t < t < high.t:
+                t, slow = 0.5 * (low.t + high.t), 0
+            if not low.t < t < high.t:
+                break
+            point = self._between(t, low, last)
+            last = [*last[-2:], point]
+            if point.gamma == 0:  # of which kind is this zero?
+                after_it = self._between(t + numerics.BESIDE_A_ZERO * (high.t - t), point, [low, point])
+                if after_it.gamma * side > 0:
+                    return self._end(point)
+                point = after_it
+            speed = (point.gamma - best.gamma) / (point.t - best.t)
+            if point.gamma * side > 0:
+                high = point
+            else:
+                low = point
+            slow = slow + 1 if high.t - low.t > 0.5 * width else 0
+            if speed * side <= 0:  # near a zero that is crossed the other way, if near any
+                slow = _SLOW
+                continue
+            step, before_it = abs(point.gamma / speed), step
+            stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
+            if step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= numerics.LOCATION * full) or (
+                    stalls and step <= numerics.NOISY_LOCATION * full and step <= self._noise(speed)):
+                return point.t
+        self._end(high)
+        if self.driver.visible(np.array([self.guard]), np.array([high.gamma]))[0]:
+            raise EventError(f"the crossing of {self.driver.system.switching.guards[self.guard]} cannot be located: "
+                             f"it jumps from {low.gamma:.4g} to {high.gamma:.4g}", t=high.t)
+        return high.t
 
+    def _end(self, point: _Point) -> float:
+        self.X[:] = point.X
+        self.driver.end_at(point.t)
+        return point.t
 
-def _near_side(crossing: Crossing, low: _Point, high: _Point, side: float) -> _Point | None:
-    """A point between the two at which the guard has not crossed, if there is one."""
-    t = high.t
-    for _ in range(60):
-        t = 0.5 * (low.t + t)
-        if not low.t < t:
-            break
-        point = _between(crossing, t, low, high, [low, high])
-        if point.gamma * side < 0:
-            return point
-        if point.gamma == high.gamma:  # it does not move
-            break
-    return None
+    def _noise(self, speed: float) -> float:
+        """Seconds by which the zero is uncertain, for the speed of the guard (1/s)."""
+        columns, gradient, _ = self.driver.system.system.guard_row(self.guard)(self.driver.Z)
+        return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.X[columns])) / abs(speed))
+
+    def _near_side(self, low: _Point, high: _Point, side: float) -> _Point | None:
+        """A point between the two at which the guard has not crossed, if there is one."""
+        t = high.t
+        for _ in range(_HALVINGS):
+            t = 0.5 * (low.t + t)
+            if not low.t < t:
+                break
+            point = self._between(t, low, [low, high])
+            if point.gamma * side < 0:
+                return point
+            if point.gamma == high.gamma:  # it does not move
+                break
+        return None
+
+    def _between(self, t: float, low: _Point, last: list[_Point]) -> _Point:
+        """End the step at `t`, or nearer to the start of the bracket where there is no solution."""
+        for attempt in range(_RETREATS):
+            a, b = last[-2:]
+            self.X[:] = b.X + (t - b.t) / (b.t - a.t) * (b.X - a.X)
+            try:
+                self.driver.end_at(t)
+                break
+            except ConvergenceError:
+                if attempt == _RETREATS - 1:
+                    raise
+                t = low.t + (t - low.t) / 4
+        return _Point(t, float(self.driver.gamma[self.guard]), self.X.copy())
 
 
 def _interpolated(last: list[_Point]) -> float:
@@ -115,18 +138,3 @@ def _interpolated(last: list[_Point]) -> float:
                 + b.t * a.gamma * c.gamma / ((b.gamma - a.gamma) * (b.gamma - c.gamma))
                 + c.t * a.gamma * b.gamma / ((c.gamma - a.gamma) * (c.gamma - b.gamma)))
     return b.t - b.gamma * (b.t - a.t) / (b.gamma - a.gamma) if a.gamma != b.gamma else np.nan
-
-
-def _between(crossing: Crossing, t: float, low: _Point, high: _Point, last: list[_Point]) -> _Point:
-    """End the step at `t`, or nearer to the start of the bracket where there is no solution."""
-    for attempt in range(_RETREATS):
-        a, b = last[-2:]
-        crossing.ws.X[:] = b.X + (t - b.t) / (b.t - a.t) * (b.X - a.X)
-        try:
-            crossing.end_at(t)
-            break
-        except ConvergenceError:
-            if attempt == _RETREATS - 1:
-                raise
-            t = low.t + (t - low.t) / 4
-    return _Point(t, crossing.value(), crossing.ws.X.copy())

@@ -26,26 +26,11 @@ _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class Registrable:
-    """Base of the records.
+    """Base of the records. Making one whose fields are not what they should be is a PluginError."""
 
-    Attributes
-    ----------
-    hook : str
-        The hook in which plugins register it.
-    what : str
-        What it is called in messages.
-    functions : mapping of str to (str or None)
-        Fields that hold a function, and the arguments that it is called with, where these are fixed.
-
-    Raises
-    ------
-    PluginError
-        When one is made whose fields are not what they should be.
-    """
-
-    hook: ClassVar[str] = ""
-    what: ClassVar[str] = ""
-    functions: ClassVar[Mapping[str, str | None]] = {}
+    hook: ClassVar[str] = ""  # in which plugins register it
+    what: ClassVar[str] = ""  # in messages
+    functions: ClassVar[Mapping[str, str | None]] = {}  # fields that hold one: what it is called with, if that is fixed
 
     @property
     def key(self) -> str:

@@ -80,12 +80,7 @@ class InMemory:
         return self._X[: self.points][:, self.place(at)]
 
     def place(self, at: Any) -> Any:
-        """Columns of :meth:`visit`'s blocks in which these variables stand.
-
-        Raises
-        ------
-        NotRecorded
-        """
+        """Columns of :meth:`visit`'s blocks in which these variables stand; NotRecorded, if they do not."""
         if self.recorded is None:
             return at
         place = np.full(self.n, -1)
@@ -188,7 +183,7 @@ class Recomputed:
     def __init__(self, n: int, budget: int):
         self._lock = threading.RLock()
         self.n, self.points = n, 0
-        self._budget, self._rows = budget, budget // (8 * n)
+        self._budget = budget
         self._buffer = np.empty((SEGMENT + _SPARE, n))
         self._starts: list[int] = []
         self._kept: dict[int, Any] = {}
@@ -199,13 +194,13 @@ class Recomputed:
         self._check()
 
     def _check(self) -> None:
-        if self._rows <= len(self._buffer):
+        if self._slots() <= 0:
             need = 8 * self.n * (len(self._buffer) + 1)
             raise CaseError(f"checkpoint = {self._budget} bytes is too little: a segment of this run needs {need}")
 
     def _slots(self) -> int:
         """Checkpoints for which there is room."""
-        return self._rows - len(self._buffer)
+        return self._budget // (8 * self.n) - len(self._buffer)
 
     def reserve(self, points: int) -> None:
         """Choose the checkpoints of a run of about this many points."""
@@ -256,7 +251,7 @@ class Recomputed:
         """(n,) the state of point `k`; not to be kept."""
         k = range(self.points)[k]
         with self._lock:
-            segment = self._of(k)
+            segment = int(np.searchsorted(self._starts, k, side="right")) - 1
             if segment != self._segment or k >= self._starts[segment] + self._filled:
                 self._fetch(segment)
             return self._buffer[k - self._starts[segment]].copy()
@@ -279,22 +274,19 @@ class Recomputed:
     def visit(self, see: See) -> None:
         """Call ``see(first point, their states)`` for all points, segment after segment: the run is replayed once."""
         with self._lock:
-            self._again(0, self.points, see)
+            self._replay_from(0, self.points, see)
             see(self._starts[self._segment], self._buffer[: self._filled])
-
-    def _of(self, k: int) -> int:
-        return int(np.searchsorted(self._starts, k, side="right")) - 1
 
     def _fetch(self, segment: int) -> None:
         """Replay a segment, from the last checkpoint before it; on the way, keep what the ones before will need."""
         nearest = max(s for s in self._kept if s <= segment)
-        wanted = segment - nearest
-        while len(self._kept) + wanted > self._slots() and max(self._kept) > segment:
+        ahead = segment - nearest
+        while len(self._kept) + ahead > self._slots() and max(self._kept) > segment:
             del self._kept[max(self._kept)]
-        self._plan = self._schedule(nearest, wanted + 1, self._slots() - len(self._kept))
-        self._again(nearest, [*self._starts, self.points][segment + 1])
+        self._plan = self._schedule(nearest, ahead + 1, self._slots() - len(self._kept))
+        self._replay_from(nearest, [*self._starts, self.points][segment + 1])
 
-    def _again(self, segment: int, stop: int, visit: See | None = None) -> None:
+    def _replay_from(self, segment: int, stop: int, visit: See | None = None) -> None:
         """Replay from a checkpoint to a point, with a look at each segment that is left behind."""
         self._segment, self._filled, self._stop, self._visit = segment, 0, stop, visit
         try:

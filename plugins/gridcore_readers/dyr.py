@@ -23,7 +23,7 @@ from typing import Any
 
 from gridcore.case import Case
 from gridcore.contract import Device, Field, Load, Record, Source
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
 
@@ -71,8 +71,16 @@ class Model:
 
 def available() -> dict[str, type[Device]]:
     """The device classes that say the order of their record, by model."""
-    found = {name: devices[name] for name in devices}
-    return {name.upper(): cls for name, cls in found.items() if cls.dyr}
+    return {name.upper(): devices[name] for name in devices if order(devices[name])}
+
+
+def order(cls: type[Device]) -> tuple[str | None, ...]:
+    """What a record has after bus, model and id, by the class attribute ``dyr``; nothing where there is none.
+
+    An entry is the name of a parameter or field, ``"TI cycles"`` where the record's unit is not the declared one, or
+    None for a value that the model does not use.
+    """
+    return getattr(cls, "dyr", ())
 
 
 def read_models(path: Path) -> tuple[list[Model], list[str]]:
@@ -275,8 +283,13 @@ class _Extension:
         return found[0] if found else None
 
     def _count(self, model: Model) -> None:
-        """A record has as many values as its model."""
-        names, words = self.classes[model.name].dyr, model.values
+        """A record has as many values as its model, and those are its own."""
+        cls, words = self.classes[model.name], model.values
+        names = order(cls)
+        for entry in names:
+            name = (entry or "").partition(" ")[0]
+            if name and name not in cls.declares.params and name not in cls.declares.fields:
+                raise DeviceError(f"{cls.__name__}: dyr: {name!r} is not a Param or Field")
         if len(words) != len(names):
             missing = [name or "(not used)" for name in names[len(words):]]
             what = f"missing: {', '.join(missing)}" if missing else "these are too many"
@@ -284,7 +297,7 @@ class _Extension:
 
     def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
         values: dict[str, float | str] = {}
-        for n, (entry, word) in enumerate(zip(cls.dyr, model.values)):
+        for n, (entry, word) in enumerate(zip(order(cls), model.values)):
             name, _, unit = (entry or "").partition(" ")
             number = self._number(model, name or f"value {n + 1}", word)
             if not name:

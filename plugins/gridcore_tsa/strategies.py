@@ -71,10 +71,9 @@ class Strategy(Replay):
         self._read = np.flatnonzero(np.diff(self.C.indptr))
         self._history: list[tuple[float, np.ndarray]] = []
 
-    def point(self, k: int) -> Point:
-        if k not in self._cache:
-            self.work.jacobian()
-        return super().point(k)
+    def inner(self, X: np.ndarray, t: float, k: int) -> Point:
+        self.work.jacobian()
+        return super().inner(X, t, k)
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """One set of factors, for the steps and for their sensitivities."""

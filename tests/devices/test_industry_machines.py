@@ -12,8 +12,7 @@ from scipy.optimize import fsolve
 from standalone import Alone
 
 import gridcore as gc
-from gridcore.contract import Device
-from gridcore.errors import DeviceError, GridcoreError
+from gridcore.errors import GridcoreError
 from gridcore.testing import examine
 from gridcore_devices import GENCLS, GENROE, GENROU, GENSAL, Classical
 
@@ -361,8 +360,3 @@ def test_records_are_in_the_order_of_the_industry():
     assert GENROE.dyr == GENROU.dyr
     assert [name for name in GENROU.dyr if name not in ("Tq0p", "Xqp")] == list(GENSAL.dyr)
     assert GENCLS.dyr == ("H", "D")
-
-
-def test_a_record_order_that_names_nothing_is_refused():
-    with pytest.raises(DeviceError, match="H2"):
-        type("Wrong", (Device,), {"dyr": ("H2",), "__module__": __name__})

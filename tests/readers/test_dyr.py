@@ -9,7 +9,7 @@ from shared_data import shared
 import gridcore as gc
 from gridcore.case import validate
 from gridcore.commands.main import gridcore as command
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, DeviceError
 from gridcore_readers import dyr
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
@@ -195,6 +195,12 @@ def test_a_malformed_file_is_told_with_its_place(read, text, says):
     with pytest.raises(CaseError, match=r"x\.dyr: .*" + says) as caught:
         read(text)
     assert "\n" not in str(caught.value)
+
+
+def test_an_order_that_names_nothing_is_refused(read):
+    wrong = type("TGOV1", (gc.Device,), {"dyr": ("R", None)})
+    with gc.registered(wrong), pytest.raises(DeviceError, match=r"TGOV1: dyr: 'R' is not"):
+        read()
 
 
 # Files of others ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from scenes import DEVICES
 from studies import compare
 
 from gridcore.case import validate
-from gridcore.registry import devices
+from gridcore_readers import dyr
 
 
 @pytest.fixture(autouse=True)
@@ -32,4 +32,4 @@ def test_every_model_of_the_industry_is_in_a_study_and_some_of_its_parameters_wi
         study = make()
         model = {i.id: i.device.__name__ for i in validate(study.case).records}
         asked |= {model[name.rpartition(".")[0]] for name in study.wrt}
-    assert not {name for name in devices if devices[name].dyr} - asked
+    assert not {cls.__name__ for cls in dyr.available().values()} - asked

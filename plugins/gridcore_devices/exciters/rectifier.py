@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Change, Signal
+from gridcore.contract import Block, Signal
 
 
 class Rectifier(Block):
@@ -43,12 +43,11 @@ class Rectifier(Block):
         def margin(s: Any) -> Any:
             return V(s) - load(s)
 
-        self.branches(mode, [
-            Change(f"{self.name}_unloaded", load, -1, 0, -1, "the field current turns negative"),
-            Change(f"{self.name}_loaded", load, 1, -1, 0, "the field current turns positive"),
-            Change(f"{self.name}_shorted", margin, -1, 0, 1, "the field current shorts the rectifier"),
-            Change(f"{self.name}_conducts", margin, 1, 1, 0, "the rectifier gives voltage again")],
-            f"-1 without load, 1 shorted: {self.words}", settles=True)
+        self.mode(mode, f"-1 without load, 1 shorted: {self.words}")
+        self.change("unloaded", load, -1, mode, 0, -1, "the field current turns negative")
+        self.change("loaded", load, 1, mode, -1, 0, "the field current turns positive")
+        self.change("shorted", margin, -1, mode, 0, 1, "the field current shorts the rectifier")
+        self.change("conducts", margin, 1, mode, 1, 0, "the rectifier gives voltage again")
         self.output(lambda s: np.where(getattr(s, mode) == 0, loaded(V(s), load(s)),
                                        np.where(getattr(s, mode) < 0, V(s), 0.0)))
 
