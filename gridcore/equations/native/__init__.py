@@ -30,7 +30,7 @@ def load(sources: Sequence[str]) -> tuple[Runtime, list[Kernels]]:
     libraries : list of Library or Interpreter
         One for each source.
     """
-    libraries = compile_libraries([_source(), *sources])
+    libraries = compile_libraries([SOURCE.read_text(), *sources])
     if libraries is None:
         return FALLBACK, [INTERPRETER] * len(sources)
     return Native(libraries[0]), [*libraries[1:]]
@@ -39,11 +39,6 @@ def load(sources: Sequence[str]) -> tuple[Runtime, list[Kernels]]:
 def runtime() -> Runtime:
     """The loops alone."""
     return _runtime(compiler_path())
-
-
-@functools.cache
-def _source() -> str:
-    return SOURCE.read_text()
 
 
 @functools.cache
