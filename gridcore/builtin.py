@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 
 from .case import BranchTrip, BusFault, ParameterStep, Ramp, Trip
@@ -22,13 +21,6 @@ def register_devices(register: Register) -> None:
 def register_integrators(register: Register) -> None:
     """The theta method."""
     register("theta", "gridcore.integrate.theta.step:Theta")
-
-
-@hookimpl
-def register_linear_solvers(register: Register) -> None:
-    """KLU of SuiteSparse, where nbklu is there."""
-    if find_spec("nbklu"):
-        register("klu", "gridcore.linear.klu:KLU")
 
 
 @hookimpl
