@@ -61,22 +61,6 @@ def register_jump_rules(register: Register) -> None:
 
 
 @hookimpl
-def register_objective_kinds(register: Register) -> None:
-    """Kinds of objective files."""
-    register("terminal", "gridcore.sensitivity.objective_files:terminal", shaped=True)
-    register("integral", "gridcore.sensitivity.objective_files:integral", shaped=True)
-    register("sampled", "gridcore.sensitivity.objective_files:sampled", ("data", "column", "time"))
-
-
-@hookimpl
-def register_objective_shapes(register: Register) -> None:
-    """Shapes of objective files."""
-    register("value", "gridcore.sensitivity.objective_files:value")
-    register("square", "gridcore.sensitivity.objective_files:square", ("reference",))
-    register("band violation", "gridcore.sensitivity.objective_files:band_violation", ("low", "high", "power"))
-
-
-@hookimpl
 def register_exporters(register: Register) -> None:
     """A run whole, to be loaded again; and a table of text."""
     register(".nc", "gridcore.results.store:save")
@@ -89,4 +73,3 @@ def register_commands(register: Register) -> None:
     for verb in ("run", "pf", "doctor", "convert", "export"):
         register(verb, f"gridcore.commands.main:{verb}")
     register("plugins", "gridcore.commands.main:list_plugins")
-    register("grad", "gridcore.commands.grad:grad")

@@ -92,7 +92,7 @@ def register_objective_kinds(register: Register) -> None:
 @hookspec
 def register_objective_shapes(register: Register) -> None:
     """``register(name, make, fields=())``: a ``shape`` of objective files: ``make(table, quantity)`` is the
-    :class:`gridcore.sensitivity.objective_files.Density` of a quantity.
+    ``Density`` of a quantity.
     """
 
 

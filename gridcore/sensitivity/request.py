@@ -119,6 +119,12 @@ def table(objectives: Sequence[Objective], values: np.ndarray, wanted: Wanted,
                 "objective_unit": ("objective", [o.unit for o in objectives]), **wanted.coordinates()})
 
 
+def products(gradient: xr.DataArray) -> np.ndarray:
+    """(objectives, parameters): derivative times parameter, what a change of the parameter by its own size does."""
+    with np.errstate(invalid="ignore"):  # an event that never comes: nothing times infinity
+        return np.nan_to_num(gradient.values * gradient["at"].values, posinf=0.0, neginf=0.0)
+
+
 class CoincidenceWarning(UserWarning):
     """A derivative in the time of an event is zero because the event moves with another."""
 
