@@ -62,9 +62,8 @@ def register_jump_rules(register: Register) -> None:
 
 @hookimpl
 def register_exporters(register: Register) -> None:
-    """A run whole, to be loaded again; and a table of text."""
+    """A run whole, to be loaded again."""
     register(".nc", "gridcore.results.store:save")
-    register(".csv", "gridcore.results.export:to_csv")
 
 
 @hookimpl

@@ -103,7 +103,9 @@ def register_plots(register: Register) -> None:
 
 @hookspec
 def register_exporters(register: Register) -> None:
-    """``register(suffix, write)``: ``write(run, path)`` is what ``run.save("x" + suffix)`` does."""
+    """``register(suffix, write)``: ``write(run, path)`` is what ``run.save("x" + suffix)`` does; its keyword-only
+    parameters are options of that.
+    """
 
 
 @hookspec
