@@ -24,18 +24,6 @@ def register_integrators(register: Register) -> None:
 
 
 @hookimpl
-def register_readers(register: Register) -> None:
-    """The format of gridcore itself."""
-    register(".toml", "gridcore.case.native:read", "gridcore.case.native:write")
-
-
-@hookimpl
-def register_companions(register: Register) -> None:
-    """Rows in gridcore's own format: the events of a study."""
-    register(".toml", "gridcore.case.native:extend")
-
-
-@hookimpl
 def register_cases(register: Register) -> None:
     """The cases that come with gridcore."""
     try:
