@@ -109,9 +109,6 @@ SAME_TIME = _row(
 SAME_LENGTH = _row(
     "SAME_LENGTH", 1e-3, "of a step's length", "factors and pivots of a step serve another of the same length",
     "they precondition at a rate of this size: three digits an iteration", moves=1e-9)
-TINY_STEP = _row(
-    "TINY_STEP", 1e-3, "of a step of the grid", "the slope of a shorter step predicts nothing",
-    "its slope has lost three digits of those that the predictor needs", moves=1e-9)
 
 # ---------------------------------------------------------------- events
 
