@@ -241,7 +241,7 @@ def _find_operating_point(system: System, Z: np.ndarray, enforce_q_limits: bool)
         flow, dispatch.ids if dispatch else [], iterations,
         residual=float(np.max(np.abs(F[~equations.moving()]), initial=0.0)),
         violations=[f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
-                    for k in np.flatnonzero(system.switching.across(Z, numerics.INITIAL))],
+                    for k in np.flatnonzero(system.switching.across(Z))],
         timings={"power flow": solved - began, "initialisation": time.perf_counter() - solved},
         dispatch=dispatch, enforce_q_limits=enforce_q_limits)
 
@@ -251,7 +251,7 @@ def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspa
     iterations, switching = equations.solve(Z, ws), system.switching
     settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
     for _ in range(_SETTLINGS):
-        across = settles & switching.across(Z, numerics.INITIAL) if settles.any() else settles
+        across = settles & switching.across(Z) if settles.any() else settles
         if not across.any():
             return iterations
         switching.apply(Z, [switching.guards[k] for k in np.flatnonzero(across)])

@@ -25,14 +25,13 @@ from .objective import (
     functions,
     trace,
 )
-from .objective_files import load_objectives
 from .operators import Replay, ResolveOperator, carried_parameters
 from .quadrature import Sampling, Steps, Taken
-from .request import Wanted, replayable, table, unit_of, warn_of_coincidence
+from .request import Wanted, products, replayable, table, unit_of, warn_of_coincidence
 
 __all__ = [
     "At", "Continuous", "Discrete", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
     "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Steps", "Sum", "Taken", "Tally", "Term", "Terminal",
     "Traced", "Wanted", "Weights", "adjoint", "carried_parameters", "differences", "evaluate", "functions",
-    "load_objectives", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
+    "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
 ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from .. import numerics
 from ..equations import Batch, Batches, Direct, Group, Layout, Trace, function_of
 from .islands import Islands
 
@@ -138,9 +139,9 @@ class Switching:
         active[self._when_of[Z[self._when_at] != self._when_is]] = False
         return active
 
-    def across(self, Z: np.ndarray, margin: float) -> np.ndarray:
-        """Which guards would fire at Z at once, being across by more than the margin: (n_guards,) bool."""
-        gamma = self.values(Z)
+    def across(self, Z: np.ndarray, margin: float | None = None) -> np.ndarray:
+        """Which guards would fire at Z at once, (n_guards,) bool; by default those that break what is at rest."""
+        gamma, margin = self.values(Z), numerics.INITIAL if margin is None else margin
         return np.asarray(self.active(Z) & (self.directions != 0) & (np.sign(gamma) == self.directions)
                           & (np.abs(gamma) > margin))
 
