@@ -58,7 +58,7 @@ def test_a_struct_of_another_size_is_refused(name, monkeypatch):
 
 @needs_compiler
 def test_a_field_that_is_forgotten_is_refused():
-    with pytest.raises(TypeError, match="Pattern has the fields"):
+    with pytest.raises(TypeError, match="pattern has the fields"):
         runtime().pattern(n_rows=3)
 
 

@@ -18,33 +18,20 @@ from .library import Library, address
 
 SOURCE = Path(__file__).with_name("runtime.c")
 
+
 def _fields(integers: str, pointers: str) -> list[tuple[str, type]]:
     return [*((name, ctypes.c_long) for name in integers.split()),
             *((name, ctypes.c_void_p) for name in pointers.split())]
 
 
-class Batch(ctypes.Structure):
-    """A kernel, and where its inputs, outputs and rows are."""
-
-    _fields_ = [("run", ctypes.c_void_p), *_fields("count", "gather scatter rows")]
-
-
-class Plan(ctypes.Structure):
-    """All that the equations of a system are evaluated from and into."""
-
-    _fields_ = _fields("n nnz n_rhs n_jac n_linear",
-                       "rhs jac linear_rows linear_ptr linear_cols linear_values linear_constant "
-                       "row_of diagonal linear_matrix Z F R A mass c base minus_c scale")
-
-
-class Pattern(ctypes.Structure):
-    """The pattern of a matrix by columns and by rows, with values and work of its own."""
-
-    _fields_ = _fields("n_rows n_columns entries n_used n_read n_diagonal",
-                       "ptr row used read row_ptr column place at diagonal values work")
-
-
-STRUCTS = {"batch": Batch, "plan": Plan, "pattern": Pattern}
+STRUCTS: dict[str, Any] = {
+    name: type(name, (ctypes.Structure,), {"_fields_": _fields(integers, pointers)}) for name, integers, pointers in (
+        ("batch", "count", "run gather scatter rows"),
+        ("plan", "n nnz n_rhs n_jac n_linear",
+         "rhs jac linear_rows linear_ptr linear_cols linear_values linear_constant row_of diagonal linear_matrix "
+         "Z F R A mass c base minus_c scale"),
+        ("pattern", "n_rows n_columns entries n_used n_read n_diagonal",
+         "ptr row used read row_ptr column place at diagonal values work"))}
 
 # name: arguments, and the result where there is one; p: a pointer, l: long, i: int, d: double
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
@@ -54,10 +41,6 @@ FUNCTIONS = {
     "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
     "step_transposed": "lpppppppppppp",
 }
-
-
-def _types(letters: str) -> list[Any]:
-    return [_TYPES[letter] for letter in letters]
 
 
 class Handle(ctypes.c_void_p):
@@ -72,19 +55,10 @@ class Handle(ctypes.c_void_p):
 
 
 class Native:
-    """The compiled loops.
+    """The compiled loops: the functions of ``runtime.c`` without their prefix, for its :class:`.Library`.
 
-    Parameters
-    ----------
-    library : Library
-        Of :data:`SOURCE`.
-
-    Attributes
-    ----------
-    add, rhs, residual, ... : callables
-        The functions of ``runtime.c`` without their prefix; they give up the interpreter's lock, and have no memory.
-    width : int
-        Rows that a block of ``times`` has: what a row of its work array must hold.
+    They give up the interpreter's lock, and have no memory. `width` is the number of rows that a block of ``times``
+    has: what a row of its work array must hold.
 
     Raises
     ------
@@ -103,7 +77,8 @@ class Native:
         self.width = sizes[-1]
         for name, letters in FUNCTIONS.items():
             arguments, _, result = letters.partition(" ")
-            setattr(self, name, library.function(f"gc_{name}", _TYPES.get(result), _types(arguments)))
+            types = [_TYPES[letter] for letter in arguments]
+            setattr(self, name, library.function(f"gc_{name}", _TYPES.get(result), types))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from . import runtime
@@ -118,7 +93,7 @@ class Native:
     @staticmethod
     def table(batches: Sequence[Any]) -> Handle:
         """The batches, each with its ``kernel``, as ``add`` takes them."""
-        table = (Batch * max(len(batches), 1))()
+        table = (STRUCTS["batch"] * max(len(batches), 1))()
         for entry, batch in zip(table, batches, strict=False):
             entry.run = ctypes.cast(batch.kernel, ctypes.c_void_p)
             entry.count, entry.gather, entry.scatter = batch.count, address(batch.gather), address(batch.scatter)
@@ -127,17 +102,18 @@ class Native:
 
     @staticmethod
     def plan(**fields: Any) -> Handle:
-        """All fields of :class:`Plan`, arrays as they are."""
-        return _struct(Plan, fields)
+        """All fields of the struct, arrays as they are: what equations are evaluated from and into."""
+        return _handle("plan", fields)
 
     @staticmethod
     def pattern(**fields: Any) -> Handle:
-        """All fields of :class:`Pattern`, arrays as they are."""
-        return _struct(Pattern, fields)
+        """All fields of the struct, arrays as they are: a matrix by columns and by rows, with buffers of its own."""
+        return _handle("pattern", fields)
 
 
-def _struct(kind: type[ctypes.Structure], fields: dict[str, Any]) -> Handle:
-    if fields.keys() != {name for name, *_ in kind._fields_}:
-        raise TypeError(f"{kind.__name__} has the fields {[name for name, *_ in kind._fields_]}")
-    return Handle(kind(**{name: address(value) if isinstance(value, np.ndarray) else value
-                          for name, value in fields.items()}), **fields)
+def _handle(name: str, fields: dict[str, Any]) -> Handle:
+    struct = STRUCTS[name]
+    if fields.keys() != {field for field, _ in struct._fields_}:
+        raise TypeError(f"{name} has the fields {[field for field, _ in struct._fields_]}")
+    return Handle(struct(**{field: address(value) if isinstance(value, np.ndarray) else value
+                            for field, value in fields.items()}), **fields)

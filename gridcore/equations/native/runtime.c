@@ -7,8 +7,8 @@
 typedef void (*kernel)(long, const double *, const int *, double *, const int *, const double *, const int *);
 
 typedef struct {
-    kernel run;
     long count;
+    kernel run;
     const int *gather, *scatter, *rows;
 } batch;
 
