@@ -130,22 +130,22 @@ class System:
 
     def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """Gradients of the guard functions in the entries of Z at these positions."""
+        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: SparseMap(
+            (len(self.switching.guards), len(columns)), self._guard_entries(columns)))
 
-        def make() -> SparseMap:
-            column_of, parts, first = self.columns(columns), [], 0
-            for group, trace in zip(self.layout.groups, self.traces, strict=True):
-                functions = [e for _, e in trace.guards]
-                rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
-                parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
-                first += rows.size
-            return SparseMap((first, len(columns)), parts)
-
-        return self._maps.get(("guards", np.asarray(columns).tobytes()), make)
+    def _guard_entries(self, columns: Sequence[int] | np.ndarray) -> list[Entries | None]:
+        """The same of each group."""
+        column_of, parts, first = self.columns(columns), [], 0
+        for group, trace in zip(self.layout.groups, self.traces, strict=True):
+            functions = [e for _, e in trace.guards]
+            rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
+            parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
+            first += rows.size
+        return parts
 
     @functools.cached_property
-    def guard_jacobian(self) -> SparseMap:
-        """Gradients of the guard functions in ``[X, t]``, (n_guards, n + 1)."""
-        return self.guard_map([*range(self.n), self.layout.t])
+    def _guards_in_Xt(self) -> list[Entries | None]:
+        return self._guard_entries([*range(self.n), self.layout.t])
 
     def guard_row(self, guard: int) -> GuardRow:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
@@ -154,20 +154,16 @@ class System:
         return self._guard_rows[guard]
 
     def _guard_row(self, guard: int) -> GuardRow:
-        jacobian = self.guard_jacobian
-        for batch in jacobian.batches:
-            assert batch.rows is not None
-            member, entries = np.nonzero((batch.rows == guard) & (batch.scatter < len(jacobian.indices)))
-            if len(member):
-                break
-        else:
+        trigger = self.switching.guards[guard]
+        part, member = self._guards_in_Xt[trigger.group], trigger.member
+        if part is None:
             return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
-        gather, function = batch.gather[member[0]], Direct(batch.function)
-        columns = jacobian.columns[batch.scatter[member[0], entries]]
+        own = np.flatnonzero((part.rows[member] == guard) & (part.columns[member] >= 0))
+        columns, gather, function = part.columns[member, own], part.gather[member], Direct(part.function)
         in_x = columns < self.n
 
         def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            values = function(Z[gather])[entries]
+            values = function(Z[gather])[own]
             return columns[in_x], values[in_x], float(values[~in_x].sum())
 
         return row
