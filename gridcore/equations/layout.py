@@ -40,7 +40,7 @@ class Layout:
     Attributes
     ----------
     instances : list of Instance
-        In the order of the case. Those of a system are structure: values of parameters are in the ``instances`` of an
+        In the order of the case. Those of a system refuse to give ``values``: these are in the ``instances`` of an
         :class:`~gridcore.equilibrium.Equilibrium`.
     number : dict
         Number of an instance by its id.

@@ -34,6 +34,7 @@ from ..equations import (
     function_of,
 )
 from ..equations.native import Runtime, load
+from ..errors import GridcoreError
 from ..kept import Kept
 from ..linear import Analysis, Factors, linear_solver
 from ..network import Network
@@ -43,6 +44,19 @@ from .switching import Switching
 _loaded: Kept[System] = Kept()
 
 GuardRow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]
+
+
+class _Elsewhere(dict[str, float]):
+    """The values of an instance of a layout, which has none: a system is the same whatever they are."""
+
+    def _refuse(self, *_: Any) -> Any:
+        raise GridcoreError("the instances of a layout have no values: those of the parameters are in the instances of "
+                            "the equilibrium, which gc.build gives: system.instances[k].values")
+
+    __contains__ = __getitem__ = __iter__ = __len__ = get = items = keys = values = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Elsewhere, ()
 
 
 class System:
@@ -74,7 +88,7 @@ class System:
 
     def __init__(self, instances: Sequence[Instance], deenergise: bool = False, solver: str | None = None):
         self._solver, self.linear_solver = solver, linear_solver(solver)
-        self.network = Network([replace(instance, values={}) for instance in instances])
+        self.network = Network([replace(instance, values=_Elsewhere()) for instance in instances])
         self.layout = layout = Layout(self.network)
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
@@ -219,8 +233,8 @@ class System:
         rhs: dict[int, Batch] = {}
         for k in kept:
             group, trace = layout.groups[k], self.traces[k]
-            function, gather = function_of("rhs", layout, group, trace, [e for _, e in trace.rows])
-            rhs[k] = Batch(function, gather, self.rows(group, trace))
+            rhs[k] = Batch(*function_of("rhs", layout, group, trace, [e for _, e in trace.rows]),
+                           self.rows(group, trace))
         linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
             k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
         guards = iter(self.switching.batches)
