@@ -107,8 +107,8 @@ class Dispatch:
         S = np.zeros(len(self.numbers), dtype=complex)
         for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True):
             if trace.scheduled is not None:
-                function, gather = function_of("scheduled", self.system.layout, group, trace, trace.scheduled)
-                values = Batch(function, gather, np.zeros((len(group), 2))).values(self.Z)
+                function = function_of("scheduled", self.system.layout, group, trace, trace.scheduled)
+                values = Batch(*function, np.zeros((len(group), 2))).values(self.Z)
                 np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
         return S
 

@@ -53,7 +53,7 @@ class Equilibrium:
         The structure; its ``network``, ``layout``, ``traces``, ``islands``, ``switching`` and number ``n`` of unknowns
         are at hand here, too.
     case : Case
-    instances : sequence of Instance
+    instances : tuple of Instance
         The validated records, in the order of the layout.
     Z0 : (size,) array
         The buffer ``[X; p; modes; t]`` at t0.
@@ -172,17 +172,9 @@ class Equilibrium:
         return number, name
 
     def holding(self, at: np.ndarray, values: np.ndarray) -> Equilibrium:
-        """The same with differential variables at given initial values, the algebraic ones solved again.
+        """The same with the differential variables `at` these positions in Z at given initial values, (k,) each.
 
-        Parameters
-        ----------
-        at : (k,) int array
-            Positions in Z.
-        values : (k,) array
-
-        Raises
-        ------
-        ConvergenceError
+        The algebraic variables are solved again; where that fails, there is a ConvergenceError.
         """
         ws = self.workspace()
         ws.Z[at] = values

@@ -124,8 +124,8 @@ class Switching:
                     words, guard.settles and not is_cancel))
                 if not is_cancel:
                     conditions += [(row, int(at[k]), value) for at, value in when[name]]
-        function, gather = function_of("guards", layout, group, trace, [e for _, e in trace.guards])
-        return Batch(function, gather, first + np.arange(len(group) * len(names)).reshape(len(group), -1))
+        return Batch(*function_of("guards", layout, group, trace, [e for _, e in trace.guards]),
+                     first + np.arange(len(group) * len(names)).reshape(len(group), -1))
 
     def values(self, Z: np.ndarray) -> np.ndarray:
         """Guard functions at Z, (n_guards,)."""
@@ -152,8 +152,8 @@ class Switching:
             group, trace = self.layout.groups[trigger.group], self.traces[trigger.group]
             actions = trace.actions(trigger.item)
             targets = np.stack([self.layout.target(group, *symbol) for symbol, _ in actions], axis=1)
-            function, gather = function_of("change", self.layout, group, trace, [value for _, value in actions])
-            self._changes[key] = Change(function, gather, targets)
+            self._changes[key] = Change(
+                *function_of("change", self.layout, group, trace, [value for _, value in actions]), targets)
         return self._changes[key]
 
     def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:
