@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .contract.node import Port as Port
     from .contract.record import Record as Record
     from .equilibrium.build import build as build
-    from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
     from .integrate.retrace import retrace as retrace
     from .integrate.simulate import simulate as simulate
@@ -68,7 +67,6 @@ _CONTENTS = {
     # from the case to results
     "equilibrium.build": ("build",),
     "system.system": ("System",),
-    "equilibrium.widen_limits": ("widen_limits",),
     "integrate.simulate": ("simulate",),
     "integrate.retrace": ("retrace",),
     "results.run": ("Run", "load_run"),

@@ -11,19 +11,13 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_MOST = 16
 
 
 class Kept(Generic[T]):
-    """The results asked for last, by key. The key must say all that a result depends on; results are never changed.
+    """The results asked for last, by key. The key must say all that a result depends on; results are never changed."""
 
-    Parameters
-    ----------
-    most : int
-        How many are kept.
-    """
-
-    def __init__(self, most: int = 16):
-        self._most = most
+    def __init__(self) -> None:
         self._found: dict[Hashable, T] = {}
         self._lock = threading.RLock()
 
@@ -31,20 +25,14 @@ class Kept(Generic[T]):
         """What `make` gives, or gave before for this key."""
         with self._lock:
             found = self._found.pop(key) if key in self._found else make()
-            while len(self._found) >= self._most:  # what was asked for longest ago
+            while len(self._found) >= _MOST:  # what was asked for longest ago
                 self._found.pop(next(iter(self._found)))
             self._found[key] = found
             return found
 
 
 class KeptFor(Generic[T]):
-    """As :class:`Kept`, for each owner, with which it goes.
-
-    Parameters
-    ----------
-    what : str
-        A name that no other has.
-    """
+    """As :class:`Kept`, for each owner, with which it goes; `what` is a name that no other has."""
 
     def __init__(self, what: str):
         self._attribute = f"_kept_{what}"

@@ -10,27 +10,16 @@ Modules read ``numerics.NAME`` when they need it, so that a test can vary one.
 
 from __future__ import annotations
 
+import functools
 import sys
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Tolerance:
-    """A row of the table.
+class Tolerance(NamedTuple):
+    """A row of the table: the value is a multiple of the unit, and follows from what is said there.
 
-    Attributes
-    ----------
-    name : str
-        Of the constant.
-    value : float
-    unit : str
-        What the value is a multiple of.
-    meaning : str
-    follows : str
-        What the value follows from.
-    moves : float or None
-        Of one that acts on runs or their derivatives: made ten times larger or smaller, it moves results of three
-        studies by less than this, relative to ``scale + |x|``. None for one that does not act there.
+    One that acts on runs or their derivatives, made ten times larger or smaller, ``moves`` results of three studies by
+    less than this, relative to ``scale + |x|``; None for one that does not act there.
     """
 
     name: str
@@ -38,172 +27,119 @@ class Tolerance:
     unit: str
     meaning: str
     follows: str
-    moves: float | None = None
+    moves: float | None
 
 
 TABLE: dict[str, list[Tolerance]] = {}
 
 
-class _Section:
-    """A part of the table, which is filled row by row."""
-
-    def __init__(self, title: str):
-        self.rows = TABLE.setdefault(title, [])
-
-    def __call__(self, name: str, value: float, unit: str, meaning: str, follows: str,
-                 moves: float | None = None) -> float:
-        self.rows.append(Tolerance(name, value, unit, meaning, follows, moves))
-        return value
+def _add(section: str, name: str, value: float, unit: str, meaning: str, follows: str,
+         moves: float | None = None) -> float:
+    TABLE.setdefault(section, []).append(Tolerance(name, value, unit, meaning, follows, moves))
+    return value
 
 
-# ---------------------------------------------------------------- arithmetic
-
-_row = _Section("Arithmetic")
+_row = functools.partial(_add, "Arithmetic")
 
 EPS = _row("EPS", sys.float_info.epsilon, "of a number", "spacing of floating-point numbers", "IEEE 754, double")
-ROUND_OFF = _row(
-    "ROUND_OFF", 1e-14, "of the terms of a sum", "what arithmetic leaves of a sum that is zero",
-    "45 EPS, to be safe: in runs of up to 2000 buses less than a tenth of an estimate with EPS was found", moves=1e-9)
-ZERO_SQUARE = _row(
-    "ZERO_SQUARE", 1e-100, "pu²", "added to the square of a voltage, which may then be divided by",
-    "smaller than the round-off of any square that is not zero, and its reciprocal is still a number")
+ROUND_OFF = _row("ROUND_OFF", 1e-14, "of the terms of a sum", "what arithmetic leaves of a sum that is zero",
+                 "45 EPS, to be safe: in runs of up to 2000 buses less than a tenth of an estimate with EPS was found",
+                 moves=1e-9)
+ZERO_SQUARE = _row("ZERO_SQUARE", 1e-100, "pu²", "added to the square of a voltage, which may then be divided by",
+                   "smaller than the round-off of any square that is not zero, and its reciprocal is still a number")
 
-# ---------------------------------------------------------------- Newton's method
+_row = functools.partial(_add, "Newton's method of a step", moves=1e-9)
 
-_row = _Section("Newton's method of a step")
+NEWTON_REMAINS = _row("NEWTON_REMAINS", ROUND_OFF, "scale + abs(x)", "error that the last correction may leave",
+                      "ROUND_OFF: less cannot be told from it")
+NEWTON = _row("NEWTON", 1e-12, "scale + abs(x)", "a correction this small that no longer shrinks fast is round-off",
+              "100 NEWTON_REMAINS: round-off of X behind a condition of 100")
+NEWTON_ROUND_OFF = _row("NEWTON_ROUND_OFF", 10 * NEWTON, "scale + abs(x)",
+                        "the largest round-off of corrections that later solves of a run take for granted",
+                        "10 NEWTON: what is larger is fought again in every step")
+NEWTON_FLOOR = _row("NEWTON_FLOOR", 1e-9, "scale + abs(x)",
+                    "a correction this small is accepted if new factors do not shrink it",
+                    "1000 NEWTON: round-off of equations whose matrix is nearly singular")
+NEWTON_TELLING = _row("NEWTON_TELLING", 100.0, "of the round-off of corrections",
+                      "a first correction above this tells, with the second, the rate at which old factors converge",
+                      "below it the second one is round-off itself")
+NEWTON_FAST = _row("NEWTON_FAST", 0.2, "of the last correction", "a correction larger than this asks for new factors",
+                   "at a rate of 0.2 a digit costs 1.4 solves; a factorisation costs two or more")
+RESIDUAL_FLOOR = _row("RESIDUAL_FLOOR", NEWTON_FLOOR, "unit of the equation",
+                      "steps are not halved for residuals below this",
+                      "NEWTON_FLOOR, for equations of slope one: round-off may keep such residuals from falling")
+SHORTEST_STEP = _row("SHORTEST_STEP", 1e-3, "of Newton's step", "the shortest step of a line search",
+                     "what does not fall within ten halvings does not fall along this direction")
 
-NEWTON_REMAINS = _row(
-    "NEWTON_REMAINS", ROUND_OFF, "scale + abs(x)", "error that the last correction may leave",
-    "ROUND_OFF: less cannot be told from it", moves=1e-9)
-NEWTON = _row(
-    "NEWTON", 1e-12, "scale + abs(x)", "a correction this small that no longer shrinks fast is round-off",
-    "100 NEWTON_REMAINS: round-off of X behind a condition of 100", moves=1e-9)
-NEWTON_ROUND_OFF = _row(
-    "NEWTON_ROUND_OFF", 10 * NEWTON, "scale + abs(x)",
-    "the largest round-off of corrections that later solves of a run take for granted",
-    "10 NEWTON: what is larger is fought again in every step", moves=1e-9)
-NEWTON_FLOOR = _row(
-    "NEWTON_FLOOR", 1e-9, "scale + abs(x)", "a correction this small is accepted if new factors do not shrink it",
-    "1000 NEWTON: round-off of equations whose matrix is nearly singular", moves=1e-9)
-NEWTON_TELLING = _row(
-    "NEWTON_TELLING", 100.0, "of the round-off of corrections",
-    "a first correction above this tells, with the second, the rate at which old factors converge",
-    "below it the second one is round-off itself", moves=1e-9)
-NEWTON_FAST = _row(
-    "NEWTON_FAST", 0.2, "of the last correction", "a correction larger than this asks for new factors",
-    "at a rate of 0.2 a digit costs 1.4 solves; a factorisation costs two or more", moves=1e-9)
-RESIDUAL_FLOOR = _row(
-    "RESIDUAL_FLOOR", NEWTON_FLOOR, "unit of the equation", "steps are not halved for residuals below this",
-    "NEWTON_FLOOR, for equations of slope one: round-off may keep such residuals from falling", moves=1e-9)
-SHORTEST_STEP = _row(
-    "SHORTEST_STEP", 1e-3, "of Newton's step", "the shortest step of a line search",
-    "what does not fall within ten halvings does not fall along this direction", moves=1e-9)
+_row = functools.partial(_add, "Steps", moves=1e-9)
 
-# ---------------------------------------------------------------- steps
+SAME_TIME = _row("SAME_TIME", 1e-9, "of a step", "times closer than this are one time",
+                 "above the round-off of sums of steps, up to 1e6 of them, and below what any result shows")
+SAME_LENGTH = _row("SAME_LENGTH", 1e-3, "of a step's length",
+                   "factors and pivots of a step serve another of the same length",
+                   "they precondition at a rate of this size: three digits an iteration")
 
-_row = _Section("Steps")
+_row = functools.partial(_add, "Events", moves=1e-9)
 
-SAME_TIME = _row(
-    "SAME_TIME", 1e-9, "of a step", "times closer than this are one time",
-    "above the round-off of sums of steps, up to 1e6 of them, and below what any result shows", moves=1e-9)
-SAME_LENGTH = _row(
-    "SAME_LENGTH", 1e-3, "of a step's length", "factors and pivots of a step serve another of the same length",
-    "they precondition at a rate of this size: three digits an iteration", moves=1e-9)
-TINY_STEP = _row(
-    "TINY_STEP", 1e-3, "of a step of the grid", "the slope of a shorter step predicts nothing",
-    "its slope has lost three digits of those that the predictor needs", moves=1e-9)
+LOCATION = _row("LOCATION", 1e-13, "of the step in which the crossing is",
+                "a correction of a located time this small that no longer shrinks is round-off",
+                "10 ROUND_OFF: the guard at both ends of the step is known no better")
+TIME_ROUND_OFF = _row("TIME_ROUND_OFF", 1e-16, "of the time", "a correction of a located time that ends the search",
+                      "below EPS / 2: it changes no time")
+NOISY_LOCATION = _row("NOISY_LOCATION", SAME_TIME, "of the step",
+                      "the largest correction that a guard's own round-off may excuse",
+                      "SAME_TIME: an error within it changes no order of events")
+GUARD_TERMS = _row("GUARD_TERMS", 4 * EPS, "of the terms of a guard", "round-off of a guard evaluated by itself",
+                   "a rounding for each of a few terms")
+GUARD_ZERO = _row("GUARD_ZERO", SAME_TIME, "of the guard at the end of the step",
+                  "a step begins with a guard this small at zero",
+                  "SAME_TIME: at a constant speed that is when it was there")
+BESIDE_A_ZERO = _row("BESIDE_A_ZERO", 1e-6, "of the bracket",
+                     "how far beside an exact zero of a guard its direction is looked at",
+                     "there its value is a million times the round-off of the bracket's ends")
+GUARD_LEAST = _row("GUARD_LEAST", NEWTON, "scale of what the guard reads", "values of any guard below this are zero",
+                   "NEWTON: its variables are known no better, and its constants may hide from its derivatives")
+GUARD_LARGE = _row("GUARD_LARGE", 1e-3, "unit of the guard", "values above this are not compared with round-off",
+                   "no estimate of round-off comes near it; it saves the estimate")
+JUMP_OF_STATE = _row("JUMP_OF_STATE", NEWTON_FLOOR, "scale + abs(x)",
+                     "a limit that moved its state by more in a switch has jumped",
+                     "NEWTON_FLOOR: the largest error that the algebraic equations may leave")
+AT_REST = _row("AT_REST", 1e-9, "unit of the state / s", "a rate this small points neither into a limit nor out of it",
+               "a state of size one takes 1e9 s to move by its size")
 
-# ---------------------------------------------------------------- events
-
-_row = _Section("Events")
-
-LOCATION = _row(
-    "LOCATION", 1e-13, "of the step in which the crossing is",
-    "a correction of a located time this small that no longer shrinks is round-off",
-    "10 ROUND_OFF: the guard at both ends of the step is known no better", moves=1e-9)
-TIME_ROUND_OFF = _row(
-    "TIME_ROUND_OFF", 1e-16, "of the time", "a correction of a located time that ends the search",
-    "below EPS / 2: it changes no time", moves=1e-9)
-NOISY_LOCATION = _row(
-    "NOISY_LOCATION", SAME_TIME, "of the step", "the largest correction that a guard's own round-off may excuse",
-    "SAME_TIME: an error within it changes no order of events", moves=1e-9)
-GUARD_TERMS = _row(
-    "GUARD_TERMS", 4 * EPS, "of the terms of a guard", "round-off of a guard evaluated by itself",
-    "a rounding for each of a few terms", moves=1e-9)
-GUARD_ZERO = _row(
-    "GUARD_ZERO", SAME_TIME, "of the guard at the end of the step", "a step begins with a guard this small at zero",
-    "SAME_TIME: at a constant speed that is when it was there", moves=1e-9)
-BESIDE_A_ZERO = _row(
-    "BESIDE_A_ZERO", 1e-6, "of the bracket", "how far beside an exact zero of a guard its direction is looked at",
-    "there its value is a million times the round-off of the bracket's ends", moves=1e-9)
-GUARD_LEAST = _row(
-    "GUARD_LEAST", NEWTON, "scale of what the guard reads", "values of any guard below this are zero",
-    "NEWTON: its variables are known no better, and its constants may hide from its derivatives", moves=1e-9)
-GUARD_LARGE = _row(
-    "GUARD_LARGE", 1e-3, "unit of the guard", "values above this are not compared with round-off",
-    "no estimate of round-off comes near it; it saves the estimate", moves=1e-9)
-JUMP_OF_STATE = _row(
-    "JUMP_OF_STATE", NEWTON_FLOOR, "scale + abs(x)", "a limit that moved its state by more in a switch has jumped",
-    "NEWTON_FLOOR: the largest error that the algebraic equations may leave", moves=1e-9)
-AT_REST = _row(
-    "AT_REST", 1e-9, "unit of the state / s", "a rate this small points neither into a limit nor out of it",
-    "a state of size one takes 1e9 s to move by its size", moves=1e-9)
-
-# ---------------------------------------------------------------- the operating point
-
-_row = _Section("Power flow and initial state")
+_row = functools.partial(_add, "Power flow and initial state", moves=1e-9)
 
 POWER_FLOW = _row("POWER_FLOW", 1e-12, "pu of power", "mismatch of a solved power flow",
-                  "round-off of some hundred flows of size one at a bus", moves=1e-9)
-POWER_FLOW_FLOOR = _row(
-    "POWER_FLOW_FLOOR", 1e-9, "pu of power and voltage",
-    "a mismatch below this that no longer falls is round-off, a reactive limit passed by less is kept",
-    "1000 POWER_FLOW: flows through the shortest lines are a thousand times those that are scheduled", moves=1e-9)
-PASSIVE = _row(
-    "PASSIVE", 1e-9, "of the admittances of all passive devices",
-    "a part of them that treats real and imaginary voltage differently is no admittance",
-    "far above round-off, far below any device", moves=1e-9)
+                  "round-off of some hundred flows of size one at a bus")
+POWER_FLOW_FLOOR = _row("POWER_FLOW_FLOOR", 1e-9, "pu of power and voltage", "a mismatch below this that no longer "
+                        "falls is round-off, a reactive limit passed by less is kept", "1000 POWER_FLOW: flows through "
+                        "the shortest lines are a thousand times those that are scheduled")
+PASSIVE = _row("PASSIVE", 1e-9, "of the admittances of all passive devices",
+               "a part of them that treats real and imaginary voltage differently is no admittance",
+               "far above round-off, far below any device")
 INITIAL_CORRECTION = _row("INITIAL_CORRECTION", 1e-13, "scale + abs(x)", "the correction that ends the initialisation",
-                          "10 ROUND_OFF", moves=1e-9)
-INITIAL = _row(
-    "INITIAL", 1e-10, "unit of the equation or guard",
-    "residuals of an initial state below this are accepted, limits broken by less are kept",
-    "its power flow is solved to POWER_FLOW_FLOOR at worst, and mostly to POWER_FLOW", moves=1e-9)
+                          "10 ROUND_OFF")
+INITIAL = _row("INITIAL", 1e-10, "unit of the equation or guard",
+               "residuals of an initial state below this are accepted, limits broken by less are kept",
+               "its power flow is solved to POWER_FLOW_FLOOR at worst, and mostly to POWER_FLOW")
 INITIAL_ROUND_OFF = _row("INITIAL_ROUND_OFF", NEWTON_ROUND_OFF, "unit of the equation",
-                         "residuals below this that no longer fall are round-off", "NEWTON_ROUND_OFF", moves=1e-9)
-BALANCE = _row(
-    "BALANCE", 100 * INITIAL, "pu of current", "by which the currents of devices at a bus may miss those of the power "
-    "flow", "100 INITIAL: many devices at one bus, each initialised to INITIAL", moves=1e-9)
-WIDEN_PART = _row(
-    "WIDEN_PART", 1e-3, "of the value at t0", "by which a widened limit passes the operating point",
-    "small enough to change no study, large enough for parameters that differ a little")
-WIDEN_LEAST = _row("WIDEN_LEAST", 1e-6, "unit of the state", "the same where the value is zero",
-                   "WIDEN_PART of the smallest signals, 1e-3 pu")
+                         "residuals below this that no longer fall are round-off", "NEWTON_ROUND_OFF")
+BALANCE = _row("BALANCE", 100 * INITIAL, "pu of current",
+               "by which the currents of devices at a bus may miss those of the power flow",
+               "100 INITIAL: many devices at one bus, each initialised to INITIAL")
 
-# ---------------------------------------------------------------- linear algebra
+_row = functools.partial(_add, "Linear systems")
 
-_row = _Section("Linear systems")
-
-SINGULAR = _row("SINGULAR", EPS, "of the largest pivot", "a smaller pivot is what rounding left of zero",
-                "EPS: pivots are differences of entries that are scaled to one", moves=1e-9)
-EQUILIBRATED = _row("EQUILIBRATED", 16 * EPS, "of the largest pivot",
-                    "the same for a matrix that was scaled because it was singular by the first",
+EQUILIBRATED = _row("EQUILIBRATED", 16 * EPS, "of the largest pivot", "a smaller pivot is what rounding left of zero, "
+                    "in a matrix that was scaled because by EPS it had such a pivot",
                     "some roundings more; its pivots differ in unit no more")
-PIVOT_GROWTH = _row(
-    "PIVOT_GROWTH", 1e-3, "of the growth with fresh pivots", "reused pivots that grow more are searched anew",
-    "three digits of the solution are worth more than the search", moves=1e-9)
-LOWEST_PIVOT = _row(
-    "LOWEST_PIVOT", 1e-3, "of a column's largest entry", "the least diagonal entry that is taken for a pivot",
-    "KLU's own default; lower costs more digits than fill is worth", moves=1e-9)
 GAUGE = _row("GAUGE", 1e-9, "of one entry", "weight of scales near one, where entries leave them open by a factor",
              "below the weight of any entry, above EPS")
 NULL_SHIFT = _row("NULL_SHIFT", 1e-10, "of entries scaled to one",
                   "added to a singular matrix to find what it leaves undetermined, for the words of an error",
                   "above EPS, below all singular values that are not zero")
 
-# ---------------------------------------------------------------- derivatives
-
-_row = _Section("Derivatives")
+_row = functools.partial(_add, "Derivatives")
 
 GRAZING = _row("GRAZING", 1e-9, "of the terms of a guard's speed", "a guard that is slower at its crossing grazes it",
                "nine digits of the speed are lost, and of every derivative across the event", moves=1e-9)
@@ -214,9 +150,7 @@ DIFFERENCE_STEP = _row("DIFFERENCE_STEP", 1e-4, "1 + abs(parameter)", "the large
 COMPLEX_STEP = _row("COMPLEX_STEP", 1e-30, "unit of the parameter", "step of derivatives by complex numbers",
                     "its square is below EPS of anything; nothing is subtracted, so smaller is not worse")
 
-# ---------------------------------------------------------------- checks of devices
-
-_row = _Section("Checks of a device (doctor)")
+_row = functools.partial(_add, "Checks of a device (doctor)")
 
 CHECK_AGAIN = _row("CHECK_AGAIN", 1e-13, "1 + abs(value)", "traced twice, an expression differs by no more",
                    "10 ROUND_OFF")
@@ -233,16 +167,3 @@ CHECK_ORDER_START = _row("CHECK_ORDER_START", BALANCE, "1 + abs(x)",
                          "by which initial states of instances in another order may differ", "BALANCE")
 CHECK_ORDER = _row("CHECK_ORDER", 10 * CHECK_ORDER_START, "1 + abs(value)", "and their right-hand sides",
                    "10 CHECK_ORDER_START, for equations of slope 10")
-
-
-def markdown() -> str:
-    """The table as it stands in ``docs/numerics.md``: a section for each part."""
-    lines = []
-    for title, rows in TABLE.items():
-        lines += [f"## {title}", "", "| name | value | of what | meaning | follows from | moves results by |",
-                  "|---|---|---|---|---|---|"]
-        for r in rows:
-            moves = "" if r.moves is None else f"{r.moves:.0e}"
-            lines.append(f"| `{r.name}` | {r.value:.3g} | {r.unit} | {r.meaning} | {r.follows} | {moves} |")
-        lines.append("")
-    return "\n".join(lines)

@@ -14,12 +14,12 @@ SHOWN = 12
 
 def suggest(name: object, names: Iterable[str]) -> str:
     """The end of an error message: ``"; did you mean H or D?"``, or else what there is."""
-    known = sorted(set(names))
-    if not known:
+    there = sorted(set(names))
+    if not there:
         return "; there are none"
-    folded = {n.lower(): n for n in known}
+    folded = {n.lower(): n for n in there}
     near = [folded[n] for n in difflib.get_close_matches(str(name).lower(), folded, 3, 0.5)]
     if near:
         return f"; did you mean {' or '.join(near)}?"
-    rest = f", ... ({len(known) - SHOWN} more)" if len(known) > SHOWN else ""
-    return f"; there are: {', '.join(known[:SHOWN])}{rest}"
+    rest = f", ... ({len(there) - SHOWN} more)" if len(there) > SHOWN else ""
+    return f"; there are: {', '.join(there[:SHOWN])}{rest}"

@@ -35,17 +35,15 @@ class Group:
 
 
 class Layout:
-    """Offsets and names.
-
-    Parameters
-    ----------
-    network : Network
+    """Offsets and names of what the instances of a network have.
 
     Attributes
     ----------
     instances : list of Instance
-        In the order of the case. Those of a system are structure, and their ``values`` are empty: the values of its
-        parameters are in the ``instances`` of an :class:`~gridcore.equilibrium.Equilibrium`.
+        In the order of the case. Those of a system refuse to give ``values``: these are in the ``instances`` of an
+        :class:`~gridcore.equilibrium.Equilibrium`.
+    number : dict
+        Number of an instance by its id.
     groups : list of Group
     n, n_p, n_m : int
         Numbers of variables, parameters (set-points and inputs among them) and modes.
@@ -53,6 +51,8 @@ class Layout:
         What to read in place of each entry of Z: itself, except for driven inputs, references and shared times.
     shared : dict of int to int
         Times of events that are another event's: position in Z, and that of the other.
+    driven : dict
+        Which device drives an input, by the position of the input in Z.
     """
 
     def __init__(self, network: Network):

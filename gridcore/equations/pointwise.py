@@ -40,10 +40,6 @@ def evaluate(function: ca.Function, arguments: np.ndarray) -> np.ndarray:
     function : casadi.Function
         Of scalar operations (SX), one vector in and one out.
     arguments : (size in, points) array
-
-    Returns
-    -------
-    (size out, points) array
     """
     steps = range(function.n_instructions())
     codes = [function.instruction_id(k) for k in steps]

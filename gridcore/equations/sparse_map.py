@@ -82,8 +82,8 @@ class SparseMap:
 
     Attributes
     ----------
-    indptr, indices : int32 arrays
-        The CSC pattern.
+    indptr, indices, columns : int32 arrays
+        The CSC pattern, and the column of each entry.
     batches : Batches
         One for each group, scattering into the values; ``rows`` are filled in for row scaling.
     """

@@ -28,17 +28,10 @@ class Equations:
     linear_rhs, linear_jac : sequences of Batch
         The same for devices that are linear in X.
     pattern : SparseMap
-        Of F_X together with the diagonal.
+        Of F_X together with the diagonal: `indptr`, `indices`, and `columns`, the column of each entry.
     runtime : Native or Fallback
     scale : (n,) array
         The size of each variable that matters.
-
-    Attributes
-    ----------
-    n : int
-        Number of unknowns.
-    indptr, indices : int32 arrays
-        The CSC pattern; `columns` has the column of each entry, `diagonal` where those on the diagonal are.
     """
 
     def __init__(self, layout: Layout, rhs: Sequence[Batch], jac: Sequence[Batch], linear_rhs: Sequence[Batch],
@@ -77,14 +70,14 @@ class Workspace:
     ----------
     Z : (size,) array
         ``[X; p; modes; t]``, from which kernels gather; `X` is its beginning, (n,).
+    mass, c, base : (n,) arrays
+        What a step sets: it solves ``R = base + c F - mass X = 0``, whose matrix is ``A = diag(mass) - diag(c) F_X``.
     F : (n + 1,) array
         Right-hand side; the last entry collects what is dropped.
     R : (n,) array
-        Residual of the equations that `mass`, `c` and `base` make.
+        Minus the residual of these equations.
     A : (nnz + 1,) array
-        Entries of their matrix; the last one likewise.
-    mass, c, base : (n,) arrays
-        What a step sets: ``R = base + c F - mass X`` and ``A = diag(mass) - diag(c) F_X``.
+        Entries of their matrix; the last one collects what is dropped.
     scale : (n,) array
         The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
     differential : (n,) bool array
@@ -168,10 +161,7 @@ class Workspace:
         return out[:-1]
 
     def linearise(self, batches: Batches, entries: int) -> np.ndarray:
-        """F_X(Z) as :meth:`jacobian` gives it, and behind it what other batches add up, in one new array.
-
-        (nnz + 1 + entries + 1,): each part has an entry more, for what is dropped.
-        """
+        """F_X(Z), and behind it what other batches add up; each with an entry more for what is dropped."""
         out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
         runtime.linearise(self.plan, len(batches), batches.table, entries, runtime.place(out))
         return out

@@ -8,8 +8,7 @@ from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
 from .starting_at import starting_at
-from .widen_limits import widen_limits
 
 __all__ = [
-    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "starting_at", "widen_limits",
+    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "starting_at",
 ]

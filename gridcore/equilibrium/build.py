@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..case import Case, load_case, validate
 from ..errors import CaseError
 from ..system import System
-from .equilibrium import Equilibrium, at_values, find_equilibrium
+from .equilibrium import Equilibrium, find_equilibrium
 from .values import parameters
 
 
@@ -42,7 +42,5 @@ def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool 
         raise CaseError(f"case '{case.name}' has no devices")
     valid = validate(case)
     system = System(valid.records, deenergise, linear_solver)
-    Z = parameters(system, valid.records, valid.base_mva, valid.frequency)
-    if not initialise:
-        return at_values(system, case, valid.records, Z)
-    return find_equilibrium(system, case, valid.records, Z, enforce_q_limits)
+    return find_equilibrium(system, case, valid.records, parameters(system, case, valid.records),
+                            enforce_q_limits if initialise else None)

@@ -7,6 +7,7 @@ power of slack and PV sources) are parameters of G; their own derivative is one 
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Sequence
 
@@ -108,7 +109,7 @@ class _FlowSensitivity:
         bus = place[dispatch.sources.bus]
         self.setpoints = self._setpoints(dispatch.sources, bus, column_of, width)
         self.limits = self._limits(dispatch.sources, bus, column_of, width)
-        equations = flow.equations.copy()
+        equations = copy.copy(flow.equations)
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
         values = equations.jacobian(flow.V, flows, equations.power(flows))

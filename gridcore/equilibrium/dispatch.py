@@ -107,8 +107,8 @@ class Dispatch:
         S = np.zeros(len(self.numbers), dtype=complex)
         for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True):
             if trace.scheduled is not None:
-                function, gather = function_of("scheduled", self.system.layout, group, trace, trace.scheduled)
-                values = Batch(function, gather, np.zeros((len(group), 2))).values(self.Z)
+                function = function_of("scheduled", self.system.layout, group, trace, trace.scheduled)
+                values = Batch(*function, np.zeros((len(group), 2))).values(self.Z)
                 np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
         return S
 
@@ -129,9 +129,8 @@ class Dispatch:
         V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
         flow = powerflow.solve_power_flow(
             self.admittance()[alive][:, alive], S[alive], kinds[alive], V[alive], setpoints=volts[alive],
-            qmin=(S.imag + Q[0])[alive], qmax=(S.imag + Q[1])[alive],
-            names=[self.ids[k] for k in alive], enforce_q_limits=enforce_q_limits,
-            solver=self.system.linear_solver)
+            names=[self.ids[k] for k in alive], solver=self.system.linear_solver,
+            limits=((S.imag + Q[0])[alive], (S.imag + Q[1])[alive]) if enforce_q_limits else None)
         V[:] = 0.0
         V[alive] = flow.V
         Z[self.at["Vm0"]], Z[self.at["Va0"]] = np.abs(V), np.angle(V)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..equations import Workspace
 from ..errors import CaseError, InitialisationError
 from ..linear import Newton
 from ..suggest import suggest
-from ..system import Switching, System
+from ..system import System
 from . import powerflow
 from .dispatch import Dispatch
 from .initialise import Initialisation, initialisation, start
@@ -30,36 +30,16 @@ _SETTLINGS = 20
 
 @dataclass
 class OperatingPoint:
-    """What power flow and initialisation found.
-
-    Attributes
-    ----------
-    power_flow : powerflow.PowerFlow or None
-        None for a system without AC buses.
-    buses : list of str
-        Ids of the buses, in the order of the power flow.
-    iterations : int
-        Newton iterations of the initialisation.
-    residual : float
-        Largest |F| at t0.
-    violations : list of str
-        Guards that are across at t0, in words: limits that the operating point breaks.
-    timings : dict
-        Seconds by stage.
-    dispatch : Dispatch or None
-        The power flow problem, for its derivative.
-    enforce_q_limits : bool
-        Whether the power flow kept reactive limits.
-    """
+    """What power flow and initialisation found; a system without AC buses has no power flow."""
 
     power_flow: powerflow.PowerFlow | None
-    buses: list[str]
-    iterations: int = 0
-    residual: float = 0.0
-    violations: list[str] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
-    dispatch: Dispatch | None = None
-    enforce_q_limits: bool = False
+    buses: list[str]  # in the order of the power flow
+    iterations: int  # of the initialisation
+    residual: float  # the largest |F| at t0
+    violations: list[str]  # guards that are across at t0, in words: limits that the operating point breaks
+    timings: dict[str, float]  # seconds by stage
+    dispatch: Dispatch | None
+    enforce_q_limits: bool
 
 
 class Equilibrium:
@@ -73,7 +53,7 @@ class Equilibrium:
         The structure; its ``network``, ``layout``, ``traces``, ``islands``, ``switching`` and number ``n`` of unknowns
         are at hand here, too.
     case : Case
-    instances : sequence of Instance
+    instances : tuple of Instance
         The validated records, in the order of the layout.
     Z0 : (size,) array
         The buffer ``[X; p; modes; t]`` at t0.
@@ -185,11 +165,8 @@ class Equilibrium:
                 for own, other in self.layout.shared.items():
                     Z[own] = Z[other]
             return Equilibrium(system, case, instances, Z0, (self.base_differential, self.limited),
-                               self.operating_point, rest if len(self.held) else None, self.held)
-        Z = parameters(system, instances, float(case.base_mva), float(case.frequency))
-        if self.operating_point is None:
-            return at_values(system, case, instances, Z)
-        found = find_equilibrium(system, case, instances, Z, self.operating_point.enforce_q_limits)
+                               self.operating_point, rest, self.held)
+        found = find_equilibrium(system, case, instances, parameters(system, case, instances), self._enforce_q_limits)
         return found.holding(self.held, self.Z0[self.held]) if len(self.held) else found
 
     def _given(self, address: str) -> tuple[int, str]:
@@ -203,17 +180,9 @@ class Equilibrium:
         return number, name
 
     def holding(self, at: np.ndarray, values: np.ndarray) -> Equilibrium:
-        """The same with differential variables at given initial values, the algebraic ones solved again.
+        """The same with the differential variables `at` these positions in Z at given initial values, (k,) each.
 
-        Parameters
-        ----------
-        at : (k,) int array
-            Positions in Z.
-        values : (k,) array
-
-        Raises
-        ------
-        ConvergenceError
+        The algebraic variables are solved again; where that fails, there is a ConvergenceError.
         """
         ws = self.workspace()
         ws.Z[at] = values
@@ -228,9 +197,12 @@ class Equilibrium:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has system, values and initial state; the operating point is found again when it is loaded."""
-        point = self.operating_point
         return _restored, (self.system, self.case, self.instances, np.array(self.Z0), np.array(self.held),
-                           None if point is None else point.enforce_q_limits)
+                           self._enforce_q_limits)
+
+    @property
+    def _enforce_q_limits(self) -> bool | None:
+        return None if self.operating_point is None else self.operating_point.enforce_q_limits
 
     def __repr__(self) -> str:
         return f"<System of '{self.case.name}': {self.n} variables, {len(self.instances)} devices>"
@@ -238,29 +210,21 @@ class Equilibrium:
 
 def _restored(system: System, case: Case, instances: Sequence[Instance], Z0: np.ndarray, held: np.ndarray,
               enforce_q_limits: bool | None) -> Equilibrium:
-    Z = parameters(system, instances, float(case.base_mva), float(case.frequency))
-    found = (at_values(system, case, instances, Z) if enforce_q_limits is None
-             else find_equilibrium(system, case, instances, Z, enforce_q_limits))
+    found = find_equilibrium(system, case, instances, parameters(system, case, instances), enforce_q_limits)
     return found.replaced(Z0, held)
 
 
-def at_values(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray) -> Equilibrium:
-    """A system with the values in Z, its operating point not looked for."""
-    rows = differential_rows(system, Z)
-    system.islands.settle(Z, at_rest=True)
-    return Equilibrium(system, case, instances, Z, rows)
-
-
 def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray,
-                     enforce_q_limits: bool = False) -> Equilibrium:
-    """Power flow and initialisation of a system with the values in Z, which is filled in.
-
-    Raises
-    ------
-    PowerFlowError, InitialisationError
-    """
+                     enforce_q_limits: bool | None = False) -> Equilibrium:
+    """A system with the values in Z, which is filled in; None for `enforce_q_limits`: without its operating point."""
     rows = differential_rows(system, Z)
     system.islands.settle(Z, at_rest=True)
+    point = None if enforce_q_limits is None else _find_operating_point(system, Z, enforce_q_limits)
+    return Equilibrium(system, case, instances, Z, rows, point)
+
+
+def _find_operating_point(system: System, Z: np.ndarray, enforce_q_limits: bool) -> OperatingPoint:
+    """Power flow and initialisation, in place."""
     began = time.perf_counter()
     dispatch = Dispatch(system, Z) if system.islands.buses else None
     flow = dispatch.solve(enforce_q_limits) if dispatch else None
@@ -272,12 +236,14 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
     ws.load(Z)
     F = ws.rhs().copy()
     _check_balance(system, F)
-    at_rest = ~equations.moving()
-    point = OperatingPoint(flow, dispatch.ids if dispatch else [], iterations,
-                           float(np.max(np.abs(F[at_rest]), initial=0.0)), _violations(system.switching, Z),
-                           {"power flow": solved - began, "initialisation": time.perf_counter() - solved}, dispatch,
-                           enforce_q_limits)
-    return Equilibrium(system, case, instances, Z, rows, point)
+    guards, gamma = system.switching.guards, system.switching.values(Z)
+    return OperatingPoint(
+        flow, dispatch.ids if dispatch else [], iterations,
+        residual=float(np.max(np.abs(F[~equations.moving()]), initial=0.0)),
+        violations=[f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
+                    for k in np.flatnonzero(system.switching.across(Z))],
+        timings={"power flow": solved - began, "initialisation": time.perf_counter() - solved},
+        dispatch=dispatch, enforce_q_limits=enforce_q_limits)
 
 
 def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspace) -> int:
@@ -285,7 +251,7 @@ def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspa
     iterations, switching = equations.solve(Z, ws), system.switching
     settles = np.array([guard.settles for guard in switching.guards], dtype=bool)
     for _ in range(_SETTLINGS):
-        across = settles & switching.across(Z, numerics.INITIAL) if settles.any() else settles
+        across = settles & switching.across(Z) if settles.any() else settles
         if not across.any():
             return iterations
         switching.apply(Z, [switching.guards[k] for k in np.flatnonzero(across)])
@@ -302,10 +268,3 @@ def _check_balance(system: System, F: np.ndarray) -> None:
         raise InitialisationError(
             f"the devices at {system.layout.instances[buses[k]].id} do not draw what they schedule: the currents "
             f"sum to {np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")
-
-
-def _violations(switching: Switching, Z: np.ndarray) -> list[str]:
-    """Guards already across at t0, in words."""
-    guards, gamma = switching.guards, switching.values(Z)
-    return [f"{guards[k].device}: {guards[k].what} at t0 already (by {abs(gamma[k]):.4g})"
-            for k in np.flatnonzero(switching.across(Z, numerics.INITIAL))]

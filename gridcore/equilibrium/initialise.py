@@ -103,8 +103,8 @@ class Initialisation:
         self._taken += count
         if currents:
             self._power_rows.append((group, rows[:, len(outputs):]))
-        function, gather = function_of("extra", layout, group, trace, [*outputs, *currents])
-        self._batches.append(Batch(function, gather, np.where(rows < 0, len(self.unknowns), rows)))
+        self._batches.append(Batch(*function_of("extra", layout, group, trace, [*outputs, *currents]),
+                                   np.where(rows < 0, len(self.unknowns), rows)))
         return [*outputs, *currents], rows
 
     def _check_square(self) -> None:

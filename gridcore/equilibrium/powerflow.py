@@ -18,7 +18,6 @@ complex form of the derivatives is that of R. D. Zimmerman, MATPOWER Technical N
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import numerics
 from ..errors import NetworkError, PowerFlowError
-from ..linear import Factors, LinearSolver, SingularMatrix, linear_solver
+from ..linear import Factors, LinearSolver, SingularMatrix
 
 PQ, PV, SLACK = 0, 1, 2
 
@@ -47,19 +46,10 @@ Integer = npt.NDArray[np.integer[Any]]
 
 
 class Equations:
-    """The power-flow equations of one network, evaluated into fixed places.
+    """The power-flow equations of a network that draws ``I = Y V`` (pu), evaluated into fixed places.
 
-    Parameters
-    ----------
-    Y : sparse (n, n) complex
-        Bus admittance matrix (pu): the network draws ``I = Y V``.
-
-    Attributes
-    ----------
-    indptr, indices, values : arrays
-        The Jacobian (2n, 2n) by columns: the pattern, and the values last computed.
-    fixed : (2n,) bool array
-        Rows that hold an angle or a magnitude in place of a power.
+    `indptr` and `indices` are the pattern of the Jacobian (2n, 2n) by columns; `fixed`, (2n,) bool, are the rows that
+    hold an angle or a magnitude in place of a power.
     """
 
     def __init__(self, Y: Any):
@@ -85,14 +75,7 @@ class Equations:
         rows[self.at_angle] = rows[self.at_magnitude] = 2 * self.row
         self.indices = (rows[:, None] + np.arange(2)).ravel()
         self.indptr = np.r_[0, np.cumsum(np.repeat(2 * count, 2))]
-        self.values = np.empty(4 * unique.size)
         self.fix(np.full(n, PQ))
-
-    def copy(self) -> Equations:
-        """The same equations with values of their own."""
-        other = copy.copy(self)
-        other.values = self.values.copy()
-        return other
 
     def fix(self, kinds: Integer) -> None:
         """Choose the equations of every bus by its kind."""
@@ -105,27 +88,26 @@ class Equations:
 
     def flows(self, V: Complex) -> Complex:
         """``V_i conj(Y_ik V_k)`` of every entry of Y (pu): what bus i sends into it."""
-        flows: Complex = V[self.row] * np.conj(self.Y * V[self.col])
-        return flows
+        return V[self.row] * np.conj(self.Y * V[self.col])
 
     def power(self, flows: Complex) -> Complex:
         """Power injected at every bus (pu): its flows together."""
-        power: Complex = np.add.reduceat(flows[self.by_row], self.row_start)
-        return power
+        return np.asarray(np.add.reduceat(flows[self.by_row], self.row_start))
 
     def jacobian(self, V: Complex, flows: Complex, power: Complex) -> Real:
-        """Derivative of the equations in the unknowns: into `values`."""
+        """Derivative of the equations in the unknowns: entries in the pattern."""
         magnitude = np.abs(V)
         by_angle = -1j * flows
         by_angle[self.diagonal] += 1j * power
         by_magnitude = flows / magnitude[self.col]
         by_magnitude[self.diagonal] += power / magnitude
-        pairs = self.values.view(complex)
+        pairs = np.empty(2 * flows.size, complex)
         pairs[self.at_angle] = by_angle
         pairs[self.at_magnitude] = by_magnitude
-        self.values[self._replaced] = 0.0
-        self.values[self._identity] = 1.0
-        return self.values
+        values = pairs.view(float)
+        values[self._replaced] = 0.0
+        values[self._identity] = 1.0
+        return values
 
 
 @dataclass(frozen=True)
@@ -134,10 +116,8 @@ class PowerFlow:
 
     Attributes
     ----------
-    V : (n,) complex array
-        Bus voltages (pu).
-    S : (n,) complex array
-        Power injected into the network at each bus (pu).
+    V, S : (n,) complex arrays
+        Bus voltages, and the power injected into the network at each bus (pu).
     iterations : int
         Newton iterations, of all rounds of reactive limits together.
     mismatch : float
@@ -147,9 +127,8 @@ class PowerFlow:
     limited : (n,) int array
         1 where a PV bus became PQ at its upper reactive limit, -1 at its lower one, else 0.
     equations : Equations
-        With the Jacobian at the solution.
     factors : Factors
-        Its LU factors.
+        Of the Jacobian at the solution.
     """
 
     V: Complex
@@ -162,47 +141,23 @@ class PowerFlow:
     factors: Factors
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)  # the factors have one user at a time
 
-    @property
-    def switched(self) -> Integer:
-        """Buses that a reactive limit made PQ."""
-        return np.flatnonzero(self.limited)
+    def tangent(self, dS: Complex, dV: Real) -> Complex:
+        """Derivatives of the voltages, one parameter a row, (m, n), from those of scheduled powers and set-points.
 
-    def tangent(self, dS: npt.ArrayLike, dV: npt.ArrayLike = 0.0) -> Complex:
-        """Derivatives of the voltages.
-
-        Parameters
-        ----------
-        dS : (n,) or (m, n) complex
-            Derivatives of the scheduled power, one parameter a row; where the network depends on the
-            parameter, less those of the power injected into it at fixed voltages. Powers that a bus
-            does not keep are ignored.
-        dV : the same shape, real, optional
-            Derivatives of the voltage set-points (those of PV and slack buses count).
-
-        Returns
-        -------
-        complex array of the shape of `dS`
+        Where the network depends on a parameter, `dS` is less the derivatives of the power injected into it at fixed
+        voltages. Powers that a bus does not keep are ignored, and voltages that it does not.
         """
         right = np.array(dS, complex, order="C").view(float)
         right[..., self.equations.fixed] = 0.0
         right[..., 1::2] += np.where(self.kinds != PQ, dV, 0.0)
         with self.lock:
             self.factors.solve(right)
-        turned: Complex = self.V * (1j * right[..., 0::2] + right[..., 1::2] / np.abs(self.V))
-        return turned
+        return self.V * (1j * right[..., 0::2] + right[..., 1::2] / np.abs(self.V))
 
-    def adjoint(self, w: npt.ArrayLike) -> tuple[Complex, Real]:
-        """The transpose of :meth:`tangent`: ``Re<w, tangent(dS, dV)> = Re<dS_, dS> + <dV_, dV>``.
+    def adjoint(self, w: Complex) -> tuple[Complex, Real]:
+        """The transpose of :meth:`tangent`: ``Re<w, tangent(dS, dV)> = Re<dS_, dS> + <dV_, dV>`` for (m, n) rows.
 
-        Parameters
-        ----------
-        w : (n,) or (m, n) complex
-            Derivatives of functions by the voltages: real part by real part, imaginary by imaginary.
-
-        Returns
-        -------
-        dS_ : complex array, the same shape
-        dV_ : real array, the same shape
+        Derivatives in complex numbers are real part by real part, imaginary by imaginary.
         """
         turned = np.conj(w) * self.V
         right = np.empty((*turned.shape[:-1], 2 * self.V.size))
@@ -215,34 +170,29 @@ class PowerFlow:
         return right.view(complex), by_setpoint
 
 
-def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real | None = None,
-                     qmin: Real | None = None, qmax: Real | None = None,
-                     names: Sequence[str] | None = None, enforce_q_limits: bool = False,
-                     solver: LinearSolver | None = None) -> PowerFlow:
-    """Solve the power flow.
+def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real, names: Sequence[str],
+                     solver: LinearSolver, limits: tuple[Real, Real] | None = None) -> PowerFlow:
+    """Solve the power flow of n buses, in pu.
 
     Parameters
     ----------
     Y : sparse (n, n) complex
-        Bus admittance matrix with all shunts (pu): the network draws ``I = Y V``.
+        Bus admittance matrix with all shunts: the network draws ``I = Y V``.
     S : (n,) complex
-        Scheduled power injected at each bus, generation less load (pu). What a bus does not keep
-        (P and Q of a slack, Q of a PV bus) has no part in the solution.
+        Scheduled power injected at each bus, generation less load. What a bus does not keep (P and Q of a slack, Q of
+        a PV bus) has no part in the solution.
     kinds : (n,) int
         ``PQ``, ``PV`` or ``SLACK`` for each bus.
     V : (n,) complex
-        Voltages to start from (pu); a slack bus keeps its angle.
-    setpoints : (n,) real, optional
-        Voltage magnitudes that slack and PV buses keep (pu). Default: those of the start.
-    qmin, qmax : (n,) real, optional
-        Limits of the reactive power injected at each bus, generation less load as in `S` (pu).
-    names : sequence of str, optional
+        Voltages to start from; a slack bus keeps its angle.
+    setpoints : (n,) real
+        Voltage magnitudes that slack and PV buses keep.
+    names : sequence of str
         Names of the buses, for errors.
-    enforce_q_limits : bool
-        Whether a PV bus beyond a limit becomes PQ at the limit, and PV again where it would then
-        leave the limit inwards. Slack buses have no limits.
-    solver : LinearSolver, optional
-        Default: that of :func:`gridcore.linear.linear_solver`.
+    solver : LinearSolver
+    limits : pair of (n,) real arrays, optional
+        The least and the most reactive power injected at each bus, as in `S`. A PV bus beyond a limit becomes PQ at the
+        limit, and PV again where it would then leave the limit inwards. Slack buses have no limits.
 
     Raises
     ------
@@ -251,20 +201,14 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     PowerFlowError
         If Newton's method does not converge: the bus with the largest mismatch is named.
     """
-    kinds = np.array(kinds)
-    names = [str(i) for i in range(kinds.size)] if names is None else names
     equations = Equations(Y)
     _each_island_has_a_slack(equations, kinds, names)
-    newton = _Newton(equations, np.asarray(S, complex), np.asarray(V, complex),
-                     np.abs(V) if setpoints is None else np.asarray(setpoints, float), names,
-                     linear_solver() if solver is None else solver)
+    newton = _Newton(equations, S, V, setpoints, names, solver)
     newton.approach(kinds)
     newton.solve(kinds)
     limited = np.zeros(kinds.size, int)
-    if enforce_q_limits:
-        low = np.full(kinds.size, -np.inf) if qmin is None else np.asarray(qmin, float)
-        high = np.full(kinds.size, np.inf) if qmax is None else np.asarray(qmax, float)
-        limited = _within_limits(newton, kinds, low, high)
+    if limits is not None:
+        limited = _within_limits(newton, kinds, *limits)
         kinds = np.where(limited != 0, PQ, kinds)
     newton.factorise()
     return PowerFlow(newton.V, newton.power, newton.iterations, float(np.abs(newton.residual).max()),
@@ -288,7 +232,7 @@ class _Newton:
 
     def __init__(self, equations: Equations, S: Complex, V: Complex, setpoints: Real, names: Sequence[str],
                  solver: LinearSolver):
-        self.equations, self.S, self.setpoints, self.names = equations, S.copy(), setpoints, names
+        self.equations, self.S, self.setpoints, self.names = equations, np.array(S, complex), setpoints, names
         self.factors = solver.analyse(2 * equations.n, equations.indptr, equations.indices).factors()
         self.unknowns = np.column_stack((np.angle(V), np.abs(V))).ravel()
         self.reference = self.unknowns[0::2].copy()
@@ -338,7 +282,7 @@ class _Newton:
         bordered = np.column_stack((share, np.zeros_like(share))).ravel()
 
         def excess() -> float:
-            return float(self.power[slack[0]].real - scheduled[slack[0]].real)
+            return float((self.power - scheduled)[slack[0]].real)
 
         def slope(step: Real) -> float:
             turned = 1j * step[0::2] + step[1::2] / np.abs(self.V)

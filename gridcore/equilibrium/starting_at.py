@@ -28,14 +28,14 @@ def starting_at(system: Equilibrium, values: Mapping[str, float]) -> Equilibrium
     CaseError
         If there is no such state, or no solution of the algebraic equations with these values.
     """
-    known = {f"{device}.{name}": at for at, (device, name) in enumerate(system.variables)
-             if system.base_differential[at]}
+    states = {f"{device}.{name}": at for at, (device, name) in enumerate(system.variables)
+              if system.base_differential[at]}
     for name, value in values.items():
-        if name not in known:
-            raise CaseError(f"'{name}' is not a differential state{suggest(name, known)}")
+        if name not in states:
+            raise CaseError(f"'{name}' is not a differential state{suggest(name, states)}")
         if not np.isfinite(value):
             raise CaseError(f"the initial value of {name} must be a finite number, not {value!r}")
-    at = np.array([known[name] for name in values], dtype=int)
+    at = np.array([states[name] for name in values], dtype=int)
     try:
         return system.holding(at, np.array(list(values.values()), dtype=float))
     except ConvergenceError as error:

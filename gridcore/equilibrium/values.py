@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ..case import Instance
+from ..case import Case, Instance
 from ..equations import Batch, Group, Trace, function_of
 from ..errors import DeviceError
 from ..system import System
 
 
-def parameters(system: System, instances: Sequence[Instance], base_mva: float, frequency: float) -> np.ndarray:
+def parameters(system: System, case: Case, instances: Sequence[Instance]) -> np.ndarray:
     """The buffer Z with the values that a case gives, and the guesses that its devices declare, (size,)."""
     layout = system.layout
     Z = np.zeros(layout.size)
     for group in layout.groups:
-        declared, cls = group.shape.cls.declares, group.shape.cls
-        for name, variable in declared.variables().items():
-            Z[layout.index(group.members, cls, name)] = variable.init
-        for name in declared.params:
-            Z[layout.index(group.members, cls, name)] = [
-                instances[i].values[name] for i in group.members]
-        for name, item in (*declared.setpoints.items(), *declared.inputs.items()):
-            start = getattr(item, "init", None) or getattr(item, "default", None) or 0.0
-            Z[layout.index(group.members, cls, name)] = start
-        for name, mode in declared.modes.items():
-            Z[layout.index(group.members, cls, name)] = mode.initial
+        declared = group.shape.cls.declares
+        values: dict[str, Any] = {name: variable.init for name, variable in declared.variables().items()}
+        values |= {name: [instances[i].values[name] for i in group.members] for name in declared.params}
+        values |= {name: setpoint.init for name, setpoint in declared.setpoints.items()}
+        values |= {name: item.default or 0.0 for name, item in declared.inputs.items()}
+        values |= {name: mode.initial for name, mode in declared.modes.items()}
+        for name, value in values.items():
+            Z[layout.of_group(group, name)] = value
     for i in (i for i, instance in enumerate(instances) if not instance.in_service):
         for j in (i, *layout.dependants(i)):
             Z[layout.address(f"{layout.instances[j].id}.status")] = 0.0
     for driver, replaced in layout.replaced():  # a ramp begins at the parameter that it replaces
         Z[driver] = Z[replaced]
-    Z[layout.globals["omega_b"]] = 2 * math.pi * frequency
-    Z[layout.globals["base_mva"]] = base_mva
+    Z[layout.globals["omega_b"]] = 2 * math.pi * float(case.frequency)
+    Z[layout.globals["base_mva"]] = float(case.base_mva)
     return Z
 
 
@@ -47,15 +45,14 @@ def differential_rows(system: System, Z: np.ndarray) -> tuple[np.ndarray, np.nda
     for group, trace in zip(layout.groups, system.traces, strict=True):
         cls = group.shape.cls
         for name, state in cls.declares.states.items():
-            at = layout.index(group.members, cls, name)
+            at = layout.of_group(group, name)
             mask[at] = True
             if state.T is not None:
                 mask[at] = _time_constants(system, Z, group, trace, state.T)[0] > 0
             if state.limits is not None:
                 moves = mask[at] & any(bound in cls.declares.quantities for bound in state.limits)
-                mode = layout.index(group.members, cls, f"{name}_limit")
-                limited.append(np.stack([at, mode, moves], axis=1))
-    return mask, np.concatenate(limited) if limited else np.zeros((0, 3), dtype=int)
+                limited.append(np.stack([at, layout.of_group(group, f"{name}_limit"), moves], axis=1))
+    return mask, np.concatenate([np.zeros((0, 3), dtype=int), *limited])
 
 
 def _time_constants(system: System, Z: np.ndarray, group: Group, trace: Trace, T: str

@@ -11,17 +11,6 @@ from .newton import Newton
 from .solvers import linear_solver
 
 __all__ = [
-    "EPS",
-    "EQUILIBRATED",
-    "Analysis",
-    "Coefficients",
-    "Factors",
-    "LinearSolver",
-    "Newton",
-    "Pattern",
-    "SingularMatrix",
-    "end_of_step",
-    "equilibrate",
-    "linear_solver",
-    "step_transposed",
+    "EPS", "EQUILIBRATED", "Analysis", "Coefficients", "Factors", "LinearSolver", "Newton", "Pattern", "SingularMatrix",
+    "end_of_step", "equilibrate", "linear_solver", "step_transposed",
 ]

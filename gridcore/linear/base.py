@@ -59,14 +59,7 @@ class LinearSolver(abc.ABC):
 
 
 class Analysis(abc.ABC):
-    """A pattern that a solver has analysed; threads may share it.
-
-    Attributes
-    ----------
-    n : int
-    indptr, indices : int32 arrays
-        The pattern.
-    """
+    """A pattern (`n`, `indptr`, `indices`) that a solver has analysed; threads may share it."""
 
     def __init__(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike):
         self.n = int(n)
@@ -80,31 +73,17 @@ class Analysis(abc.ABC):
 
     @abc.abstractmethod
     def factors(self, dtype: type = float, loose: bool = False) -> Factors:
-        """Factors that are empty yet.
+        """Empty factors for values and right-hand sides of this type, float or complex.
 
-        Parameters
-        ----------
-        dtype : float or complex
-            Type of the values and of the right-hand sides.
-        loose : bool
-            For an iteration that corrects what its factors leave: they may be smaller at the cost of a digit.
+        Those of an iteration that corrects what they leave are `loose`: they may be smaller at the cost of a digit.
         """
 
 
 class Factors(abc.ABC):
-    """LU factors of one matrix of a pattern; they have one owner.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    dtype : float or complex
-    loose : bool
-        As of :meth:`Analysis.factors`.
+    """LU factors of one matrix of an analysed pattern (`n`, `indptr`, `indices`); they have one owner.
 
     Attributes
     ----------
-    n, indptr, indices
-        The pattern.
     numeric : object
         What the solver has made of the present values; None while there are no factors.
     factorisations, refactorisations, solves : int
@@ -123,12 +102,7 @@ class Factors(abc.ABC):
 
     @abc.abstractmethod
     def factor(self, values: npt.NDArray[Any]) -> None:
-        """Factor the matrix with these values, searching for pivots.
-
-        Parameters
-        ----------
-        values : ndarray
-            Entries in the order of ``indices``.
+        """Factor the matrix with these values, in the order of ``indices``, searching for pivots.
 
         Raises
         ------
@@ -148,17 +122,12 @@ class Factors(abc.ABC):
 
     @abc.abstractmethod
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Solve ``A x = b`` in place.
+        """Solve ``A x = b`` in place, and return `b`.
 
         Parameters
         ----------
         b : ndarray, C-contiguous, (n,) or (nrhs, n)
             Right-hand sides, one a row; overwritten with the solutions.
-
-        Returns
-        -------
-        ndarray
-            `b` itself.
 
         Raises
         ------
@@ -227,10 +196,10 @@ def equilibrate(n: int, indptr: Integers, indices: Integers,
     there = np.flatnonzero(values)
     row, column = indices[there], np.repeat(np.arange(n), np.diff(indptr))[there]
     size = np.log2(np.abs(values[there]))
-    known = -np.concatenate([np.bincount(row, size, n), np.bincount(column, size, n)])
+    right = -np.concatenate([np.bincount(row, size, n), np.bincount(column, size, n)])
     count = np.concatenate([np.bincount(row, minlength=n), np.bincount(column, minlength=n)])
     joined = coo_array((np.ones(len(there)), (row, n + column)), (2 * n, 2 * n))
-    r, c = splu((diags_array(count + numerics.GAUGE) + joined + joined.T).tocsc()).solve(known).reshape(2, n)
+    r, c = splu((diags_array(count + numerics.GAUGE) + joined + joined.T).tocsc()).solve(right).reshape(2, n)
     largest = np.full(n, -np.inf)
     np.maximum.at(largest, column, size + r[row] + c[column])
     c -= np.where(np.isfinite(largest), largest, 0.0)
@@ -238,10 +207,7 @@ def equilibrate(n: int, indptr: Integers, indices: Integers,
 
 
 def _undetermined(n: int, indptr: Integers, indices: Integers, values: npt.NDArray[Any]) -> int:
-    """Index of the first of the largest entries of a null vector, by two steps of inverse iteration.
-
-    Only called to word an error, so neither speed nor the last digit matters.
-    """
+    """Index of the first of the largest entries of a null vector, by inverse iteration; only to word an error."""
     from scipy.sparse import csc_array, diags_array, eye_array
     from scipy.sparse.linalg import splu
 

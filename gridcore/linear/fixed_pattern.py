@@ -5,7 +5,7 @@ A :class:`Pattern` has indices alone, and may be shared between threads and swee
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -46,15 +46,7 @@ class Pattern:
 
 
 class Matrix:
-    """Buffers for a matrix of a pattern; made by :meth:`Pattern.matrix`.
-
-    Attributes
-    ----------
-    values : (entries,) array
-        What the last call of :meth:`shifted` or :meth:`summed` has made.
-    handle : object
-        The matrix as the functions of the runtime take it.
-    """
+    """Buffers for a matrix of a pattern: `values` that the last call of a method made, and work arrays."""
 
     def __init__(self, pattern: Pattern, fields: dict[str, Any]):
         self.shape, self.runtime = pattern.shape, pattern.runtime
@@ -100,30 +92,25 @@ class Coefficients:
         self.places = [runtime.place(row) for row in self._rows]
 
 
-class LinearisedPoint(Protocol):
-    """A point of a tape: entries of F_X and F_p, and these as the functions of the runtime take them."""
+def end_of_step(A: Matrix, of: Coefficients, point: Any) -> np.ndarray:
+    """Entries of ``diag(m) - diag(c) J`` at a point of a tape, in a buffer that the next call overwrites.
 
-    J: np.ndarray
-    Fp: np.ndarray
-    places: tuple[Any, Any]
-
-
-def end_of_step(A: Matrix, of: Coefficients, point: LinearisedPoint) -> np.ndarray:
-    """Entries of ``diag(m) - diag(c) J``, in a buffer that the next call overwrites."""
+    The ``places`` of a point are the entries J and Fp of F_X and F_p, as the functions of the runtime take them.
+    """
     m, _, minus_c, _ = of.places
     A.runtime.shifted(A.handle, m, minus_c, point.places[0])
     return A.values
 
 
-def step_transposed(B: Matrix, C: Matrix, C_start: Matrix, of: Coefficients, start: LinearisedPoint,
-                    end: LinearisedPoint, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
+def step_transposed(B: Matrix, C: Matrix, C_start: Matrix, of: Coefficients, start: Any, end: Any, w: np.ndarray,
+                    aP: np.ndarray) -> np.ndarray:
     """``(diag(m) + diag(early) J)^T w_i`` for each row of `w`, with the pattern of B; and with that of C,
     ``(diag(early) Fp + diag(c) Fp+)^T w_i`` added to `aP`. What an adjoint does at every step, in one call.
 
     `C_start` has the part of C in rows where `early` is not zero.
     """
     aX, runtime = np.empty((len(w), B.shape[1])), B.runtime
-    m, c, _, early = of.places
-    runtime.step_transposed(len(w), B.handle, C.handle, C_start.handle, m, early, c, *start.places, end.places[1],
+    (m, c, _, early), (J, Fp), (_, Fp_end) = of.places, start.places, end.places
+    runtime.step_transposed(len(w), B.handle, C.handle, C_start.handle, m, early, c, J, Fp, Fp_end,
                             runtime.place(w), runtime.place(aX), runtime.place(aP))
     return aX

@@ -116,9 +116,9 @@ class Newton:
                 enough = max(enough, min(numerics.NEWTON_REMAINS * before / norm, numerics.NEWTON))
             before = norm
         ws.X[:] = start
-        self.careful()
+        self.solve_damped()
 
-    def careful(self) -> None:
+    def solve_damped(self) -> None:
         """Newton with a new matrix at every iteration, and steps halved while the residual grows."""
         ws, best = self.ws, np.inf
         ws.residual()
@@ -142,8 +142,7 @@ class Newton:
             if not np.isfinite(norm):
                 break
         worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
-        raise ConvergenceError("Newton's method does not converge", place=self.ws.label(worst),
-                               t=self.ws.Z[-1])
+        raise ConvergenceError("Newton's method does not converge", place=ws.label(worst), t=ws.Z[-1])
 
     def hold(self, differential: np.ndarray) -> None:
         """Set the algebraic equations, with the differential variables held where they are."""
@@ -155,7 +154,7 @@ class Newton:
     def resolve(self, differential: np.ndarray) -> None:
         """Solve the algebraic equations at the present time, with the differential variables held."""
         self.hold(differential)
-        self.careful()
+        self.solve_damped()
         self.forget()
 
     def derivative(self, differential: np.ndarray) -> np.ndarray:
@@ -163,8 +162,8 @@ class Newton:
         ws = self.ws
         ws.mass[:] = differential
         ws.c[:] = np.where(differential, 0.0, 1.0)
-        slope = self.ws.time_slope()
-        known = np.where(differential, ws.rhs(), 0.0 if slope is None else slope)
+        slope = ws.time_slope()
+        right = np.where(differential, ws.rhs(), 0.0 if slope is None else slope)
         self.factor()
         self.forget()
-        return np.asarray(self.lu.solve(known))
+        return np.asarray(self.lu.solve(right))

@@ -23,12 +23,10 @@ class Network:
     Parameters
     ----------
     instances : sequence of Instance
-        The validated records, in the order of the case.
+        The validated records, in the order of the case; no parameter's value is read, whether they are in service is.
 
     Attributes
     ----------
-    instances : list of Instance
-        As they were given; no parameter's value is read: a system gives them without. Whether they are in service is.
     graph : networkx.MultiGraph
         Nodes with the attribute ``model``; edges as above. Both in the order of the case.
     hangs_on : networkx.MultiDiGraph
@@ -127,19 +125,19 @@ class Network:
         """
         import networkx as nx
 
-        given = {id: at for id in self.nodes if (at := self._position(self._by_id[id])) is not None}
+        given = {id: at for id in self.nodes if (at := _position(self._by_id[id])) is not None}
         if len(given) == len(self.nodes):
             return given
         found = nx.spring_layout(nx.Graph(self.graph), pos=given or None, fixed=list(given) or None, seed=1)
         return {id: (float(found[id][0]), float(found[id][1])) for id in self.nodes}
 
-    @staticmethod
-    def _position(instance: Instance) -> tuple[float, float] | None:
-        text = instance.words["position"]
-        if not text:
-            return None
-        try:
-            x, y = (float(word) for word in text.replace(",", " ").split())
-        except ValueError:
-            raise instance.record.error(f"'{text}' must be two numbers, \"3.5 2\"", "position") from None
-        return x, y
+
+def _position(instance: Instance) -> tuple[float, float] | None:
+    text = instance.words["position"]
+    if not text:
+        return None
+    try:
+        x, y = (float(word) for word in text.replace(",", " ").split())
+    except ValueError:
+        raise instance.record.error(f"'{text}' must be two numbers, \"3.5 2\"", "position") from None
+    return x, y

@@ -23,14 +23,13 @@ from .objective import (
     joint_function,
     trace,
 )
-from .objective_files import load_objectives
 from .operators import Replay, ResolveOperator, carried_parameters
 from .quadrature import Points, Sampling, Taken
-from .request import Request, replayable, table, unit_of
+from .request import Request, products, replayable, table, unit_of
 
 __all__ = [
     "At", "CoincidenceWarning", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points",
     "Pointwise", "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken",
     "Terminal", "Traced", "adjoint", "carried_parameters", "differences", "evaluate", "joint_function",
-    "load_objectives", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
+    "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
 ]

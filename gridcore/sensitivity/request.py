@@ -144,6 +144,12 @@ def table(system: Equilibrium, objectives: Sequence[Objective], values: np.ndarr
                 "objective_unit": ("objective", [o.unit for o in objectives]), **request.coordinates(system)})
 
 
+def products(gradient: xr.DataArray) -> np.ndarray:
+    """(objectives, parameters): derivative times parameter, what a change of the parameter by its own size does."""
+    with np.errstate(invalid="ignore"):  # an event that never comes: nothing times infinity
+        return np.nan_to_num(gradient.values * gradient["at"].values, posinf=0.0, neginf=0.0)
+
+
 def replayable(tape: Tape) -> None:
     """Refuse a tape whose steps cannot be differentiated.
 
@@ -155,4 +161,4 @@ def replayable(tape: Tape) -> None:
         if not made_by(method).differentiable:
             others = [f"method={name!r}" for name in plugins.adjoints if not plugins.adjoints[name].exact]
             raise CaseError(f"the steps of method '{method.name}' have no derivative: gc.retrace(run) makes this run "
-                            f"again by theta steps{', and gc.adjoint has ' * bool(others)}{' and '.join(others)}")
+                            f"again by others{', and gc.adjoint has ' * bool(others)}{' and '.join(others)}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from .. import numerics
 from ..equations import Batch, Batches, Direct, Group, Layout, Trace, function_of
 from ..errors import EventError
 from .islands import Islands
@@ -124,8 +125,8 @@ class Switching:
                     words, guard.settles and not is_cancel))
                 if not is_cancel:
                     conditions += [(row, int(at[k]), value) for at, value in when[name]]
-        function, gather = function_of("guards", layout, group, trace, [e for _, e in trace.guards])
-        return Batch(function, gather, first + np.arange(len(group) * len(names)).reshape(len(group), -1))
+        return Batch(*function_of("guards", layout, group, trace, [e for _, e in trace.guards]),
+                     first + np.arange(len(group) * len(names)).reshape(len(group), -1))
 
     def values(self, Z: np.ndarray) -> np.ndarray:
         """Guard functions at Z, (n_guards,)."""
@@ -139,9 +140,9 @@ class Switching:
         active[self._when_of[Z[self._when_at] != self._when_is]] = False
         return active
 
-    def across(self, Z: np.ndarray, margin: float) -> np.ndarray:
-        """Which guards would fire at Z at once, being across by more than the margin: (n_guards,) bool."""
-        gamma = self.values(Z)
+    def across(self, Z: np.ndarray, margin: float | None = None) -> np.ndarray:
+        """Which guards would fire at Z at once, (n_guards,) bool; by default those that break what is at rest."""
+        gamma, margin = self.values(Z), numerics.INITIAL if margin is None else margin
         return np.asarray(self.active(Z) & (self.directions != 0) & (np.sign(gamma) == self.directions)
                           & (np.abs(gamma) > margin))
 
@@ -156,8 +157,8 @@ class Switching:
             if moved.any():
                 time = self.layout.label(int(targets[moved][0]))
                 raise EventError(f"{trigger} changes {time}, the time of an event, which stands when the run begins")
-            function, gather = function_of("change", self.layout, group, trace, [value for _, value in actions])
-            self._changes[key] = Change(function, gather, targets)
+            self._changes[key] = Change(
+                *function_of("change", self.layout, group, trace, [value for _, value in actions]), targets)
         return self._changes[key]
 
     def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:

@@ -34,6 +34,7 @@ from ..equations import (
     function_of,
 )
 from ..equations.native import Runtime, load
+from ..errors import GridcoreError
 from ..kept import Kept
 from ..linear import Analysis, Factors, linear_solver
 from ..network import Network
@@ -43,6 +44,19 @@ from .switching import Switching
 _loaded: Kept[System] = Kept()
 
 GuardRow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]
+
+
+class _Elsewhere(dict[str, float]):
+    """The values of an instance of a layout, which has none: a system is the same whatever they are."""
+
+    def _refuse(self, *_: Any) -> Any:
+        raise GridcoreError("the instances of a layout have no values: those of the parameters are in the instances of "
+                            "the equilibrium, which gc.build gives: system.instances[k].values")
+
+    __contains__ = __getitem__ = __iter__ = __len__ = get = items = keys = values = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Elsewhere, ()
 
 
 class System:
@@ -74,7 +88,7 @@ class System:
 
     def __init__(self, instances: Sequence[Instance], deenergise: bool = False, solver: str | None = None):
         self._solver, self.linear_solver = solver, linear_solver(solver)
-        self.network = Network([replace(instance, values={}) for instance in instances])
+        self.network = Network([replace(instance, values=_Elsewhere()) for instance in instances])
         self.layout = layout = Layout(self.network)
         self.traces = [Trace(g.shape) for g in layout.groups]
         self.islands = Islands(layout, deenergise)
@@ -130,22 +144,22 @@ class System:
 
     def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
         """Gradients of the guard functions in the entries of Z at these positions."""
+        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: SparseMap(
+            (len(self.switching.guards), len(columns)), self._guard_entries(columns)))
 
-        def make() -> SparseMap:
-            column_of, parts, first = self.columns(columns), [], 0
-            for group, trace in zip(self.layout.groups, self.traces, strict=True):
-                functions = [e for _, e in trace.guards]
-                rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
-                parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
-                first += rows.size
-            return SparseMap((first, len(columns)), parts)
-
-        return self._maps.get(("guards", np.asarray(columns).tobytes()), make)
+    def _guard_entries(self, columns: Sequence[int] | np.ndarray) -> list[Entries | None]:
+        """The same of each group."""
+        column_of, parts, first = self.columns(columns), [], 0
+        for group, trace in zip(self.layout.groups, self.traces, strict=True):
+            functions = [e for _, e in trace.guards]
+            rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
+            parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
+            first += rows.size
+        return parts
 
     @functools.cached_property
-    def guard_jacobian(self) -> SparseMap:
-        """Gradients of the guard functions in ``[X, t]``, (n_guards, n + 1)."""
-        return self.guard_map([*range(self.n), self.layout.t])
+    def _guards_in_Xt(self) -> list[Entries | None]:
+        return self._guard_entries([*range(self.n), self.layout.t])
 
     def guard_row(self, guard: int) -> GuardRow:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
@@ -154,20 +168,16 @@ class System:
         return self._guard_rows[guard]
 
     def _guard_row(self, guard: int) -> GuardRow:
-        jacobian = self.guard_jacobian
-        for batch in jacobian.batches:
-            assert batch.rows is not None
-            member, entries = np.nonzero((batch.rows == guard) & (batch.scatter < len(jacobian.indices)))
-            if len(member):
-                break
-        else:
+        trigger = self.switching.guards[guard]
+        part, member = self._guards_in_Xt[trigger.group], trigger.member
+        if part is None:
             return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
-        gather, function = batch.gather[member[0]], Direct(batch.function)
-        columns = jacobian.columns[batch.scatter[member[0], entries]]
+        own = np.flatnonzero((part.rows[member] == guard) & (part.columns[member] >= 0))
+        columns, gather, function = part.columns[member, own], part.gather[member], Direct(part.function)
         in_x = columns < self.n
 
         def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            values = function(Z[gather])[entries]
+            values = function(Z[gather])[own]
             return columns[in_x], values[in_x], float(values[~in_x].sum())
 
         return row
@@ -223,8 +233,8 @@ class System:
         rhs: dict[int, Batch] = {}
         for k in kept:
             group, trace = layout.groups[k], self.traces[k]
-            function, gather = function_of("rhs", layout, group, trace, [e for _, e in trace.rows])
-            rhs[k] = Batch(function, gather, self.rows(group, trace))
+            rhs[k] = Batch(*function_of("rhs", layout, group, trace, [e for _, e in trace.rows]),
+                           self.rows(group, trace))
         linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
             k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
         guards = iter(self.switching.batches)

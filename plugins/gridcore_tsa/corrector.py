@@ -74,11 +74,11 @@ class Corrector(Newton):
                 self.factor()
             before = norm
         ws.X[:] = start
-        self.careful()
+        self.solve_damped()
 
-    def careful(self) -> None:
+    def solve_damped(self) -> None:
         before = self.iterations
-        super().careful()
+        super().solve_damped()
         made = self.iterations - before
         self.work.counters["newton_iterations"] += made
         self.work.residual(made)

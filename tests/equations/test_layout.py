@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from devices_for_tests import registered, system
@@ -91,6 +93,15 @@ def test_values_stand_where_their_names_say(plants):
     assert Z[address("base.omega_b")] == pytest.approx(2 * np.pi * 60)
     assert Z[address("base.base_mva")] == 100
     assert Z[address("P2.status")] == Z[address("P2.on")] == 1
+
+
+def test_the_instances_of_a_layout_say_where_their_values_are(plants):
+    instance = plants.layout.instances[0]
+    for ask in (lambda values: values["a"], lambda values: values.get("a"), lambda values: "a" in values, dict, len):
+        with pytest.raises(gc.GridcoreError, match=r"system\.instances\[k\]\.values"):
+            ask(instance.values)
+    assert plants.instances[0].values["a"] == 2
+    assert pickle.loads(pickle.dumps(plants)).layout.instances[0].id == instance.id
 
 
 def test_a_driven_input_is_read_from_the_state_or_the_parameter_that_drives_it(plants):

@@ -36,7 +36,7 @@ def direction(system: Equilibrium, address: str) -> dict[str, float] | None:
 def with_values(system: Equilibrium, values: dict[int, float]) -> Equilibrium:
     """The system with other values of entries of Z among the parameters."""
     valid = validate(system.case)
-    Z = parameters(system.system, valid.records, valid.base_mva, valid.frequency)
+    Z = parameters(system.system, system.case, valid.records)
     for position, value in values.items():
         Z[position] = value
     return find_equilibrium(system.system, system.case, valid.records, Z)

@@ -18,7 +18,9 @@ from .native import SOURCE, Native
 Runtime = Native | Fallback
 Kernels = Library | Interpreter
 
-__all__ = ["FALLBACK", "INTERPRETER", "Direct", "Fallback", "Kernels", "Native", "Runtime", "load", "runtime"]
+__all__ = [
+    "FALLBACK", "INTERPRETER", "Direct", "Fallback", "Kernels", "Library", "Native", "Runtime", "load", "runtime",
+]
 
 
 def load(sources: Sequence[str]) -> tuple[Runtime, list[Kernels]]:
@@ -30,7 +32,7 @@ def load(sources: Sequence[str]) -> tuple[Runtime, list[Kernels]]:
     libraries : list of Library or Interpreter
         One for each source.
     """
-    libraries = compile_libraries([_source(), *sources])
+    libraries = compile_libraries([SOURCE.read_text(), *sources])
     if libraries is None:
         return FALLBACK, [INTERPRETER] * len(sources)
     return Native(libraries[0]), [*libraries[1:]]
@@ -39,11 +41,6 @@ def load(sources: Sequence[str]) -> tuple[Runtime, list[Kernels]]:
 def runtime() -> Runtime:
     """The loops alone."""
     return _runtime(compiler_path())
-
-
-@functools.cache
-def _source() -> str:
-    return SOURCE.read_text()
 
 
 @functools.cache

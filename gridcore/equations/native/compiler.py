@@ -40,19 +40,13 @@ def cache_directory() -> Path:
     """Where compiled kernels are kept: ``GRIDCORE_CACHE``, else the user's cache directory."""
     if os.environ.get(CACHE):
         return Path(os.environ[CACHE])
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "gridcore" / "kernels"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gridcore" / "kernels"
 
 
 def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
-    """Load the compiled form of each source; what is not in the cache is compiled, as many at once as there are
-    processors.
+    """The compiled form of each source, from the cache or made now; None where there is no compiler that works.
 
-    Returns
-    -------
-    list of Library or None
-        None where there is no compiler, or none that works: a :class:`~gridcore.errors.CompilerWarning` says once
-        what that compiler said.
+    A :class:`~gridcore.errors.CompilerWarning` says once what a compiler that fails said.
     """
     cc = compiler_path()
     if cc is None:
@@ -71,7 +65,7 @@ def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
 
 
 def _compile(cc: str, sources: dict[Path, str]) -> bool:
-    """Compile each source to its path; whether that was possible."""
+    """Compile each source to its path, as many at once as there are processors; whether that was possible."""
     from concurrent.futures import ThreadPoolExecutor  # most processes find all they need in the cache
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -98,9 +92,8 @@ def _compile_one(cc: str, path: Path, source: str) -> str | None:
         with open(library, "ab") as file:  # ELF and Mach-O loaders ignore what follows the image
             file.write(hashlib.sha256(content).digest())
         os.replace(library, path)
-    library.unlink(missing_ok=True)
-    if done.returncode == 0:
         return None
+    library.unlink(missing_ok=True)
     return done.stdout.decode(errors="replace").strip() or f"nothing (exit status {done.returncode})"
 
 

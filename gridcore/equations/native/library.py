@@ -25,13 +25,7 @@ def address(array: np.ndarray) -> int:
 
 
 class Library:
-    """A compiled source. What comes out of a pickle is found in the cache, or compiled from it again.
-
-    Parameters
-    ----------
-    source : str
-    path : Path
-    """
+    """A compiled source. What comes out of a pickle is found in the cache, or compiled from it again."""
 
     place: Any = staticmethod(address)
 

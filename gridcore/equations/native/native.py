@@ -18,39 +18,20 @@ from .library import Library, address
 
 SOURCE = Path(__file__).with_name("runtime.c")
 
+
 def _fields(integers: str, pointers: str) -> list[tuple[str, type]]:
     return [*((name, ctypes.c_long) for name in integers.split()),
             *((name, ctypes.c_void_p) for name in pointers.split())]
 
 
-class Batch(ctypes.Structure):
-    """A kernel, and where its inputs, outputs and rows are."""
-
-    _fields_ = [("run", ctypes.c_void_p), *_fields("count", "gather scatter rows")]
-
-
-class Plan(ctypes.Structure):
-    """All that the equations of a system are evaluated from and into."""
-
-    _fields_ = _fields("n nnz n_rhs n_jac n_linear",
-                       "rhs jac linear_rows linear_ptr linear_cols linear_values linear_constant "
-                       "row_of diagonal linear_matrix Z F R A mass c base minus_c scale")
-
-
-class Pattern(ctypes.Structure):
-    """The pattern of a matrix by columns and by rows, with values and work of its own."""
-
-    _fields_ = _fields("n_rows n_columns entries n_used n_read n_diagonal",
-                       "ptr row used read row_ptr column place at diagonal values work")
-
-
-class Factors(ctypes.Structure):
-    """LU factors in blocks, ``P R⁻¹ A Q = L U + F``."""
-
-    _fields_ = _fields("n n_blocks", "Lp Li Lx Up Ui Ux Fp Fi Fx P Q Rs R work")
-
-
-STRUCTS = {"batch": Batch, "plan": Plan, "pattern": Pattern, "factors": Factors}
+STRUCTS: dict[str, Any] = {
+    name: type(name, (ctypes.Structure,), {"_fields_": _fields(integers, pointers)}) for name, integers, pointers in (
+        ("batch", "count", "run gather scatter rows"),
+        ("plan", "n nnz n_rhs n_jac n_linear",
+         "rhs jac linear_rows linear_ptr linear_cols linear_values linear_constant row_of diagonal linear_matrix "
+         "Z F R A mass c base minus_c scale"),
+        ("pattern", "n_rows n_columns entries n_used n_read n_diagonal",
+         "ptr row used read row_ptr column place at diagonal values work"))}
 
 # name: arguments, and the result where there is one; p: a pointer, l: long, i: int, d: double
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
@@ -58,12 +39,8 @@ FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p", "jacobian": "pp", "linearise": "plplp", "newton": "pd d",
     "begin": "ppppppdddi", "equations": "pppdd", "end": "pppd",
     "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
-    "step_transposed": "lpppppppppppp", "solve": "lpp", "tsolve": "lpp",
+    "step_transposed": "lpppppppppppp",
 }
-
-
-def _types(letters: str) -> list[Any]:
-    return [_TYPES[letter] for letter in letters]
 
 
 class Handle(ctypes.c_void_p):
@@ -78,21 +55,10 @@ class Handle(ctypes.c_void_p):
 
 
 class Native:
-    """The compiled loops.
+    """The compiled loops: the functions of ``runtime.c`` without their prefix, for its :class:`.Library`.
 
-    Parameters
-    ----------
-    library : Library
-        Of :data:`SOURCE`.
-
-    Attributes
-    ----------
-    add, rhs, residual, ... : callables
-        The functions of ``runtime.c`` without their prefix; they give up the interpreter's lock, and have no memory.
-    width, wide : int
-        Rows that a block of ``times`` and of ``solve`` has: what a row of their work arrays must hold.
-    many : int
-        Right-hand sides from which on ``solve`` and ``tsolve`` pay for taking factors out of their solver.
+    They give up the interpreter's lock, and have no memory. `width` is the number of rows that a block of ``times``
+    has: what a row of its work array must hold.
 
     Raises
     ------
@@ -100,20 +66,19 @@ class Native:
         If the structs of the library are not those that are declared here.
     """
 
-    many = 16
-
     def __init__(self, library: Library):
         self.library = library
-        sizes = (ctypes.c_long * (len(STRUCTS) + 2))()
+        sizes = (ctypes.c_long * (len(STRUCTS) + 1))()
         library.function("gc_sizes", None, [ctypes.c_void_p])(sizes)
         for (name, struct), size in zip(STRUCTS.items(), sizes, strict=False):
             if ctypes.sizeof(struct) != size:
                 raise GridcoreError(f"runtime.c and its binding native.py differ: struct {name} has {size} bytes in C "
                                     f"and {ctypes.sizeof(struct)} in Python")
-        self.width, self.wide = sizes[-2:]
+        self.width = sizes[-1]
         for name, letters in FUNCTIONS.items():
             arguments, _, result = letters.partition(" ")
-            setattr(self, name, library.function(f"gc_{name}", _TYPES.get(result), _types(arguments)))
+            types = [_TYPES[letter] for letter in arguments]
+            setattr(self, name, library.function(f"gc_{name}", _TYPES.get(result), types))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from . import runtime
@@ -128,7 +93,7 @@ class Native:
     @staticmethod
     def table(batches: Sequence[Any]) -> Handle:
         """The batches, each with its ``kernel``, as ``add`` takes them."""
-        table = (Batch * max(len(batches), 1))()
+        table = (STRUCTS["batch"] * max(len(batches), 1))()
         for entry, batch in zip(table, batches, strict=False):
             entry.run = ctypes.cast(batch.kernel, ctypes.c_void_p)
             entry.count, entry.gather, entry.scatter = batch.count, address(batch.gather), address(batch.scatter)
@@ -137,22 +102,18 @@ class Native:
 
     @staticmethod
     def plan(**fields: Any) -> Handle:
-        """All fields of :class:`Plan`, arrays as they are."""
-        return _struct(Plan, fields)
+        """All fields of the struct, arrays as they are: what equations are evaluated from and into."""
+        return _handle("plan", fields)
 
     @staticmethod
     def pattern(**fields: Any) -> Handle:
-        """All fields of :class:`Pattern`, arrays as they are."""
-        return _struct(Pattern, fields)
-
-    @staticmethod
-    def factors(**fields: Any) -> Handle:
-        """All fields of :class:`Factors`, arrays as they are."""
-        return _struct(Factors, fields)
+        """All fields of the struct, arrays as they are: a matrix by columns and by rows, with buffers of its own."""
+        return _handle("pattern", fields)
 
 
-def _struct(kind: type[ctypes.Structure], fields: dict[str, Any]) -> Handle:
-    if fields.keys() != {name for name, *_ in kind._fields_}:
-        raise TypeError(f"{kind.__name__} has the fields {[name for name, *_ in kind._fields_]}")
-    return Handle(kind(**{name: address(value) if isinstance(value, np.ndarray) else value
-                          for name, value in fields.items()}), **fields)
+def _handle(name: str, fields: dict[str, Any]) -> Handle:
+    struct = STRUCTS[name]
+    if fields.keys() != {field for field, _ in struct._fields_}:
+        raise TypeError(f"{name} has the fields {[field for field, _ in struct._fields_]}")
+    return Handle(struct(**{field: address(value) if isinstance(value, np.ndarray) else value
+                            for field, value in fields.items()}), **fields)
