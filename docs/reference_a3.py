@@ -12,7 +12,6 @@ import numpy as np
 from pages import HERE, fill, markdown
 
 import gridcore as gc
-from gridcore.sensitivity import load_objectives
 from gridcore_plot.figures import compose, drawn
 from gridcore_plot.panels import Panel
 
@@ -32,7 +31,7 @@ class Study:
     def __init__(self, name: str, case: gc.Case | None = None):
         self.name = name
         self.system = gc.build(case or name)
-        self.objectives = load_objectives(HERE.parent / "cases" / name / "frequency.toml", self.system)
+        self.objectives = gc.analyses.load_objectives(HERE.parent / "cases" / name / "frequency.toml", self.system)
         self.machines = [i.id for i in self.system.layout.instances if i.model == "TwoAxis"]
 
     def simulate(self, t_end: float = 1.0) -> gc.Run:

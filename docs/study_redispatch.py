@@ -11,7 +11,7 @@ import numpy as np
 from pages import BLUE, GREY, HERE, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
-from gridcore.sensitivity import Sum, load_objectives
+from gridcore.sensitivity import Sum
 from gridcore_optimisation import Constraint, Optimum
 
 T_END = 1.0
@@ -42,7 +42,7 @@ class Study:
     @cached_property
     def violation(self) -> Sum:
         """Of all machines together (Hz^2 s)."""
-        functions = load_objectives(HERE.parent / "cases" / self.name / "frequency.toml", self.system)
+        functions = gc.analyses.load_objectives(HERE.parent / "cases" / self.name / "frequency.toml", self.system)
         return Sum([term for o in functions for term in o.terms()], name="violation", unit="Hz^2 s")
 
     @cached_property

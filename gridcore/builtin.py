@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 
 from .case import BranchTrip, BusFault, ParameterStep, Ramp, Trip
@@ -22,25 +21,6 @@ def register_devices(register: Register) -> None:
 def register_integrators(register: Register) -> None:
     """The theta method."""
     register("theta", "gridcore.integrate.theta.step:Theta")
-
-
-@hookimpl
-def register_linear_solvers(register: Register) -> None:
-    """KLU of SuiteSparse, where nbklu is there."""
-    if find_spec("nbklu"):
-        register("klu", "gridcore.linear.klu:KLU")
-
-
-@hookimpl
-def register_readers(register: Register) -> None:
-    """The format of gridcore itself."""
-    register(".toml", "gridcore.case.native:read", "gridcore.case.native:write")
-
-
-@hookimpl
-def register_companions(register: Register) -> None:
-    """Rows in gridcore's own format: the events of a study."""
-    register(".toml", "gridcore.case.native:extend")
 
 
 @hookimpl
@@ -69,26 +49,9 @@ def register_jump_rules(register: Register) -> None:
 
 
 @hookimpl
-def register_objective_kinds(register: Register) -> None:
-    """Kinds of objective files."""
-    register("terminal", "gridcore.sensitivity.objective_files:terminal", shaped=True)
-    register("integral", "gridcore.sensitivity.objective_files:integral", shaped=True)
-    register("sampled", "gridcore.sensitivity.objective_files:sampled", ("data", "column", "time"))
-
-
-@hookimpl
-def register_objective_shapes(register: Register) -> None:
-    """Shapes of objective files."""
-    register("value", "gridcore.sensitivity.objective_files:value")
-    register("square", "gridcore.sensitivity.objective_files:square", ("reference",))
-    register("band violation", "gridcore.sensitivity.objective_files:band_violation", ("low", "high", "power"))
-
-
-@hookimpl
 def register_exporters(register: Register) -> None:
-    """A run whole, to be loaded again; and a table of text."""
+    """A run whole, to be loaded again."""
     register(".nc", "gridcore.results.store:save")
-    register(".csv", "gridcore.results.export:to_csv")
 
 
 @hookimpl
@@ -97,4 +60,3 @@ def register_commands(register: Register) -> None:
     for verb in ("run", "pf", "doctor", "convert", "export"):
         register(verb, f"gridcore.commands.main:{verb}")
     register("plugins", "gridcore.commands.main:list_plugins")
-    register("grad", "gridcore.commands.grad:grad")

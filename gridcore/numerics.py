@@ -184,17 +184,9 @@ WIDEN_LEAST = _row("WIDEN_LEAST", 1e-6, "unit of the state", "the same where the
 
 _row = _Section("Linear systems")
 
-SINGULAR = _row("SINGULAR", EPS, "of the largest pivot", "a smaller pivot is what rounding left of zero",
-                "EPS: pivots are differences of entries that are scaled to one", moves=1e-9)
 EQUILIBRATED = _row("EQUILIBRATED", 16 * EPS, "of the largest pivot",
-                    "the same for a matrix that was scaled because it was singular by the first",
-                    "some roundings more; its pivots differ in unit no more")
-PIVOT_GROWTH = _row(
-    "PIVOT_GROWTH", 1e-3, "of the growth with fresh pivots", "reused pivots that grow more are searched anew",
-    "three digits of the solution are worth more than the search", moves=1e-9)
-LOWEST_PIVOT = _row(
-    "LOWEST_PIVOT", 1e-3, "of a column's largest entry", "the least diagonal entry that is taken for a pivot",
-    "KLU's own default; lower costs more digits than fill is worth", moves=1e-9)
+                    "a smaller pivot is what rounding left of zero, in a matrix that was scaled because by EPS it had "
+                    "such a pivot", "some roundings more; its pivots differ in unit no more")
 GAUGE = _row("GAUGE", 1e-9, "of one entry", "weight of scales near one, where entries leave them open by a factor",
              "below the weight of any entry, above EPS")
 NULL_SHIFT = _row("NULL_SHIFT", 1e-10, "of entries scaled to one",

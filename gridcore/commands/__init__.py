@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .grad import products as products
     from .main import main as main
     from .options import Study as Study
     from .options import file_of as file_of
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from .tables import write_csv as write_csv
 
 _MODULE = {name: module for module, names in {
-    "grad": ("products",), "main": ("main",), "progress": ("Progress",), "tables": ("Table", "per", "write_csv"),
+    "main": ("main",), "progress": ("Progress",), "tables": ("Table", "per", "write_csv"),
     "options": ("Study", "file_of", "load", "method_options", "placed", "read_options", "read_value",
                 "sensitivity_options", "system_options", "time_options")}.items() for name in names}
 

@@ -92,7 +92,7 @@ def register_objective_kinds(register: Register) -> None:
 @hookspec
 def register_objective_shapes(register: Register) -> None:
     """``register(name, make, fields=())``: a ``shape`` of objective files: ``make(table, quantity)`` is the
-    :class:`gridcore.sensitivity.objective_files.Density` of a quantity.
+    ``Density`` of a quantity.
     """
 
 
@@ -103,7 +103,9 @@ def register_plots(register: Register) -> None:
 
 @hookspec
 def register_exporters(register: Register) -> None:
-    """``register(suffix, write)``: ``write(run, path)`` is what ``run.save("x" + suffix)`` does."""
+    """``register(suffix, write)``: ``write(run, path)`` is what ``run.save("x" + suffix)`` does; its keyword-only
+    parameters are options of that.
+    """
 
 
 @hookspec

@@ -249,7 +249,7 @@ class Adjoint(Registrable):
 class _OfObjectiveFiles(Registrable):
     """Base of what tables of objective files name.
 
-    ``make(table, quantity)`` reads its fields from a :class:`gridcore.sensitivity.objective_files.Table`.
+    ``make(table, quantity)`` reads its fields from a ``Table`` (docs/plugins.md).
     """
 
     functions = {"make": "table, quantity"}

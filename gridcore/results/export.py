@@ -1,9 +1,8 @@
-"""A run for other programs: an xarray dataset, a table of text; and writing files whole or not at all."""
+"""A run as an xarray dataset; and writing files whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import GridcoreError
-from .signals import select, signals
+from .signals import signals
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .run import Run, Stretch
+    from .run import Run
 
 
 @contextlib.contextmanager
@@ -74,25 +73,3 @@ def to_xarray(run: Run, names: Iterable[str] | None = None) -> xr.Dataset:
                                {"units": "s", "long_name": "time of event"})
     variables["event_words"] = ("event", np.array([e.words for e in events], dtype=str))
     return xr.Dataset(variables, coordinates, describe(run))
-
-
-def to_csv(run: Run, path: Path, columns: Iterable[str] | None = None) -> None:
-    """See :meth:`gridcore.results.run.Run.to_csv`."""
-    if columns is None:
-        wanted = [(device, s.quantity) for s in signals(run.system, run=run) for device in s.devices]
-    else:
-        wanted = select(run.system, [columns] if isinstance(columns, str) else columns)
-    by_name: dict[str, list[str]] = {}
-    for device, name in wanted:
-        by_name.setdefault(name, []).append(device)
-
-    def table(part: Stretch) -> np.ndarray:
-        found = {(device, name): column for name, devices in by_name.items()
-                 for device, column in zip(devices, part.of(devices, name).T, strict=True)}
-        return np.column_stack([part.t, *(found[key] for key in wanted)])
-
-    with whole_file(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["time", *(f"{device}.{name}" for device, name in wanted)])
-        # Python writes the shortest digits that read back exactly
-        run.stretches(lambda part: writer.writerows(table(part).tolist()))

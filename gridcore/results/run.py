@@ -176,30 +176,16 @@ class Run:
 
         return to_xarray(self, names)
 
-    def to_csv(self, path: str | Path, columns: Iterable[str] | None = None) -> None:
-        """Write a table: the time, then one column for each ``device.quantity``, every digit kept.
+    def save(self, path: str | Path, **options: Any) -> None:
+        """Write the run, in the format that the file's suffix stands for.
 
         Parameters
         ----------
         path : str or Path
-        columns : iterable of str, optional
-            Addresses or shell-style patterns: ``["GEN*.omega", "BUS7.Vm"]``. By default what
-            :meth:`to_xarray` has.
-
-        Raises
-        ------
-        CaseError
-            If an address matches nothing; the nearest are offered.
-        """
-        from .export import to_csv
-
-        to_csv(self, Path(path), columns)
-
-    def save(self, path: str | Path) -> None:
-        """Write the run, in the format that the file's suffix stands for.
-
-        ``.nc`` is a NetCDF file with everything, from which :func:`load_run` gives this run back, bit for bit;
-        ``.csv`` a table as of :meth:`to_csv`; plugins may have others.
+            ``.nc`` is a NetCDF file with everything, from which :func:`load_run` gives this run back, bit for bit;
+            plugins have others, such as ``.csv``, a table.
+        **options
+            Of the format: ``columns=["GEN*.omega"]`` of ``.csv``.
 
         Raises
         ------
@@ -211,7 +197,7 @@ class Run:
         if exporter is None:
             known = ", ".join(sorted(plugins.exporters))
             raise GridcoreError(f"{path}: runs are not written in this format; there are: {known}")
-        exporter.write(self, path)
+        exporter.write(self, path, **options)
 
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "

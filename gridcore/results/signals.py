@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..case import Base
 from ..contract import Declarations, Device, Node
 from ..equations import evaluate, function_of
 from ..errors import CaseError, NotRecorded
@@ -237,6 +238,15 @@ def _of_group(run: Run | Stretch, group: Group, trace: Trace, members: list[int]
         arguments = run.read(gather[part].ravel()).reshape(-1, gather.shape[1])
         out[:, first: first + len(part)] = evaluate(function, arguments.T).reshape(len(run.t), len(part))
     return out
+
+
+def base_of(system: Equilibrium, device: str) -> Base:
+    """What per unit refers to in quantities of a device: what hangs on a bus has its voltage."""
+    instances, number = system.instances, system.layout.number
+    own = instances[system.layout.find(device)]
+    hosts = [own, *(instances[number[port]] for port in own.ports.values())]
+    kv = next((host.values["kv"] for host in hosts if host.values.get("kv")), None)
+    return Base(float(system.case.base_mva), kv, float(system.case.frequency))
 
 
 def select(system: Equilibrium, patterns: Iterable[str]) -> list[tuple[str, str]]:

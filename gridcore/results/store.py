@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Case, native
+from ..case import Case, load_case, save_case
 from ..contract import Declarations
 from ..equilibrium import build
 from ..errors import GridcoreError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT = "gridcore run"
 VERSION = 2
+_CASE = "case.toml"  # the format in which a file has its case
 _CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
 _RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
 
@@ -148,7 +150,7 @@ def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any, **at
 def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
     system, tape = run.system, run.tape
     group.attrs.update({
-        "case": native.dumps(system.case),
+        "case": _text(system.case),
         "case_name": system.case.name,
         "order": json.dumps([instance.id for instance in system.layout.instances]),
         "deenergise": int(system.islands.deenergise),
@@ -268,8 +270,16 @@ def _read_tape(file: Any, group: Any, system: Equilibrium) -> Tape:
 # ---------------------------------------------------------------- the case and its system
 
 
+def _text(case: Case) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        save_case(case, file := Path(folder, _CASE))
+        return file.read_text(encoding="utf-8")
+
+
 def _read_case(text: str, name: str, order: list[str]) -> Case:
-    case = native.loads(text, "run")
+    with tempfile.TemporaryDirectory() as folder:
+        (file := Path(folder, _CASE)).write_text(text, encoding="utf-8")
+        case = load_case(file, alone=True)
     case.name = name
     by_id = dict(zip(case.ids(), case.records, strict=True))
     case.records = [by_id[id] for id in order]  # the text groups them by model

@@ -22,14 +22,13 @@ from .objective import (
     joint_function,
     trace,
 )
-from .objective_files import load_objectives
 from .operators import Replay, ResolveOperator, carried_parameters
 from .quadrature import Points, Sampling, Taken
-from .request import Request, replayable, table, unit_of, warn_of_coincidence
+from .request import Request, products, replayable, table, unit_of, warn_of_coincidence
 
 __all__ = [
     "At", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise", "Replay",
     "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal", "Traced",
-    "adjoint", "carried_parameters", "differences", "evaluate", "joint_function", "load_objectives", "replayable",
+    "adjoint", "carried_parameters", "differences", "evaluate", "joint_function", "products", "replayable",
     "table", "trace", "unit_of", "warn_of_coincidence",
 ]

@@ -114,6 +114,12 @@ def table(system: Equilibrium, objectives: Sequence[Objective], values: np.ndarr
                 "objective_unit": ("objective", [o.unit for o in objectives]), **request.coordinates(system)})
 
 
+def products(gradient: xr.DataArray) -> np.ndarray:
+    """(objectives, parameters): derivative times parameter, what a change of the parameter by its own size does."""
+    with np.errstate(invalid="ignore"):  # an event that never comes: nothing times infinity
+        return np.nan_to_num(gradient.values * gradient["at"].values, posinf=0.0, neginf=0.0)
+
+
 class CoincidenceWarning(UserWarning):
     """A derivative in the time of an event is zero because the event moves with another."""
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Base, convert
+from gridcore.case import convert
 from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
-from gridcore.results import select
+from gridcore.results import base_of, select
 from gridcore.sensitivity import At, Objective, Request, Sampling, Sum, adjoint, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
@@ -311,12 +311,7 @@ def _factor(data: Measurements, system: Equilibrium, channel: tuple[str, str], n
     unit = data.units.get(name, "")
     if not unit:
         return 1.0
-    instance = system.instances[system.layout.find(channel[0])]
-    number, kv = system.layout.number, instance.values.get("kv")
-    for port in instance.ports.values():  # what hangs on a bus has its voltage
-        kv = kv or system.instances[number[port]].values.get("kv")
-    base = Base(float(system.case.base_mva), kv, float(system.case.frequency))
     try:
-        return convert(f"1 {unit}", instance.device.declares.unit(channel[1]), base)
+        return convert(f"1 {unit}", unit_of(system, *channel), base_of(system, channel[0]))
     except CaseError as error:
         raise data.error(f"channel '{name}': {error}") from None

@@ -39,16 +39,15 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     """
     from gridcore.case import save_case
     from gridcore.commands import write_csv
-    from gridcore.registry import plots
+    from gridcore.registry import analyses, plots
     from gridcore.results import whole_file, write_dataset
-    from gridcore.sensitivity import load_objectives
 
     from .measures import Constraint
     from .report import iterations, limits, parameters
     from .search import optimise
 
     asked = Study(**study)
-    system = asked.build()
+    system, load_objectives = asked.build(), analyses["load_objectives"].function
     constraints = [Constraint(load_objectives(path, system), **{side: limit})
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
     found = optimise(system, load_objectives(file, system), wrt, t_end=asked.t_end, step=asked.step,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.commands import products
+from gridcore.sensitivity import products
 
 from .curves import COLOURS
 from .figures import BOTTOM, GAP, LEFT, TITLE, WIDTH, drawn

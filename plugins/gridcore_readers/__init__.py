@@ -7,7 +7,8 @@ from gridcore.registry import Register, hookimpl
 
 @hookimpl
 def register_readers(register: Register) -> None:
-    """The format of gridcore itself as a spreadsheet, and those of MATPOWER and of PSS/E."""
+    """The format of gridcore itself, as text and as a spreadsheet, and those of MATPOWER and of PSS/E."""
+    register(".toml", "gridcore_readers.native:read", "gridcore_readers.native:write")
     register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
     register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
     register(".raw", "gridcore_readers.raw:read")
@@ -15,7 +16,10 @@ def register_readers(register: Register) -> None:
 
 @hookimpl
 def register_companions(register: Register) -> None:
-    """Dynamic data of PSS/E, taken by itself beside a power-flow file."""
+    """Rows in gridcore's own format: the events of a study; dynamic data of PSS/E, taken by itself beside a power-flow
+    file.
+    """
+    register(".toml", "gridcore_readers.native:extend")
     register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw",))
 
 

@@ -14,9 +14,11 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, grouped, headings, named, set_heading, unwritable
+from gridcore.case import Case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
+
+from .native import grouped, headings, named, set_heading, unwritable
 
 SHEET = "case"
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # Excel has no such number

@@ -58,14 +58,13 @@ def test_a_struct_of_another_size_is_refused(name, monkeypatch):
 
 @needs_compiler
 def test_a_field_that_is_forgotten_is_refused():
-    with pytest.raises(TypeError, match="Factors has the fields"):
-        runtime().factors(n=3)
+    with pytest.raises(TypeError, match="Pattern has the fields"):
+        runtime().pattern(n_rows=3)
 
 
 @needs_compiler
-def test_widths_are_those_of_the_source():
+def test_the_width_is_that_of_the_source():
     assert f"#define WIDTH {runtime().width}\n" in SOURCE
-    assert f"#define WIDE {runtime().wide} " in SOURCE
 
 
 # ---------------------------------------------------------------- threads and pickles

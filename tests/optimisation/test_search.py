@@ -7,7 +7,6 @@ import pytest
 from quadratics import NAMES, SYSTEM, Linear, Quadratic
 
 import gridcore as gc
-from gridcore.sensitivity import load_objectives
 from gridcore_optimisation import Constraint, Measure, Simulation, optimise, problem
 from gridcore_optimisation import measures as measures_module
 
@@ -21,7 +20,7 @@ def system():
 
 @pytest.fixture(scope="module")
 def frequency(system):
-    return load_objectives("cases/wscc9_paper/frequency.toml", system)
+    return gc.analyses.load_objectives("cases/wscc9_paper/frequency.toml", system)
 
 
 def moved(v):

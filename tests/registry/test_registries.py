@@ -216,7 +216,7 @@ def test_register_cases_adds_a_folder_whose_cases_are_found_by_name(install, tmp
 
 def test_register_objective_kinds_and_shapes_serve_objective_files(install, tmp_path):
     install("peaks", """
-        from gridcore.sensitivity.objective_files import Density
+        from gridcore_objectives import Density
 
         def start(table, quantity):
             density = table.density(quantity)
@@ -234,18 +234,16 @@ def test_register_objective_kinds_and_shapes_serve_objective_files(install, tmp_
         def register_objective_shapes(register):
             register("double", double, fields=("factor",))
     """)
-    from gridcore.sensitivity import load_objectives
-
     file = tmp_path / "o.toml"
     row = 'of = "BUS1.Vm"\nkind = "start"\nshape = "double"\nat = 0.05\n'
     file.write_text(f"[[objective]]\n{row}")
     system = gc.build(infinite_bus())
-    objective, = load_objectives(file, system)
+    objective, = gc.analyses.load_objectives(file, system)
     assert objective.name == "start double of BUS1.Vm"
     assert objective.value(gc.simulate(system, t_end=0.1, step=0.05)) == pytest.approx(2.0)
     file.write_text(f"[[objective]]\n{row}facto = 3\n")
     with pytest.raises(gc.errors.CaseError, match="the shape 'double' has no such field; did you mean factor"):
-        load_objectives(file, system)
+        gc.analyses.load_objectives(file, system)
 
 
 def test_register_plots_draws_results_of_a_kind(install, tmp_path):

@@ -57,7 +57,7 @@ def test_parameters_and_modes_are_always_there(whole):
 
 @pytest.mark.parametrize("look", [
     lambda run: run["GEN1", "delta"], lambda run: run.of(["GEN2", "GEN3"], "omega"), lambda run: run.X,
-    lambda run: run.to_xarray(["Efd"]), lambda run: run.to_csv("no.csv", ["GEN1.delta"]),
+    lambda run: run.to_xarray(["Efd"]), lambda run: run.save("no.csv", columns=["GEN1.delta"]),
     lambda run: gc.adjoint(run, gc.Terminal(lambda v: v["GEN2", "omega"]), "GEN2.H"),
     lambda run: gc.analyses.tsa(run, ["GEN2.H"], [("GEN2", "omega")])])
 def test_what_was_not_recorded_is_refused(look, tmp_path, monkeypatch):
@@ -99,7 +99,7 @@ def test_files_have_what_was_recorded_and_no_more(tmp_path):
     data = run.to_xarray()
     assert [data[name].size // len(run.t) for name in ("omega", "Vm", "delta")] == [3, 1, 1]
     assert "Efd" not in data
-    run.to_csv(tmp_path / "r.csv")
+    run.save(tmp_path / "r.csv")
     head = (tmp_path / "r.csv").read_text().splitlines()[0].split(",")
     assert {"GEN1.omega", "GEN2.omega", "GEN3.omega", "BUS7.Vm", "GEN2.delta"} <= set(head)
     assert "GEN1.delta" not in head
@@ -179,12 +179,12 @@ def test_a_budget_that_is_none_is_refused(memory):
 def test_a_file_that_is_written_and_read_in_parts_is_the_same(tmp_path, monkeypatch, kept):
     run = gc.simulate(SYSTEM, t_end=1.0, step=0.005, **kept)
     run.save(tmp_path / "one.nc")
-    run.to_csv(tmp_path / "one.csv", ["GEN*.omega", "BUS7.Vm"])
+    run.save(tmp_path / "one.csv", columns=["GEN*.omega", "BUS7.Vm"])
     for module in (checkpoint, store):
         monkeypatch.setattr(module, "_BLOCK", 8 * SYSTEM.n * 7)
     monkeypatch.setattr(store, "_CHUNK", 400)
     run.save(tmp_path / "parts.nc")
-    run.to_csv(tmp_path / "parts.csv", ["GEN*.omega", "BUS7.Vm"])
+    run.save(tmp_path / "parts.csv", columns=["GEN*.omega", "BUS7.Vm"])
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
     with h5py.File(tmp_path / "parts.nc") as file:
         assert file["omega"].chunks == (400 // 24, 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import sys
 import tracemalloc
@@ -12,8 +11,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.errors import CaseError, DeviceError, GridcoreError
-from gridcore.results import describe_run, describe_system, layout, rotors, select, signals
+from gridcore.errors import CaseError, DeviceError
+from gridcore.results import describe_run, describe_system, layout, rotors, signals
 
 
 @pytest.fixture(scope="module")
@@ -144,39 +143,6 @@ def test_devices_of_one_kind_are_one_variable_whatever_their_models():
     assert found["P"].dimension == "Source"
     assert {s.dimension: s.devices for s in found.values()} == {
         **{s.dimension: s.devices for s in found.values()}, "bus": ("BUS1", "BUS2", "BUS3")}
-
-
-# Table ----------------------------------------------------------------------------------------------
-
-def test_a_table_reads_back_every_bit(run, tmp_path):
-    run.to_csv(tmp_path / "run.csv", ["GEN*.omega", "BUS7.Vm"])
-    header, *rows = csv.reader((tmp_path / "run.csv").read_text().splitlines())
-    assert header == ["time", "GEN1.omega", "GEN2.omega", "GEN3.omega", "BUS7.Vm"]
-    table = np.array(rows, dtype=float)
-    assert np.array_equal(table[:, 0], run.t)
-    assert np.array_equal(table[:, 2], run["GEN2", "omega"])
-    assert np.array_equal(table[:, 4], run["BUS7", "Vm"])
-
-
-def test_a_table_has_by_default_what_the_dataset_has(run, dataset, tmp_path):
-    run.to_csv(tmp_path / "run.csv")
-    header = next(csv.reader((tmp_path / "run.csv").open()))
-    sizes = [v.shape[1] for v in dataset.data_vars.values() if v.dims[0] == "time"]
-    assert len(header) == 1 + sum(sizes)
-    assert len(set(header)) == len(header)
-
-
-def test_columns_that_match_nothing_are_answered_with_the_nearest(run, tmp_path):
-    with pytest.raises(CaseError, match=r"no quantity matches 'GEN2\.omga'; did you mean GEN2\.omega"):
-        run.to_csv(tmp_path / "run.csv", ["GEN2.omga"])
-    assert select(run.system, ["GEN2.omega", "GEN2.*"])[0] == ("GEN2", "omega")
-
-
-def test_a_table_that_cannot_be_written_is_one_error_and_leaves_nothing(run, tmp_path):
-    (tmp_path / "taken").mkdir()
-    with pytest.raises(GridcoreError, match="taken: cannot be written"):
-        run.to_csv(tmp_path / "taken", ["GEN1.omega"])
-    assert [*tmp_path.iterdir()] == [tmp_path / "taken"]
 
 
 # Rotors ---------------------------------------------------------------------------------------------

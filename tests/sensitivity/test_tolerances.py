@@ -13,6 +13,7 @@ from studies import words
 
 import gridcore as gc
 from gridcore import numerics
+from gridcore_klu import solver as klu
 
 STUDIES = {"hiskens_pai": scenes.STUDIES["hiskens_pai"], "regulator_limits": scenes.STUDIES["regulator_limits"],
            "bus_fed_exciters": INDUSTRY["bus_fed_exciters"]}
@@ -53,6 +54,16 @@ def moved(found: Result, reference: Result) -> float:
     largest = np.abs(reference.gradient).max(axis=1, keepdims=True)
     return max(np.max(np.abs(found.X - reference.X) / (1 + np.abs(reference.X))), np.max(np.abs(found.t - reference.t)),
                np.max(np.abs(found.gradient - reference.gradient) / largest))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("tolerance", ["SINGULAR", "PIVOT_GROWTH", "LOWEST_PIVOT"])
+def test_results_move_as_little_by_those_of_klu(tolerance, name, monkeypatch):
+    value = getattr(klu, tolerance)
+    for factor in (10.0, 0.1):
+        monkeypatch.setattr(klu, tolerance, factor * value)
+        assert moved(result(name, built(name)), as_it_is(name)) < 1e-9
 
 
 @pytest.mark.slow

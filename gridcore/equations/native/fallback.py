@@ -18,8 +18,7 @@ Array = np.ndarray
 class Fallback:
     """The loops in numpy. There is one, :data:`FALLBACK`."""
 
-    width = wide = 0  # work arrays are not used
-    many = 2**62  # a solver's own solves are faster than loops of Python
+    width = 0  # work arrays are not used
 
     def __reduce__(self) -> str:
         return "FALLBACK"
@@ -34,7 +33,7 @@ class Fallback:
         """The batches, as ``add`` takes them."""
         return SimpleNamespace(batches=batches)
 
-    plan = pattern = factors = SimpleNamespace
+    plan = pattern = SimpleNamespace
 
     # ---- equations
 
@@ -150,53 +149,9 @@ class Fallback:
         cls.sum(C, early, U, c, V)
         cls.times_transposed(count, C, C.values, w, aP, True)
 
-    # ---- LU factors
-
-    @staticmethod
-    def solve(count: int, f: Any, b: Array) -> None:
-        """``A x = b`` for each row of `b`, in place."""
-        x = (b[:, f.P] / f.Rs).T.copy()
-        for block in range(f.n_blocks - 1, -1, -1):
-            columns = range(f.R[block], f.R[block + 1])
-            for k in columns:
-                _take(x, f.Li, f.Lx, f.Lp[k] + 1, f.Lp[k + 1], k)
-            for k in reversed(columns):
-                last = f.Up[k + 1] - 1
-                x[k] /= f.Ux[last]
-                _take(x, f.Ui, f.Ux, f.Up[k], last, k)
-            for k in columns:
-                _take(x, f.Fi, f.Fx, f.Fp[k], f.Fp[k + 1], k)
-        b[:, f.Q] = x.T
-
-    @staticmethod
-    def tsolve(count: int, f: Any, b: Array) -> None:
-        """``A^T x = b`` for each row of `b`, in place."""
-        x = b[:, f.Q].T.copy()
-        for block in range(f.n_blocks):
-            columns = range(f.R[block], f.R[block + 1])
-            for k in columns:
-                _gather(x, f.Fi, f.Fx, f.Fp[k], f.Fp[k + 1], k)
-            for k in columns:
-                last = f.Up[k + 1] - 1
-                _gather(x, f.Ui, f.Ux, f.Up[k], last, k)
-                x[k] /= f.Ux[last]
-            for k in reversed(columns):
-                _gather(x, f.Li, f.Lx, f.Lp[k] + 1, f.Lp[k + 1], k)
-        b[:, f.P] = x.T / f.Rs
-
 
 def _matrix(p: Any, values: Array) -> sp.csc_matrix:
     return sp.csc_matrix((values, p.row, p.ptr), shape=(p.n_rows, p.n_columns))
-
-
-def _take(x: Array, row: Array, value: Array, first: int, end: int, k: int) -> None:
-    """Subtract from x what a column of a factor has, times x[k]."""
-    x[row[first:end]] -= value[first:end, None] * x[k]
-
-
-def _gather(x: Array, row: Array, value: Array, first: int, end: int, k: int) -> None:
-    """Subtract from x[k] the product of a column of a factor with x."""
-    x[k] -= value[first:end] @ x[row[first:end]]
 
 
 FALLBACK = Fallback()

@@ -44,13 +44,7 @@ class Pattern(ctypes.Structure):
                        "ptr row used read row_ptr column place at diagonal values work")
 
 
-class Factors(ctypes.Structure):
-    """LU factors in blocks, ``P R⁻¹ A Q = L U + F``."""
-
-    _fields_ = _fields("n n_blocks", "Lp Li Lx Up Ui Ux Fp Fi Fx P Q Rs R work")
-
-
-STRUCTS = {"batch": Batch, "plan": Plan, "pattern": Pattern, "factors": Factors}
+STRUCTS = {"batch": Batch, "plan": Plan, "pattern": Pattern}
 
 # name: arguments, and the result where there is one; p: a pointer, l: long, i: int, d: double
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
@@ -58,7 +52,7 @@ FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p", "jacobian": "pp", "linearise": "plplp", "newton": "pd d",
     "begin": "ppppppdddi", "equations": "pppdd", "end": "pppd",
     "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
-    "step_transposed": "lpppppppppppp", "solve": "lpp", "tsolve": "lpp",
+    "step_transposed": "lpppppppppppp",
 }
 
 
@@ -89,10 +83,8 @@ class Native:
     ----------
     add, rhs, residual, ... : callables
         The functions of ``runtime.c`` without their prefix; they give up the interpreter's lock, and have no memory.
-    width, wide : int
-        Rows that a block of ``times`` and of ``solve`` has: what a row of their work arrays must hold.
-    many : int
-        Right-hand sides from which on ``solve`` and ``tsolve`` pay for taking factors out of their solver.
+    width : int
+        Rows that a block of ``times`` has: what a row of its work array must hold.
 
     Raises
     ------
@@ -100,17 +92,15 @@ class Native:
         If the structs of the library are not those that are declared here.
     """
 
-    many = 16
-
     def __init__(self, library: Library):
         self.library = library
-        sizes = (ctypes.c_long * (len(STRUCTS) + 2))()
+        sizes = (ctypes.c_long * (len(STRUCTS) + 1))()
         library.function("gc_sizes", None, [ctypes.c_void_p])(sizes)
         for (name, struct), size in zip(STRUCTS.items(), sizes, strict=False):
             if ctypes.sizeof(struct) != size:
                 raise GridcoreError(f"runtime.c and its binding native.py differ: struct {name} has {size} bytes in C "
                                     f"and {ctypes.sizeof(struct)} in Python")
-        self.width, self.wide = sizes[-2:]
+        self.width = sizes[-1]
         for name, letters in FUNCTIONS.items():
             arguments, _, result = letters.partition(" ")
             setattr(self, name, library.function(f"gc_{name}", _TYPES.get(result), _types(arguments)))
@@ -144,11 +134,6 @@ class Native:
     def pattern(**fields: Any) -> Handle:
         """All fields of :class:`Pattern`, arrays as they are."""
         return _struct(Pattern, fields)
-
-    @staticmethod
-    def factors(**fields: Any) -> Handle:
-        """All fields of :class:`Factors`, arrays as they are."""
-        return _struct(Factors, fields)
 
 
 def _struct(kind: type[ctypes.Structure], fields: dict[str, Any]) -> Handle:

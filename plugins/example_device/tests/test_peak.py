@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.sensitivity import load_objectives
 from gridcore_example_device.peak import SmoothPeak
 
 CASE = Path(__file__).with_name("feeder.toml")
@@ -37,6 +36,6 @@ def test_its_gradient_is_that_of_differences(run):
 def test_a_file_may_ask_for_it(run, tmp_path):
     file = tmp_path / "peak.toml"
     file.write_text('[[objective]]\nkind = "smooth peak"\nof = "BUS2.Vm"\nsharpness = 100\n')
-    (objective,) = load_objectives(file, run.system)
+    (objective,) = gc.analyses.load_objectives(file, run.system)
     assert objective.sharpness == 100
     assert gc.adjoint(run, objective, ["AC.P0"])["value"].item() >= run["BUS2", "Vm"].max()

@@ -1,5 +1,7 @@
 """Solves with the factors taken out of KLU: those of KLU, for any matrix and number of right-hand sides."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,22 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gridcore as gc
-from gridcore.equations.native import FALLBACK, Fallback, Native
-from gridcore.linear.klu import KLU
+from gridcore.equations.native import FALLBACK, INTERPRETER
+from gridcore_klu import many_rhs, solver
+from gridcore_klu.many_rhs import MANY, SOURCE, Factors, loops
+from gridcore_klu.solver import KLU
 
-MANY = Native.many
-
-
-@pytest.fixture(scope="module")
-def runtime():
-    found = gc.build("smib").system.runtime
-    if found is FALLBACK:
-        pytest.skip("no C compiler")
-    return found
+needs_compiler = pytest.mark.skipif(loops() is None, reason="no C compiler")
 
 
+@needs_compiler
 @given(st.integers(1, 40), st.integers(MANY, 40), st.floats(0.02, 0.5), st.integers(0, 10**6))
-def test_solves_are_those_of_the_matrix(runtime, n, count, density, seed):
+def test_solves_are_those_of_the_matrix(n, count, density, seed):
     rng = np.random.default_rng(seed)
     A = (sp.random(n, n, density, random_state=rng) + sp.diags(rng.uniform(1, 2, n)))[rng.permutation(n)].tocsc()
     A.sort_indices()
@@ -39,7 +36,8 @@ def test_solves_are_those_of_the_matrix(runtime, n, count, density, seed):
     assert lu.solves == 4 * count
 
 
-def test_many_and_few_right_hand_sides_agree_on_a_system_of_many_blocks(runtime):
+@needs_compiler
+def test_many_and_few_right_hand_sides_agree_on_a_system_of_many_blocks():
     system = gc.build("ieee118")
     run = gc.simulate(system, 0.2)
     ws = system.workspace()
@@ -55,19 +53,21 @@ def test_many_and_few_right_hand_sides_agree_on_a_system_of_many_blocks(runtime)
         np.testing.assert_allclose(many, one, rtol=1e-10, atol=1e-12 * np.abs(one).max())
 
 
-@given(st.integers(1, 40), st.floats(0.02, 0.3), st.integers(0, 10**6))
-def test_loops_in_numpy_solve_the_same(n, density, seed):
-    class Loops(Fallback):
-        many = 2  # where there is no compiler KLU's own solves are used, which are faster
+def test_without_a_compiler_klu_solves_them_itself(monkeypatch):
+    A, b = sp.csc_array(np.diag(np.arange(1.0, 6.0))), np.ones((MANY, 5))
+    monkeypatch.setattr(solver, "loops", lambda: None)
+    lu = KLU().analyse(5, A.indptr, A.indices).factors()
+    lu.factor(A.data)
+    np.testing.assert_allclose(lu.solve(b), 1 / np.tile(A.data, (MANY, 1)), rtol=1e-15)
 
-    rng = np.random.default_rng(seed)
-    A = (sp.random(n, n, density, random_state=rng) + sp.diags(rng.uniform(1, 2, n)))[rng.permutation(n)].tocsc()
-    A.sort_indices()
-    b, condition = rng.normal(size=(3, n)), np.linalg.cond(A.toarray(), 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gridcore.linear.klu.runtime", Loops)
-        lu = KLU().analyse(n, A.indptr, A.indices).factors()
-        lu.factor(A.data)
-        for solve, matrix in ((lu.solve, A.T), (lu.tsolve, A)):
-            np.testing.assert_allclose(solve(b.copy()) @ matrix.toarray(), b, rtol=0,
-                                       atol=1e-14 * n * condition * np.abs(b).max())
+
+def test_without_a_compiler_there_are_no_loops(monkeypatch):
+    monkeypatch.setattr(many_rhs, "load", lambda sources: (FALLBACK, [INTERPRETER] * len(sources)))
+    assert loops.__wrapped__() is None
+
+
+def test_fields_are_those_of_the_struct_in_their_order():
+    body = re.search(r"typedef struct {([^}]*)} factors;", SOURCE.read_text()).group(1)
+    declared = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    fields = [re.split(r"[ *]+", part.strip())[-1] for part in re.split("[,;]", declared) if part.strip()]
+    assert fields == [field for field, *_ in Factors._fields_]

@@ -30,39 +30,26 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from ..contract import Record
-from ..errors import CaseError
-from ..suggest import suggest
-from .records import Case, identify
-from .units import convert
+from gridcore.case import Case, convert
+from gridcore.contract import Record
+from gridcore.errors import CaseError
+from gridcore.suggest import suggest
 
 BASES = {"base_mva": "MVA", "frequency": "Hz"}
 HEADINGS = ("name", "title", *BASES)
 
 
 def read(path: Path) -> Case:
-    """Read a case; rows know their line, for error messages."""
-    return loads(_text(path), path.parent.name if path.name == "case.toml" else path.stem, str(path))
-
-
-def loads(text: str, name: str = "", file: str = "") -> Case:
-    """A case from text.
-
-    Parameters
-    ----------
-    text : str
-    name : str
-        Of the case, if the text gives none.
-    file : str
-        Where it is from, for error messages.
+    """Read a case; rows know their line, for error messages.
 
     Raises
     ------
     CaseError
-        If the text is malformed: file, row and field.
+        If the file is malformed: file, row and field.
     """
-    data, lines = _parse(text, file)
-    case = Case(name)
+    file = str(path)
+    data, lines = _parse(path)
+    case = Case(path.parent.name if path.name == "case.toml" else path.stem)
     for key, value in data.items():
         if isinstance(value, list):
             case.records += _records(key, value, lines.get(key, []), file)
@@ -79,26 +66,23 @@ def extend(case: Case, path: Path) -> None:
     CaseError
         If it has anything but rows: name and bases are those of the case.
     """
-    data, lines = _parse(_text(path), str(path))
+    data, lines = _parse(path)
     for key, value in data.items():
         if not isinstance(value, list):
             raise CaseError(f"what adds to a case has rows only: {key} = [ {{...}}, ]", file=str(path), field=key)
         case.records += _records(key, value, lines.get(key, []), str(path))
 
 
-def _text(path: Path) -> str:
+def _parse(path: Path) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    """What a file has by heading or model, and the lines of the rows of each model."""
+    file = str(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
-
-
-def _parse(text: str, file: str) -> tuple[dict[str, Any], dict[str, list[int]]]:
-    """What a text has by heading or model, and the lines of the rows of each model."""
-    try:
+        text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
+    except OSError as error:
+        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    except UnicodeDecodeError as error:
+        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=file) from None
     except tomllib.TOMLDecodeError as error:
         raise CaseError(f"is not valid TOML: {error}", file=file) from None
     for key, value in data.items():
@@ -170,20 +154,9 @@ def _row_lines(text: str) -> dict[str, list[int]]:
 
 
 def write(case: Case, path: Path) -> None:
-    """Write a case, as :func:`dumps` has it."""
-    path.write_text(dumps(case, str(path)), encoding="utf-8")
-
-
-def dumps(case: Case, file: str = "") -> str:
-    """A case as text, rows grouped by model in order of first appearance, their columns below each other.
+    """Write a case, rows grouped by model in order of first appearance, their columns below each other.
 
     A name that would change because of the grouping (``GEN1_2``) is written down.
-
-    Parameters
-    ----------
-    case : Case
-    file : str
-        Where it will stand, for error messages.
 
     Raises
     ------
@@ -195,7 +168,7 @@ def dumps(case: Case, file: str = "") -> str:
     for key in keys:
         if keys.count(key) > 1:
             raise CaseError("two of the headings, texts and models have this name: each needs its own",
-                            file=file, field=key)
+                            file=str(path), field=key)
     text = [f"{key} = {_value(value, case, key)}" for key, value in headings(case).items()]
     text += [f"{_key(key)} = {_lines(value)}" for key, value in case.about.items()]
     for model, records in rows.items():
@@ -203,7 +176,7 @@ def dumps(case: Case, file: str = "") -> str:
         text += _aligned([[f"{_key(k)} = {_value(v, record, k)}"
                            for k, v in named(record, names.get(id(record))).items()] for record in records])
         text += ["]"]
-    return "\n".join(text) + "\n"
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
 def headings(case: Case) -> dict[str, Any]:
@@ -219,7 +192,7 @@ def grouped(case: Case) -> tuple[dict[str, list[Record]], dict[int, str]]:
     together = [record for records in rows.values() for record in records]
     if any(a is not b for a, b in zip(together, case.records)):
         before = {id(record): name for record, name in zip(case.records, case.ids())}
-        if [before[id(record)] for record in together] != identify(together):
+        if [before[id(record)] for record in together] != Case("", records=together).ids():
             return rows, before
     return rows, {}
 

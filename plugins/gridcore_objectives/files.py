@@ -27,27 +27,27 @@ import csv
 import fnmatch
 import math
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Base, convert
-from ..equations import BASE
-from ..errors import CaseError
-from ..registry import ObjectiveShape
-from ..registry import registries as plugins
-from ..results import select
-from ..suggest import suggest
-from .objective import Integral, Objective, Sampled, Terminal
+from gridcore.case import Base, convert
+from gridcore.equations import BASE
+from gridcore.errors import CaseError
+from gridcore.registry import ObjectiveShape, objective_kinds, objective_shapes
+from gridcore.results import base_of, select
+from gridcore.sensitivity import Objective, unit_of
+from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
-    from ..equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
+
+    from .shapes import Density
 
 _COMMON = ("name", "kind", "of", "sigma")
-HEADINGS = ("title", "source", "remarks")
+_HEADINGS = ("title", "source", "remarks")
 
 
 def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
@@ -69,7 +69,7 @@ def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
         raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
     except tomllib.TOMLDecodeError as error:
         raise CaseError(f"is not valid TOML: {error}", file=str(path)) from None
-    known = ("objective", *HEADINGS)
+    known = ("objective", *_HEADINGS)
     for key in data:
         if key not in known:
             raise CaseError(f"unknown heading{suggest(key, known)}", file=str(path), field=key)
@@ -110,12 +110,6 @@ def _named(system: Equilibrium, of: str) -> list[tuple[str, str]]:
         return found
 
 
-def _quantity(system: Equilibrium, device: str, name: str) -> Quantity:
-    instance = system.instances[system.layout.find(device)]
-    base = Base(system.case.base_mva, instance.values.get("kv"), system.case.frequency)
-    return Quantity(device, name, instance.device.declares.unit(name), base)
-
-
 class Table:
     """One table of the file; gives its fields, and says where a field is wrong.
 
@@ -137,7 +131,7 @@ class Table:
 
     def objectives(self, system: Equilibrium) -> list[Objective]:
         """One for each quantity that the pattern matches."""
-        kind = plugins.objective_kinds[self.word("kind", plugins.objective_kinds)]
+        kind = objective_kinds[self.word("kind", objective_kinds)]
         shape = self._shape() if kind.shaped else None
         known = (*_COMMON, *kind.fields, *(("shape", *shape.fields) if shape else ()))
         for field in self.fields:
@@ -149,13 +143,14 @@ class Table:
             found = _named(system, of)
         except CaseError as error:
             raise self.error(str(error), "of") from None
-        quantities = [_quantity(system, device, name) for device, name in found]
+        quantities = [Quantity(device, name, unit_of(system, device, name), base_of(system, device))
+                      for device, name in found]
         out = [kind.make(self, quantity) for quantity in quantities]
         self.label(out, quantities, f"{kind.name} {shape.name if shape else 'deviation'}")
         return out
 
     def _shape(self) -> ObjectiveShape:
-        return plugins.objective_shapes[self.word("shape", plugins.objective_shapes, "value")]
+        return objective_shapes[self.word("shape", objective_shapes, "value")]
 
     def density(self, quantity: Quantity) -> Density:
         """What the shape that the table names makes of a quantity."""
@@ -227,76 +222,3 @@ class Table:
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
             raise self.error(f"{value!r} is not a number", field)
         return float(value)
-
-
-@dataclass
-class Density:
-    """A shape of a quantity: a function of named quantities, ``lambda v: v["GEN2", "omega"]``, and its unit."""
-
-    function: Callable[[Any], Any]
-    unit: str
-
-
-def value(table: Table, quantity: Quantity) -> Density:
-    """The shape ``value``: the quantity."""
-    sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)
-    return Density(lambda v: sigma * v[key], quantity.unit)
-
-
-def square(table: Table, quantity: Quantity) -> Density:
-    """The shape ``square``: its squared difference to a reference."""
-    sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)
-    reference = table.number("reference", quantity)
-    return Density(lambda v: sigma * (v[key] - reference) ** 2, to_power(quantity.unit, 2))
-
-
-def band_violation(table: Table, quantity: Quantity) -> Density:
-    """The shape ``band violation``: a power of how far it is outside a band."""
-    low, high = (table.number(field, quantity, default=end)
-                 for field, end in (("low", -math.inf), ("high", math.inf)))
-    if not math.isfinite(low) and not math.isfinite(high):
-        raise table.error("missing: give low, high or both", "high")
-    if not low < high:
-        raise table.error(f"{low:g} must be less than high = {high:g}", "low")
-    power = table.number("power", default=2.0)
-    if power < 1:
-        raise table.error(f"{power:g} must be at least 1", "power")
-    power = int(power) if power == int(power) else power
-    sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)
-    return Density(_violation(key, sigma, low, high, power), to_power(quantity.unit, power))
-
-
-def _violation(key: tuple[str, str], sigma: float, low: float, high: float, power: float) -> Callable[[Any], Any]:
-    if not math.isfinite(low):
-        return lambda v: sigma * np.maximum(0.0, v[key] - high) ** power
-    if not math.isfinite(high):
-        return lambda v: sigma * np.maximum(0.0, low - v[key]) ** power
-    return lambda v: sigma * np.maximum(0.0, np.maximum(v[key] - high, low - v[key])) ** power
-
-
-def terminal(table: Table, quantity: Quantity) -> Objective:
-    """The kind ``terminal``: a shape at the end of the run."""
-    density = table.density(quantity)
-    return Terminal(density.function, unit=density.unit)
-
-
-def integral(table: Table, quantity: Quantity) -> Objective:
-    """The kind ``integral``: a shape over time."""
-    density = table.density(quantity)
-    return Integral(density.function, unit=f"{density.unit} s".lstrip())
-
-
-def sampled(table: Table, quantity: Quantity) -> Objective:
-    """The kind ``sampled``: the sum of squared differences to a column of a CSV file."""
-    file, key = table.path.parent / table.text("data"), (quantity.device, quantity.name)
-    column = quantity.fill(table.text("column", quantity.address))
-    times, values = table.columns(file, table.text("time", "time"), column)
-    return Sampled(times, lambda v: 1.0 * v[key], values, table.number("sigma", default=1.0),
-                   unit=to_power(quantity.unit, 2))
-
-
-def to_power(unit: str, power: float) -> str:
-    """The unit of a power: ``pu^2``, ``(rad/s)^2``."""
-    if not unit or power == 1:
-        return unit
-    return f"({unit})^{power:g}" if "/" in unit else f"{unit}^{power:g}"

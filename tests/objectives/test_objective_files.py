@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 import gridcore as gc
 from gridcore.case.files import shipped
 from gridcore.errors import CaseError
-from gridcore.sensitivity import load_objectives
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ def read(run, tmp_path):
         (tmp_path / "o.toml").write_text(text)
         for name, content in files.items():
             (tmp_path / f"{name}.csv").write_text(content)
-        return load_objectives(tmp_path / "o.toml", run.system)
+        return gc.analyses.load_objectives(tmp_path / "o.toml", run.system)
 
     return read
 
@@ -46,6 +45,9 @@ MEANING = {
                            gc.Integral(lambda v: np.maximum(0, v["GEN3", "omega"] - 1.005) ** 3)),
     "a voltage in kV": (dict(of="BUS9.Vm", shape="square", reference="300 kV"),
                         gc.Terminal(lambda v: (v["BUS9", "Vm"] - 300 / 345) ** 2)),
+    "a current in kA, by the voltage of a bus": (
+        dict(of="LINE4-5.I1", shape="square", reference="0.1 kA"),
+        gc.Terminal(lambda v: (v["LINE4-5", "I1"] - 0.1 * np.sqrt(3) * 345 / 100) ** 2)),
     "a parameter": (dict(of="GEN3.P0", shape="square", reference="70 MW"),
                     gc.Terminal(lambda v: (v["GEN3", "P0"] - 0.7) ** 2)),
     "lower limit": (dict(kind="integral", of="BUS9.Vm", shape="band violation", low="0.9 pu", power=1.5),
@@ -95,7 +97,7 @@ def test_names_are_texts_and_nothing_is_executed(read):
 
 @pytest.mark.parametrize(("name", "count"), [("wscc9_paper", 3), ("ieee118", 54)])
 def test_the_shipped_files_are_read(name, count):
-    assert len(load_objectives(shipped()[name].parent / "frequency.toml", gc.build(name))) == count
+    assert len(gc.analyses.load_objectives(shipped()[name].parent / "frequency.toml", gc.build(name))) == count
 
 
 WRONG = {
@@ -144,4 +146,4 @@ def test_what_is_wrong_is_told_with_file_table_and_field(read, tmp_path, what):
 
 def test_a_file_that_is_not_there_is_told(run):
     with pytest.raises(CaseError, match=r"^none\.toml: there is no such file$"):
-        load_objectives("none.toml", run.system)
+        gc.analyses.load_objectives("none.toml", run.system)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ..errors import GridcoreError
-from ..registry import registries as plugins
-from .options import Study, file_of, method_options, sensitivity_options, system_options, time_options
+from gridcore.commands import Study, file_of, method_options, sensitivity_options, system_options, time_options
+from gridcore.errors import GridcoreError
+from gridcore.registry import plots
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .tables import Table
+    from gridcore.commands import Table
 
 
 @click.command("grad")
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @method_options
 @sensitivity_options
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
-              help="The objectives: 'pydoc gridcore.sensitivity.objective_files' has the format, "
+              help="The objectives: 'pydoc gridcore_objectives.files' has the format, "
                    "cases/*/frequency.toml examples.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Rows shown.")
 def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path, plot: bool, top: int,
@@ -34,10 +34,11 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
     CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
     """
-    from ..results import whole_file, write_dataset
-    from ..sensitivity import Request, adjoint, load_objectives
-    from .progress import Progress
-    from .tables import write_csv
+    from gridcore.commands import Progress, write_csv
+    from gridcore.results import whole_file, write_dataset
+    from gridcore.sensitivity import Request, adjoint
+
+    from .files import load_objectives
 
     asked = Study(**study)
     system = asked.build()
@@ -61,21 +62,16 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     write_dataset(gradient.to_dataset(name="gradient"), data[1])
     if plot:
         with whole_file(data[2]) as temporary:
-            plugins.plots["gradient"].draw(gradient, temporary, title=run.system.case.title)
+            plots["gradient"].draw(gradient, temporary, title=run.system.case.title)
     click.echo()
     for path in data if plot else data[:2]:
         click.echo(str(path))
 
 
-def products(gradient: xr.DataArray) -> np.ndarray:
-    """(objectives, parameters): derivative times parameter, what a change of the parameter by its own size does."""
-    with np.errstate(invalid="ignore"):  # an event that never comes: nothing times infinity
-        return np.nan_to_num(gradient.values * gradient["at"].values, posinf=0.0, neginf=0.0)
-
-
 def long_table(gradient: xr.DataArray) -> Table:
     """One row for each derivative, every digit kept."""
-    from .tables import Table
+    from gridcore.commands import Table
+    from gridcore.sensitivity import products
 
     m, n = gradient.shape
 
@@ -94,7 +90,7 @@ def long_table(gradient: xr.DataArray) -> Table:
 
 def _values(gradient: xr.DataArray, top: int) -> Table:
     """The objectives; of many the largest, in their order."""
-    from .tables import Table
+    from gridcore.commands import Table
 
     shown = gradient[np.sort(np.argsort(-np.abs(gradient["value"].values), kind="stable")[:top])]
     return Table({"objective": shown["objective"].values.tolist(),
@@ -104,7 +100,8 @@ def _values(gradient: xr.DataArray, top: int) -> Table:
 
 def _largest(gradient: xr.DataArray, top: int) -> Table:
     """The derivatives that matter most; those that are zero are left out."""
-    from .tables import Table, per
+    from gridcore.commands import Table, per
+    from gridcore.sensitivity import products
 
     size, slope = np.abs(products(gradient)).ravel(), np.abs(gradient.values).ravel()
     order = [k for k in np.lexsort((-slope, -size)) if slope[k] > 0][:top]

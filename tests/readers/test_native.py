@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridcore.case import Case, load_case, native, save_case, validate
+from gridcore.case import Case, load_case, save_case, validate
 from gridcore.case.files import shipped
 from gridcore.contract import Bus, Device, Param, Record
 from gridcore.errors import CaseError
 from gridcore.registry import registered
+from gridcore_readers import native
 
 TWO_BUS = """\
 # a comment

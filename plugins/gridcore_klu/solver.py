@@ -1,7 +1,7 @@
 """LU factors by KLU: T. A. Davis and E. Palamadai Natarajan, "Algorithm 907: KLU", ACM TOMS 37(3), 2010.
 
 ``nbklu`` wraps it. Its classes neither share an analysis nor tell of pivots and fill, so the functions below them are
-called; nothing else in gridcore knows of them.
+called.
 """
 
 from __future__ import annotations
@@ -13,33 +13,38 @@ import numpy as np
 import numpy.typing as npt
 from nbklu import _ext as _klu
 
-from .. import numerics
-from ..equations.native import runtime
-from . import base
-from .base import equilibrate
-from .many_rhs import Triangular
+from gridcore.linear import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, equilibrate
+
+from .many_rhs import MANY, Triangular, loops
 
 # The diagonal is preferred down to this part of a column's largest entry. KLU's own 1e-3 costs a digit that
 # the products of tangents and adjoints need; from here on, accuracy grows little, and fill in large networks does.
 _PIVOT = 0.1
 # In some large networks (ACTIVSg70k) it fills nine times as much as 1e-2 does: a tolerance whose factors have more than
 # so many entries for one of the matrix is compared with a tenth of it.
-# It is never lower than KLU's own, which is what factors have that only precondition.
 _FILL, _BETTER = 4.0, 0.7
+# It is never lower than KLU's own: less costs more digits than fill is worth. Factors that only precondition have it.
+LOWEST_PIVOT = 1e-3
+
+# Of the largest pivot: a smaller one is what rounding left of zero. Entries are scaled to one before.
+SINGULAR = EPS
+# Of the growth with fresh pivots: those that are used again and grow more are searched anew. Three digits of the
+# solution are worth more than the search.
+PIVOT_GROWTH = 1e-3
 
 # Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
 # extreme pivots keep their ratio to this factor, but not for more than so many times.
 _SAME_PIVOTS, _UNSEEN = 2.0, 8
 
 
-class KLU(base.LinearSolver):
+class KLU(LinearSolver):
     """The solver ``klu``."""
 
     def analyse(self, n: int, indptr: npt.ArrayLike, indices: npt.ArrayLike) -> Analysis:
-        return Analysis(n, indptr, indices)
+        return Symbolic(n, indptr, indices)
 
 
-class Analysis(base.Analysis):
+class Symbolic(Analysis):
     """KLU's symbolic analysis, and the pivot tolerance that was found good, which all tight factors use.
 
     Attributes
@@ -69,15 +74,15 @@ class Analysis(base.Analysis):
             self.symbolic.free(self._common)
 
     def factors(self, dtype: type = float, loose: bool = False) -> Factors:
-        return Factors(self, dtype, loose)
+        return KLUFactors(self, dtype, loose)
 
 
-class Factors(base.Factors):
-    """LU by KLU. See :class:`.base.Factors`."""
+class KLUFactors(Factors):
+    """LU by KLU."""
 
-    analysis: Analysis
+    analysis: Symbolic
 
-    def __init__(self, analysis: Analysis, dtype: type = float, loose: bool = False):
+    def __init__(self, analysis: Symbolic, dtype: type = float, loose: bool = False):
         super().__init__(analysis, dtype, loose)
         self._common = _klu.Common()
         self._common.defaults()
@@ -87,7 +92,7 @@ class Factors(base.Factors):
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
         self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
         self._growth = self._seen = 1.0
-        self._least = numerics.SINGULAR
+        self._least = SINGULAR
         self._unseen = 0
         # of rows and columns, and of the entries; None but for matrices whose unknowns differ wildly in unit
         self._scales: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]] | None = None
@@ -106,13 +111,13 @@ class Factors(base.Factors):
 
     def factor(self, values: npt.NDArray[Any]) -> None:
         self.check_values(values)
-        self._scales, self._least = None, numerics.SINGULAR
+        self._scales, self._least = None, SINGULAR
         if self._succeeds(values):
             return
         if np.isfinite(values).all():  # small pivots may be those of unknowns in another unit
             rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
             self._scales = rows, columns, rows[self.indices] * np.repeat(columns, np.diff(self.indptr))
-            self._least = numerics.EQUILIBRATED
+            self._least = EQUILIBRATED
             if self._succeeds(values * self._scales[2]):
                 return
         self.forget()
@@ -122,7 +127,7 @@ class Factors(base.Factors):
         """Factor; whether the factors are not singular."""
         analysis = self.analysis
         if self.loose:
-            made = self._search_pivots(values, numerics.LOWEST_PIVOT)
+            made = self._search_pivots(values, LOWEST_PIVOT)
         elif analysis.settled:
             made = self._search_pivots(values, analysis.tolerance)
         else:
@@ -151,7 +156,7 @@ class Factors(base.Factors):
         made = self._search_pivots(values, analysis.tolerance)
         while made and not analysis.settled:
             before, lower = self.numeric.lnz + self.numeric.unz, analysis.tolerance / 10
-            if before <= _FILL * len(values) or analysis.tolerance <= numerics.LOWEST_PIVOT:
+            if before <= _FILL * len(values) or analysis.tolerance <= LOWEST_PIVOT:
                 analysis.settled = True
                 break
             made = self._search_pivots(values, lower)
@@ -171,7 +176,7 @@ class Factors(base.Factors):
             entries = values * self._scales[2]
         self.refactorisations += 1
         good = self._refactor(self.indptr, self.indices, entries, self._symbolic, numeric, self._common)
-        least = numerics.PIVOT_GROWTH * self._growth
+        least = PIVOT_GROWTH * self._growth
         if not good or not self._regular() or not (
                 (alike and self._unchanged()) or self._reciprocal_growth(entries) > least):
             self.factor(values)
@@ -198,15 +203,15 @@ class Factors(base.Factors):
         self._rgrowth(self.indptr, self.indices, values, self._symbolic, self.numeric, common)
         return common.rgrowth
 
-    def _are_many(self, nrhs: int) -> bool:
-        return nrhs >= runtime().many and self.dtype.kind != "c"
-
-    def _taken_out(self) -> Triangular:
-        """The present factors, taken out for many right-hand sides."""
+    def _taken_out(self) -> Triangular | None:
+        """The present factors, taken out for many right-hand sides; None where KLU's own solves have to do."""
+        compiled = loops() if self.dtype.kind != "c" else None
+        if compiled is None:
+            return None
         numeric = self.numeric
         entries = (numeric.lnz, numeric.unz, numeric.nzoff)
         if self._triangular is None or self._triangular.entries != entries:
-            self._triangular, self._taken = Triangular(runtime(), self.n, self._symbolic.nblocks, entries), -1
+            self._triangular, self._taken = Triangular(compiled, self.n, self._symbolic.nblocks, entries), -1
         made = self.factorisations + self.refactorisations
         if self._taken != made:
             self._triangular.take(_klu, numeric, self._symbolic, self._common)
@@ -218,8 +223,9 @@ class Factors(base.Factors):
         self.solves += nrhs
         if scales is not None:
             b *= scales[0]
-        if nrhs > 1 and self._are_many(nrhs):
-            self._taken_out().solve(b)
+        many = self._taken_out() if nrhs >= MANY else None
+        if many is not None:
+            many.solve(b)
         else:
             self._solve(self._symbolic, self.numeric, self.n, nrhs, b, self._common)
         if scales is not None:
@@ -231,8 +237,9 @@ class Factors(base.Factors):
         self.solves += nrhs
         if scales is not None:
             b *= scales[1]
-        if nrhs > 1 and self._are_many(nrhs):
-            self._taken_out().tsolve(b)
+        many = self._taken_out() if nrhs >= MANY else None
+        if many is not None:
+            many.tsolve(b)
         else:
             self._tsolve(self._symbolic, self.numeric, self.n, nrhs, b, *self._plain, self._common)
         if scales is not None:
