@@ -28,6 +28,7 @@ from ..tape import (
     Resolve,
     Settings,
     Spacing,
+    States,
     Step,
     Switch,
     Tape,
@@ -77,14 +78,14 @@ class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
-                 kept: InMemory | Recomputed | None = None):
+                 kept: States | None = None):
         self.system, self.stepper, self.t_end = system, stepper, t_end
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
         self._watch(Watch(system.switching))
         self.gamma = np.zeros(len(self.watch))
-        self.tape = Tape(system.n, methods=[method], states=kept or InMemory(system.n))
+        self.tape = Tape(kept or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
         # points of the grid behind; points before the tape, and settings, when it is a part replayed
         self.reached = self._points_before = self._settings_before = self._segment_begun = 0
@@ -156,7 +157,7 @@ class Driver:
     def _replay(self, checkpoint: Checkpoint) -> None:
         """Run on from a checkpoint as before."""
         n, whole, at = self.system.n, self.tape, checkpoint.driver
-        self.tape = Tape(n, methods=whole.methods, states=whole.states)
+        self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
         self.t, self.clock, self.reached = at.t, at.clock, at.reached
         self.agenda = _Agenda(list(at.agenda))

@@ -94,7 +94,7 @@ class Run:
 
     def read(self, positions: np.ndarray) -> np.ndarray:
         """(points, len(positions)) entries of the system's buffer Z along the run."""
-        return self._read(np.asarray(positions), self.tape.columns, slice(None))
+        return self._read(np.asarray(positions), self.tape.states.columns, slice(None))
 
     def _read(self, positions: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], points: slice) -> np.ndarray:
         n, last, t = self.system.n, self.system.layout.t, self.t[points]

@@ -19,7 +19,6 @@ from ..contract import Declarations, Device, Node
 from ..equations import evaluate, function_of
 from ..errors import CaseError, NotRecorded
 from ..suggest import suggest
-from ..tape import Recorded
 
 if TYPE_CHECKING:
     from ..equations import Group, Trace
@@ -85,7 +84,7 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | 
         if missing:
             known = {n for g in system.layout.groups for n in _known(g.shape.cls.declares)}
             raise CaseError(f"no device has a quantity '{min(missing)}'{suggest(min(missing), known)}")
-    if run is not None and isinstance(run.tape.states, Recorded):
+    if run is not None and run.tape.states.recorded is not None:
         ids = [instance.id for instance in system.layout.instances]
         owners = {key: found for key, numbers in owners.items() if (found := [
             i for i, there in zip(numbers, kept(run, [ids[i] for i in numbers], key[1]), strict=True) if there])}
@@ -200,12 +199,12 @@ def kept(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
     CaseError, DeviceError
         If there is no such device, or it has no such name; the nearest are offered.
     """
-    states, n = run.tape.states, run.system.n
+    recorded, n = run.tape.states.recorded, run.system.n
     out = np.ones(len(devices), dtype=bool)
-    if isinstance(states, Recorded):
+    if recorded is not None:
         for group, trace, members, columns in _grouped(run.system, devices):
             at = read_by(run.system, group, trace, members, name)
-            out[columns] = ((at >= n) | np.isin(at, states.at)).all(axis=1)
+            out[columns] = ((at >= n) | np.isin(at, recorded)).all(axis=1)
     return out
 
 

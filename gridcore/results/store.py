@@ -25,7 +25,7 @@ from ..case import Case, load_case, save_case
 from ..contract import Declarations
 from ..equilibrium import build
 from ..errors import GridcoreError
-from ..tape import AUTO, Clock, Method, Recorded, Settings, Tape, states
+from ..tape import AUTO, Clock, Method, Settings, States, Tape, states
 from ..tape import records as trajectory
 from .export import describe, whole_file
 from .run import Run, Stretch
@@ -169,15 +169,15 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
         _write(group, "record_kind", ("record",), [type(record).__name__ for record in tape.records])
     for kind in kinds:
         _write_table(group, kind, _RECORDS[kind], [r for r in tape.records if type(r).__name__ == kind])
-    if isinstance(tape.states, Recorded):
-        _write(group, "recorded", ("recorded",), tape.states.at.astype(np.int64))
+    if tape.states.recorded is not None:
+        _write(group, "recorded", ("recorded",), tape.states.recorded.astype(np.int64))
         _write_recorded(group, tape.states)
         return
     for name, positions in columns.items():
         _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
 
 
-def _write_recorded(group: Any, states: Recorded) -> None:
+def _write_recorded(group: Any, states: States) -> None:
     """What there is of X."""
     variable = _make(group, "X", ("point", "recorded"))
 
@@ -187,7 +187,7 @@ def _write_recorded(group: Any, states: Recorded) -> None:
     states.visit(write)
 
 
-def _write_settings(group: Any, settings: Sequence[np.ndarray]) -> None:
+def _write_settings(group: Any, settings: Settings) -> None:
     """Parameters and modes at t0, and what each switch changed: number of the settings, place, new value."""
     before, changes = settings[0], []
     for number, now in enumerate(settings):
@@ -251,7 +251,7 @@ def _read_tape(file: Any, group: Any, system: Equilibrium) -> Tape:
     t, clocks = file.variables["time"][...], group.variables["point_clock"][...].tolist()
     recorded = group.variables["recorded"][...] if "recorded" in group.variables else None
     methods = [Method(name, options) for name, options in json.loads(group.attrs["methods"])]
-    tape = Tape(system.n, methods=methods, states=states(AUTO, system.n, recorded))
+    tape = Tape(states(AUTO, system.n, recorded), methods=methods)
     tape.reserve(len(t))
     block = max(1, _BLOCK // (8 * max(system.n, 1)))
     for first in range(0, len(t), block):

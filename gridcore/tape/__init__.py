@@ -3,30 +3,11 @@
 Imports from ``errors`` alone.
 """
 
-from .checkpoints import AUTO, SEGMENT, Checkpoint, InMemory, Recomputed, Recorded, states
+from .checkpoints import AUTO, SEGMENT, Checkpoint, InMemory, Recomputed, States, states
 from .grid import Spacing, finest, grid
 from .records import GRID, Arm, Cancel, Clock, Method, Record, Resolve, Settings, Step, Switch, Tape
 
 __all__ = [
-    "AUTO",
-    "GRID",
-    "SEGMENT",
-    "Arm",
-    "Cancel",
-    "Checkpoint",
-    "Clock",
-    "InMemory",
-    "Method",
-    "Recomputed",
-    "Record",
-    "Recorded",
-    "Resolve",
-    "Settings",
-    "Spacing",
-    "Step",
-    "Switch",
-    "Tape",
-    "finest",
-    "grid",
-    "states",
+    "AUTO", "GRID", "SEGMENT", "Arm", "Cancel", "Checkpoint", "Clock", "InMemory", "Method", "Recomputed", "Record",
+    "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape", "finest", "grid", "states",
 ]

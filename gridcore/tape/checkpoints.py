@@ -50,28 +50,37 @@ class Checkpoint:
 
 
 class InMemory:
-    """All states in one array."""
+    """States in one array: all variables, or a few that are to be looked at and not replayed.
 
-    def __init__(self, n: int):
-        self.n, self.points = n, 0
+    Parameters
+    ----------
+    n : int
+        Number of variables.
+    recorded : (kept,) int array, optional
+        Those that are kept; all by default.
+    """
+
+    def __init__(self, n: int, recorded: np.ndarray | None = None):
+        self.n, self.recorded, self.points = n, recorded, 0
+        self.width = n if recorded is None else len(recorded)
         self._X = self._room(64)
 
     def _room(self, points: int) -> np.ndarray:
-        return np.empty((points, self.n))
+        return np.empty((points, self.width))
 
     def _resize(self, points: int) -> None:
-        self._X.resize((points, self.n), refcheck=False)
+        self._X.resize((points, self.width), refcheck=False)
 
     def reserve(self, points: int) -> None:
         """Make room for this many points in all."""
         if points > len(self._X):
             self._resize(points)
 
-    def append(self, X: np.ndarray) -> None:
-        """Keep the state of the next point."""
+    def append(self, X: Any) -> None:
+        """Keep the state of the next point, (n,), as much of it as is recorded."""
         if self.points == len(self._X):
             self.reserve(self.points + self.points // 2)
-        self._X[self.points] = X
+        self._X[self.points] = X if self.recorded is None else X[self.recorded]
         self.points += 1
 
     def trim(self) -> None:
@@ -81,164 +90,86 @@ class InMemory:
 
     def row(self, k: int) -> np.ndarray:
         """(n,) the state of point `k`; not to be kept."""
+        if self.recorded is not None:
+            raise NotRecorded(_ONLY)
         return self._X[: self.points][k]
 
     def columns(self, at: Any) -> np.ndarray:
         """(points, len(at)) some variables at all points; all of them as they are stored for ``slice(None)``."""
-        return self._X[: self.points][:, at]
+        return self._X[: self.points][:, self.place(at)]
 
-    def place(self, at: np.ndarray) -> np.ndarray:
-        """Columns of :meth:`visit`'s blocks in which these variables stand."""
-        return at
-
-    def visit(self, see: See) -> None:
-        """Call ``see(first point, their states)`` for all points, block after block."""
-        step = max(1, _BLOCK // (8 * self.n))
-        for first in range(0, self.points, step):
-            see(first, self._X[first: min(first + step, self.points)])
-
-    def together(self, k: int) -> tuple[int, int]:
-        """The first of the points that are at hand when point `k` is, and the one after the last."""
-        return 0, self.points
-
-    def start(self, take: Callable[[], Checkpoint]) -> None:
-        """A segment starts here: nothing to do."""
-
-
-class OnDisk(InMemory):
-    """All states in a file without a name, which is gone when the run is.
-
-    Parameters
-    ----------
-    n : int
-    directory : Path, optional
-        Where there is room for it; the system's directory of temporary files by default.
-    beyond : int
-        Bytes up to which they are in memory all the same.
-
-    Raises
-    ------
-    CaseError
-        If no file can be made there, or there is no room for it.
-    """
-
-    def __init__(self, n: int, directory: Path | None = None, beyond: int = 0):
-        self._directory, self._beyond = directory, beyond
-        self._file: Any = None
-        if not beyond:
-            self._open()
-        super().__init__(n)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle has the states themselves."""
-        return _in_memory, (self.n, np.array(self.columns(slice(None))))
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether they are in the file."""
-        return self._file is not None
-
-    def _open(self) -> None:
-        try:
-            self._file = tempfile.TemporaryFile(dir=self._directory)
-        except OSError as error:
-            raise CaseError(f"checkpoint: no file can be made in '{self._directory or tempfile.gettempdir()}' "
-                            f"({error.strerror})") from None
-
-    def _room(self, points: int) -> np.ndarray:
-        if self._file is None:
-            return super()._room(points)
-        size = points * self.n * 8
-        try:  # a map of a file for which there is no room would end the process when it is written to
-            os.posix_fallocate(self._file.fileno(), 0, size)
-        except OSError as error:
-            raise CaseError(f"checkpoint: there is no room for {size / 1e6:.0f} MB of states in "
-                            f"'{self._directory or tempfile.gettempdir()}' ({error.strerror})") from None
-        return np.memmap(self._file, dtype=float, mode="r+", shape=(points, self.n))
-
-    def _resize(self, points: int) -> None:
-        if self._file is not None:
-            del self._X  # no map may outlive the length of its file
-            self._file.truncate(points * self.n * 8)
-            self._X = self._room(points)
-        elif points * self.n * 8 <= self._beyond:
-            super()._resize(points)
-        else:
-            before = self._X
-            self._open()
-            self._X = self._room(points)
-            self._X[: self.points] = before[: self.points]
-
-
-class Recorded(InMemory):
-    """Some of the variables only: for looking at, not for replaying the run.
-
-    Parameters
-    ----------
-    n : int
-    at : (kept,) int array
-        The variables that are kept.
-    inner : InMemory
-        Where they are kept.
-    """
-
-    def __init__(self, n: int, at: np.ndarray, inner: InMemory):
-        self.n, self.at, self._inner = n, np.asarray(at, dtype=int), inner
-        self._place = np.full(n, -1)
-        self._place[self.at] = np.arange(len(self.at))
-
-    @property
-    def points(self) -> int:  # type: ignore[override]
-        """Points stored."""
-        return self._inner.points
-
-    def reserve(self, points: int) -> None:
-        """Make room for this many points in all."""
-        self._inner.reserve(points)
-
-    def append(self, X: np.ndarray) -> None:
-        """Keep the state of the next point, as much of it as is recorded."""
-        self.keep(X[self.at])
-
-    def keep(self, values: np.ndarray) -> None:
-        """Keep the next point, of which only what is recorded is at hand, (kept,)."""
-        self._inner.append(values)
-
-    def trim(self) -> None:
-        """Give back the room that was not needed."""
-        self._inner.trim()
-
-    def place(self, at: Any) -> np.ndarray:
+    def place(self, at: Any) -> Any:
         """Columns of :meth:`visit`'s blocks in which these variables stand.
 
         Raises
         ------
         NotRecorded
         """
-        found = self._place[at]
-        if (found < 0).any():
+        if self.recorded is None:
+            return at
+        place = np.full(self.n, -1)
+        place[self.recorded] = np.arange(self.width)
+        if (place[at] < 0).any():
             raise NotRecorded(_ONLY)
-        return found
-
-    def columns(self, at: Any) -> np.ndarray:
-        """(points, len(at)) some of what was recorded."""
-        return self._inner.columns(self.place(at))
-
-    def row(self, k: int) -> np.ndarray:
-        """The state of a point is not there.
-
-        Raises
-        ------
-        NotRecorded
-        """
-        raise NotRecorded(_ONLY)
+        return place[at]
 
     def visit(self, see: See) -> None:
-        """Call ``see(first point, what was recorded)`` for all points, block after block."""
-        self._inner.visit(see)
+        """Call ``see(first point, their states)`` for all points, block after block."""
+        step = max(1, _BLOCK // (8 * max(self.width, 1)))
+        for first in range(0, self.points, step):
+            see(first, self._X[first: min(first + step, self.points)])
+
+    def start(self, take: Callable[[], Checkpoint]) -> None:
+        """A segment starts here: nothing to do."""
 
 
 _ONLY = "the run kept only what was to be recorded: run it again without 'record' for the rest, or for derivatives"
+
+
+class OnDisk(InMemory):
+    """States in memory up to so many bytes, and beyond in a file without a name, which is gone when the run is.
+
+    The file is in `directory`, by default the system's of temporary files. It is a CaseError if no file can be made
+    there, or there is no room for it.
+    """
+
+    def __init__(self, n: int, recorded: np.ndarray | None = None, directory: Path | None = None, budget: int = 0):
+        self._directory, self._budget = directory, budget
+        self._file: Any = None
+        super().__init__(n, recorded)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has the states themselves."""
+        return _in_memory, (self.n, self.recorded, np.array(self._X[: self.points]))
+
+    def _room(self, points: int) -> np.ndarray:
+        size = 8 * points * self.width
+        if self._file is None and size <= self._budget:
+            return super()._room(points)
+        where = self._directory or tempfile.gettempdir()
+        try:
+            self._file = self._file or tempfile.TemporaryFile(dir=where)
+        except OSError as error:
+            raise CaseError(f"checkpoint: no file can be made in '{where}' ({error.strerror})") from None
+        try:  # a map of a file for which there is no room would end the process when it is written to
+            os.posix_fallocate(self._file.fileno(), 0, size)
+        except OSError as error:
+            raise CaseError(f"checkpoint: there is no room for {size / 1e6:.0f} MB of states in '{where}' "
+                            f"({error.strerror})") from None
+        return np.memmap(self._file, dtype=float, mode="r+", shape=(points, self.width))
+
+    def _resize(self, points: int) -> None:
+        size = 8 * points * self.width
+        if self._file is not None:
+            del self._X  # no map may outlive the length of its file
+            self._file.truncate(size)
+            self._X = self._room(points)
+        elif size <= self._budget:
+            super()._resize(points)
+        else:
+            before = self._X[: self.points]
+            self._X = self._room(points)
+            self._X[: self.points] = before
 
 
 class _Enough(Exception):
@@ -251,6 +182,7 @@ class Recomputed:
     Parameters
     ----------
     n : int
+        Number of variables.
     budget : int
         Bytes for states: those of checkpoints, and of the segment.
 
@@ -258,8 +190,6 @@ class Recomputed:
     ----------
     replay : callable
         Runs on from a checkpoint; what the driver gives.
-    replayed : int
-        Points computed again so far.
 
     Raises
     ------
@@ -267,15 +197,16 @@ class Recomputed:
         If the budget is too small for one checkpoint and a segment.
     """
 
+    recorded = None
     replay: Callable[[Checkpoint], None]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
-        return _in_memory, (self.n, self.columns(slice(None)))
+        return _in_memory, (self.n, None, self.columns(slice(None)))
 
     def __init__(self, n: int, budget: int):
         self._lock = threading.RLock()
-        self.n, self.points, self.replayed = n, 0, 0
+        self.n, self.points = n, 0
         self._budget, self._rows = budget, budget // (8 * n)
         self._buffer = np.empty((SEGMENT + _SPARE, n))
         self._starts: list[int] = []
@@ -285,11 +216,6 @@ class Recomputed:
         self._stop = -1
         self._visit: See | None = None
         self._check()
-
-    @property
-    def held(self) -> int:
-        """Bytes of all states in memory."""
-        return self._buffer.nbytes + sum(c.X.nbytes for c in self._kept.values())
 
     def _check(self) -> None:
         if self._rows <= len(self._buffer):
@@ -316,16 +242,13 @@ class Recomputed:
 
     def start(self, take: Callable[[], Checkpoint]) -> None:
         """A segment starts here: keep its checkpoint if the schedule says so."""
-        self._leave()
+        if self._visit is not None:
+            self._visit(self._starts[self._segment], self._buffer[: self._filled])
         self._segment, self._filled = self._segment + 1, 0
         if self._segment == len(self._starts):
             self._starts.append(self.points)
         if self._segment in self._plan and self._segment not in self._kept and len(self._kept) < self._slots():
             self._kept[self._segment] = take()
-
-    def _leave(self) -> None:
-        if self._visit is not None and self._segment >= 0:
-            self._visit(self._starts[self._segment], self._buffer[: self._filled])
 
     def append(self, X: np.ndarray) -> None:
         """The state of the next point, for the first time or again."""
@@ -334,7 +257,6 @@ class Recomputed:
         self._buffer[self._filled] = X
         self._filled += 1
         position = self._starts[self._segment] + self._filled
-        self.replayed += position <= self.points
         self.points = max(self.points, position)
         if position == self._stop:
             raise _Enough
@@ -376,23 +298,11 @@ class Recomputed:
     def visit(self, see: See) -> None:
         """Call ``see(first point, their states)`` for all points, segment after segment: the run is replayed once."""
         with self._lock:
-            self._visit = see
-            try:
-                self._again(0, self.points)
-                self._leave()
-            finally:
-                self._visit = None
-
-    def together(self, k: int) -> tuple[int, int]:
-        """The first point of the segment of `k`, and the one after its last."""
-        segment = self._of(k)
-        return self._starts[segment], self._end(segment)
+            self._again(0, self.points, see)
+            see(self._starts[self._segment], self._buffer[: self._filled])
 
     def _of(self, k: int) -> int:
         return int(np.searchsorted(self._starts, k, side="right")) - 1
-
-    def _end(self, segment: int) -> int:
-        return self._starts[segment + 1] if segment + 1 < len(self._starts) else self.points
 
     def _fetch(self, segment: int) -> None:
         """Replay a segment, from the last checkpoint before it; on the way, keep what the ones before will need."""
@@ -401,24 +311,24 @@ class Recomputed:
         while len(self._kept) + wanted > self._slots() and max(self._kept) > segment:
             del self._kept[max(self._kept)]
         self._plan = self._schedule(nearest, wanted + 1, self._slots() - len(self._kept))
-        self._again(nearest, self._end(segment))
+        self._again(nearest, [*self._starts, self.points][segment + 1])
 
-    def _again(self, segment: int, stop: int) -> None:
-        self._segment, self._filled, self._stop = segment - 1, 0, stop
-        visit, self._visit = self._visit, None
-        checkpoint = self._kept[segment]
-        self.start(lambda: checkpoint)
-        self._visit = visit
+    def _again(self, segment: int, stop: int, visit: See | None = None) -> None:
+        """Replay from a checkpoint to a point, with a look at each segment that is left behind."""
+        self._segment, self._filled, self._stop, self._visit = segment, 0, stop, visit
         try:
-            self.replay(checkpoint)
+            self.replay(self._kept[segment])
         except _Enough:
             pass
         finally:
-            self._stop = -1
+            self._stop, self._visit = -1, None
 
 
-def _in_memory(n: int, X: np.ndarray) -> InMemory:
-    out = InMemory(n)
+States = InMemory | Recomputed
+
+
+def _in_memory(n: int, recorded: np.ndarray | None, X: np.ndarray) -> InMemory:
+    out = InMemory(n, recorded)
     out._X, out.points = X, len(X)
     return out
 
@@ -442,7 +352,7 @@ def memory() -> int:
 
 
 def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None = None,
-           budget: float | None = None) -> InMemory | Recomputed:
+           budget: float | None = None) -> States:
     """Where the states of a run are to live.
 
     Parameters
@@ -461,22 +371,18 @@ def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None =
     ------
     CaseError
     """
-    width = n if recorded is None else len(recorded)
-    found: InMemory | Recomputed
     if checkpoint == AUTO:
         if budget is not None and not budget > 0:
             raise CaseError(f"memory = {budget!r} must be a number of bytes above 0")
-        found = OnDisk(width, beyond=memory() if budget is None else int(budget))
-    elif checkpoint == MEMORY:
-        found = InMemory(width)
-    elif checkpoint == DISK or isinstance(checkpoint, Path):
-        found = OnDisk(width, checkpoint if isinstance(checkpoint, Path) else None)
-    elif isinstance(checkpoint, int | float) and not isinstance(checkpoint, bool) and 0 < checkpoint < math.inf:
+        return OnDisk(n, recorded, budget=memory() if budget is None else int(budget))
+    if checkpoint == MEMORY:
+        return InMemory(n, recorded)
+    if checkpoint == DISK or isinstance(checkpoint, Path):
+        return OnDisk(n, recorded, checkpoint if isinstance(checkpoint, Path) else None)
+    if isinstance(checkpoint, int | float) and not isinstance(checkpoint, bool) and 0 < checkpoint < math.inf:
         if recorded is not None:
             raise CaseError(f"checkpoint = {checkpoint!r} is for computing states again, and of a run with 'record' "
                             "they are not wanted: give one of the two")
         return Recomputed(n, int(checkpoint))
-    else:
-        raise CaseError(f"checkpoint = {checkpoint!r} must be 'auto', 'memory', 'disk', the Path of a directory, or a "
-                        "number of bytes")
-    return found if recorded is None else Recorded(n, recorded, found)
+    raise CaseError(f"checkpoint = {checkpoint!r} must be 'auto', 'memory', 'disk', the Path of a directory, or a "
+                    "number of bytes")

@@ -7,13 +7,13 @@ the grid, the time of a timer, a located crossing, or a trigger plus a delay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
-from .checkpoints import InMemory, Recomputed
+from .checkpoints import InMemory, States
 
 GRID = 0
 
@@ -94,7 +94,7 @@ class Resolve:
 Record = Step | Arm | Cancel | Switch | Resolve
 
 
-class Settings(Sequence[np.ndarray]):
+class Settings:
     """Parameters and modes at t0 and after each switch: the first whole, the others by what changed.
 
     A switch changes a few numbers of many, so a run with many switches stays light.
@@ -119,30 +119,20 @@ class Settings(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return len(self._changes)
 
-    @overload
-    def __getitem__(self, number: int) -> np.ndarray: ...
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[number] for number in range(len(self)))
 
-    @overload
-    def __getitem__(self, number: slice) -> list[np.ndarray]: ...
-
-    def __getitem__(self, number: int | slice) -> np.ndarray | list[np.ndarray]:
-        if isinstance(number, slice):
-            return [self[k] for k in range(*number.indices(len(self)))]
+    def __getitem__(self, number: int) -> np.ndarray:
         number = range(len(self))[number]
-        known, values = self._read
-        if known != number:
-            if not 0 <= known <= number:
-                known, values = 0, self._first
+        last, values = self._read
+        if last != number:
+            if not 0 <= last <= number:
+                last, values = 0, self._first
             values = values.copy()
-            for at, new in self._changes[known + 1: number + 1]:
+            for at, new in self._changes[last + 1: number + 1]:
                 values[at] = new
             self._read = (number, values)
         return values
-
-    @property
-    def nbytes(self) -> int:
-        """Memory that the settings take."""
-        return self._first.nbytes + sum(at.nbytes + new.nbytes for at, new in self._changes)
 
 
 @dataclass(frozen=True)
@@ -159,7 +149,6 @@ class Tape:
 
     Attributes
     ----------
-    t : (points,) array
     states : InMemory or Recomputed
         Where the variables at each point are: see :mod:`gridcore.tape.checkpoints`.
     clocks : list of Clock
@@ -171,52 +160,43 @@ class Tape:
     records : list of Record
     methods : list of Method
         Steps refer to them by number.
+    times : InMemory
+        The time of each point, which :attr:`t` reads.
     """
 
-    n: int
+    states: States
     clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
     point_clock: list[int] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     records: list[Record] = field(default_factory=list)
     methods: list[Method] = field(default_factory=list)
-    states: InMemory | Recomputed = None  # type: ignore[assignment]
+    times: InMemory = field(default_factory=lambda: InMemory(1))
 
-    def __post_init__(self) -> None:
-        self._t = np.empty(64)
-        self.points = 0
-        if self.states is None:
-            self.states = InMemory(self.n)
+    @property
+    def points(self) -> int:
+        """Number of points."""
+        return self.times.points
 
     @property
     def t(self) -> np.ndarray:
         """(points,) times (s)."""
-        return self._t[: self.points]
+        return self.times.columns(0)
 
     @property
     def X(self) -> np.ndarray:
         """(points, n) variables: all of them, wherever they are kept."""
         return self.states.columns(slice(None))
 
-    def columns(self, at: Any) -> np.ndarray:
-        """(points, len(at)) some of the variables."""
-        return self.states.columns(at)
-
     def reserve(self, points: int) -> None:
         """Make room for this many points in all."""
-        if points > len(self._t):
-            self._t.resize(points, refcheck=False)
+        self.times.reserve(points)
         self.states.reserve(points)
 
-    def point(self, t: float, X: np.ndarray, clock: int) -> int:
-        """Store a point; returns its number."""
-        k = self.points
-        if k == len(self._t):
-            self._t.resize(k + k // 2, refcheck=False)
-        self._t[k] = t
+    def point(self, t: float, X: np.ndarray, clock: int) -> None:
+        """Store a point."""
+        self.times.append(t)
         self.point_clock.append(clock)
-        self.points = k + 1
         self.states.append(X)
-        return k
 
     def clock(self, kind: str, of: int, after: int = -1) -> int:
         """A new clock; returns its number."""
@@ -233,5 +213,5 @@ class Tape:
 
     def trim(self) -> None:
         """Give back the room that was not needed."""
-        self._t.resize(self.points, refcheck=False)
+        self.times.trim()
         self.states.trim()

@@ -18,7 +18,7 @@ from gridcore.equilibrium import Equilibrium, build
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import needed
-from gridcore.tape import InMemory, Recorded, Spacing
+from gridcore.tape import InMemory, Spacing
 
 from .measures import Measure, measured
 from .scenarios import Search, Value
@@ -192,9 +192,9 @@ def _file_of(run: Run, record: tuple[str, ...]) -> bytes:
     """The run, or what of it is to be kept, as it would be on disk."""
     if record:
         tape, at = copy.copy(run.tape), needed(run.system, record)
-        tape.states = Recorded(run.system.n, at, InMemory(len(at)))
-        for row in run.tape.columns(at):
-            tape.states.keep(row)
+        tape.states = InMemory(run.system.n, at)
+        for row in run.X:
+            tape.states.append(row)
         run = type(run)(run.system, tape, run.settings, run.counters, run.timings)
     with tempfile.TemporaryDirectory(prefix="gridcore-") as folder:
         path = Path(folder, "run.nc")
