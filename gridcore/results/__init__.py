@@ -5,8 +5,9 @@ Imports from ``tape`` and what is left of it.
 
 from .export import whole_file, write_dataset
 from .rotors import Rotors, infinite_buses, rotor_devices, rotors
-from .run import Event, Run, Stretch, load_run
+from .run import Event, Run, Stretch
 from .signals import base_of, needed, recorded, select, signals
+from .store import load_run
 from .summary import describe_run, describe_system, layout
 
 __all__ = [

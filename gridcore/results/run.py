@@ -221,16 +221,3 @@ class Stretch:
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
         """(points, devices) the same quantity of several devices."""
         return values(self, list(devices), name)
-
-
-def load_run(path: str | Path) -> Run:
-    """A run that :meth:`Run.save` wrote, with its system, ready to be looked at or replayed.
-
-    Raises
-    ------
-    GridcoreError
-        If the file is not there, is not a run of gridcore, or was made with other device definitions.
-    """
-    from .store import load
-
-    return load(Path(path))

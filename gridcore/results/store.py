@@ -57,8 +57,8 @@ def save(run: Run, path: Path) -> None:
         _write_tape(run, file.create_group("tape"), columns)
 
 
-def load(path: Path) -> Run:
-    """Read a run and assemble its system again.
+def load_run(path: str | Path) -> Run:
+    """A run that :meth:`Run.save` wrote, with its system assembled again: to be looked at or replayed.
 
     Raises
     ------
@@ -67,6 +67,7 @@ def load(path: Path) -> Run:
     """
     import h5netcdf
 
+    path = Path(path)
     if not path.is_file():
         raise GridcoreError(f"{path}: there is no such file")
     try:
