@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .contract import quantity as quantity
     from .contract import timer as timer
     from .equilibrium.build import build as build
-    from .equilibrium.widen_limits import widen_limits as widen_limits
     from .errors import GridcoreError as GridcoreError
     from .integrate.retrace import retrace as retrace
     from .integrate.simulate import simulate as simulate
@@ -63,7 +62,7 @@ _PACKAGE = {name: package for package, names in {
     # a case, and what happens in it
     "case": ("load_case", "save_case", "Case", "BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
-    "equilibrium": ("build", "widen_limits"),
+    "equilibrium": ("build",),
     "system": ("System",),
     "integrate": ("simulate", "retrace"),
     "results": ("Run", "load_run"),

@@ -18,12 +18,6 @@ def register_devices(register: Register) -> None:
 
 
 @hookimpl
-def register_integrators(register: Register) -> None:
-    """The theta method."""
-    register("theta", "gridcore.integrate.theta.step:Theta")
-
-
-@hookimpl
 def register_cases(register: Register) -> None:
     """The cases that come with gridcore."""
     try:

@@ -109,9 +109,6 @@ SAME_TIME = _row(
 SAME_LENGTH = _row(
     "SAME_LENGTH", 1e-3, "of a step's length", "factors and pivots of a step serve another of the same length",
     "they precondition at a rate of this size: three digits an iteration", moves=1e-9)
-TINY_STEP = _row(
-    "TINY_STEP", 1e-3, "of a step of the grid", "the slope of a shorter step predicts nothing",
-    "its slope has lost three digits of those that the predictor needs", moves=1e-9)
 
 # ---------------------------------------------------------------- events
 
@@ -174,11 +171,6 @@ INITIAL_ROUND_OFF = _row("INITIAL_ROUND_OFF", NEWTON_ROUND_OFF, "unit of the equ
 BALANCE = _row(
     "BALANCE", 100 * INITIAL, "pu of current", "by which the currents of devices at a bus may miss those of the power "
     "flow", "100 INITIAL: many devices at one bus, each initialised to INITIAL", moves=1e-9)
-WIDEN_PART = _row(
-    "WIDEN_PART", 1e-3, "of the value at t0", "by which a widened limit passes the operating point",
-    "small enough to change no study, large enough for parameters that differ a little")
-WIDEN_LEAST = _row("WIDEN_LEAST", 1e-6, "unit of the state", "the same where the value is zero",
-                   "WIDEN_PART of the smallest signals, 1e-3 pu")
 
 # ---------------------------------------------------------------- linear algebra
 

@@ -156,10 +156,10 @@ def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
 
 def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
     """The case with wider limits, at the operating point that the options of the verb lead to."""
-    from ..equilibrium import widen_limits
+    from ..registry import analyses
     from .progress import Progress
 
-    given = context.params if context else {}
+    given, widen_limits = context.params if context else {}, analyses["widen_limits"].function
     with Progress("operating point", quiet=quiet), placed(case):
         widened = widen_limits(case, deenergise=given.get("deenergise", False),
                                enforce_q_limits=given.get("enforce_q_limits", False))

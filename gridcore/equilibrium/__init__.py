@@ -6,10 +6,9 @@ Imports from ``system`` and what is left of it.
 from .build import build
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
-from .equilibrium import Equilibrium
+from .equilibrium import Equilibrium, beyond
 from .starting_at import starting_at
-from .widen_limits import widen_limits
 
 __all__ = [
-    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "starting_at", "widen_limits",
+    "Dispatch", "Equilibrium", "InitialSensitivity", "beyond", "build", "starting_at",
 ]

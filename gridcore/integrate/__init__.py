@@ -1,4 +1,4 @@
-"""Time integration: the driver of a run and its events, what an integrator is, and the theta method.
+"""Time integration: the driver of a run and its events, and what an integrator is.
 
 Imports from everything to its left, ``results`` the last of them.
 """
@@ -8,11 +8,8 @@ from .driver import Driver
 from .linearised import Linearised, Point
 from .retrace import retrace
 from .simulate import simulate
-from .theta.operator import ThetaOperator
-from .theta.predictor import weights
-from .theta.step import Theta
 
 __all__ = [
-    "Advance", "Driver", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "Theta", "ThetaOperator",
-    "made_by", "new_stepper", "retrace", "simulate", "weights",
+    "Advance", "Driver", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by", "new_stepper",
+    "retrace", "simulate",
 ]

@@ -1,4 +1,4 @@
-"""A run of a variable-step method made again by theta on its own mesh, so that there is a tape to replay exactly."""
+"""A run of a variable-step method made again on its own mesh, so that there is a tape to replay exactly."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from ..errors import EventError, GridcoreError
 from ..results import Run
-from ..tape import GRID, Method, Step, finest
+from ..tape import GRID, Step, finest
+from .base import new_stepper
 from .driver import Driver
-from .theta.step import Theta
 
 
-def retrace(run: Run, theta: float = 0.5) -> Run:
-    """The same system from the same initial point through the same events, by theta steps on the mesh of a run.
+def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
+    """The same system from the same initial point through the same events, on the mesh of that run.
 
-    Events are located again, on the path of the theta method: what results is an exact tape, and
+    Events are located again, on the path of the new steps: what results is an exact tape, and
     :func:`gridcore.adjoint` of it the exact derivative of its numbers. How far these are from those of
     the run is in its ``settings``: ``replay_mismatch``, the largest difference of any variable at any
     point of the mesh that both pass under the same modes, in the variable's unit, and
@@ -27,8 +27,10 @@ def retrace(run: Run, theta: float = 0.5) -> Run:
     ----------
     run : Run
         Of any method, most likely one of variable step.
-    theta : float
-        From 0.5 (trapezoidal) to 1 (backward Euler).
+    method : str
+        Whose steps can be differentiated.
+    **options
+        Of the method, as of :func:`simulate`.
 
     Returns
     -------
@@ -37,13 +39,12 @@ def retrace(run: Run, theta: float = 0.5) -> Run:
     Raises
     ------
     EventError
-        If the theta method meets other events on this mesh, or meets them in another order.
+        If the method meets other events on this mesh, or meets them in another order.
     """
     began = clock_time.perf_counter()
     system, settings = run.system, run.settings
-    stepper = Theta(finest(settings["step"]), theta)
-    driver = Driver(system, stepper, Method(stepper.name, {"theta": theta}), settings["step"], float(run.t[0]),
-                    float(run.t[-1]))
+    stepper, made_by = new_stepper(method, finest(settings["step"]), options)
+    driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]))
     driver.grid = _mesh(run)
     try:
         driver.run()
@@ -52,7 +53,7 @@ def retrace(run: Run, theta: float = 0.5) -> Run:
         raise
     driver.tape.trim()
     out = Run(system, driver.tape, {
-        "method": "theta", "theta": theta, "mesh_of": settings["method"],
+        "method": method, **made_by.options, "mesh_of": settings["method"],
         **{name: settings[name] for name in ("step", "t0", "t_end")}},
         dict(driver.counters + driver.newton.counters() + stepper.counters),
         {"simulate": clock_time.perf_counter() - began})
@@ -74,7 +75,7 @@ def _same_events(run: Run, out: Run) -> None:
     for k in range(max(len(there), len(here))):
         a, b = (names[k] if k < len(names) else "none" for names in (there, here))
         if a != b:
-            raise EventError(f"replayed by theta, event {k + 1} of this run is {b} in place of {a}: "
+            raise EventError(f"replayed by {out.settings['method']}, event {k + 1} of this run is {b} in place of {a}: "
                              "its mesh is too coarse; run it with a smaller step or max_step",
                              t=(run if k < len(there) else out).events[k].t)
 

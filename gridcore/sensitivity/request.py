@@ -150,4 +150,4 @@ def replayable(tape: Tape) -> None:
         if not made_by(method).differentiable:
             others = [f"method={name!r}" for name in plugins.adjoints if not plugins.adjoints[name].exact]
             raise CaseError(f"the steps of method '{method.name}' have no derivative: gc.retrace(run) makes this run "
-                            f"again by theta steps{', and gc.adjoint has ' * bool(others)}{' and '.join(others)}")
+                            f"again by others{', and gc.adjoint has ' * bool(others)}{' and '.join(others)}")

@@ -1,4 +1,4 @@
-"""File formats: one module each, with ``read(path) -> Case`` and often ``write(case, path)``."""
+"""File formats, one module each with ``read(path) -> Case`` and often ``write(case, path)``; and limits, widened."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def register_companions(register: Register) -> None:
     """
     register(".toml", "gridcore_readers.native:extend")
     register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw",))
+
+
+@hookimpl
+def register_analyses(register: Register) -> None:
+    """``gc.analyses.widen_limits(case)``."""
+    register("widen_limits", "gridcore_readers.widen_limits:widen_limits")
 
 
 @hookimpl

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import CaseError
-from gridcore.integrate import Operator, Point, Theta, ThetaOperator, weights
+from gridcore.integrate import Operator, Point
 from gridcore.linear import Coefficients, Factors
 from gridcore.sensitivity import Replay, ResolveOperator
 from gridcore.tape import Step
+from gridcore_theta import Theta, ThetaOperator, weights
 
 from .corrector import Corrector
 from .gmres import gmres

@@ -11,7 +11,7 @@ from .ratios import Ratio, best, show
 BELOW = "import numpy, scipy.sparse, casadi"
 NAME = "import gridcore"
 # everything that building and running a case needs, which `import gridcore` leaves for when it is used
-USE = "from gridcore import build, simulate, load_case; from gridcore.integrate.theta.step import Theta"
+USE = "from gridcore import build, simulate, load_case; from gridcore_theta.stepper import Theta"
 
 
 def _python(code: str, *arguments: str) -> None:

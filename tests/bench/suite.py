@@ -57,7 +57,7 @@ def build(name: str) -> gc.Equilibrium | None:
 
     if not page.FOLDER.exists():
         return None
-    case = gc.widen_limits(page.load(page.FOLDER)[0])
+    case = gc.analyses.widen_limits(page.load(page.FOLDER)[0])
     case.add_event(page.FAULT)
     return gc.build(case)
 

@@ -8,8 +8,8 @@ from devices_for_tests import Clockwork, Driven, registered, system
 
 import gridcore as gc
 from gridcore.errors import ConvergenceError
-from gridcore.integrate import Theta
 from gridcore.registry import Integrator
+from gridcore_theta import Theta
 
 pytestmark = pytest.mark.usefixtures("small_devices")
 

@@ -54,7 +54,7 @@ def test_as_the_files_are_it_goes_from_limit_to_limit_and_does_not_fail(case):
 
 @pytest.fixture(scope="module")
 def within(case):
-    return gc.widen_limits(case)
+    return gc.analyses.widen_limits(case)
 
 
 def test_every_limit_that_is_broken_can_be_moved_and_then_none_is(system, within):

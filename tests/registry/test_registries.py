@@ -63,7 +63,7 @@ def test_register_integrators_makes_a_method_of_simulate(install):
     install("halving", """
         @hookimpl
         def register_integrators(register):
-            from gridcore.integrate.theta.step import Theta
+            from gridcore_theta import Theta
 
             class HalfSteps(Theta):
                 name = "half-steps"

@@ -14,6 +14,7 @@ from studies import words
 import gridcore as gc
 from gridcore import numerics
 from gridcore_klu import solver as klu
+from gridcore_theta import stepper as theta
 
 STUDIES = {"hiskens_pai": scenes.STUDIES["hiskens_pai"], "regulator_limits": scenes.STUDIES["regulator_limits"],
            "bus_fed_exciters": INDUSTRY["bus_fed_exciters"]}
@@ -58,11 +59,12 @@ def moved(found: Result, reference: Result) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("tolerance", ["SINGULAR", "PIVOT_GROWTH", "LOWEST_PIVOT"])
-def test_results_move_as_little_by_those_of_klu(tolerance, name, monkeypatch):
-    value = getattr(klu, tolerance)
+@pytest.mark.parametrize(("plugin", "tolerance"), [
+    (klu, "SINGULAR"), (klu, "PIVOT_GROWTH"), (klu, "LOWEST_PIVOT"), (theta, "SAME_LENGTH"), (theta, "TINY_STEP")])
+def test_results_move_as_little_by_those_of_klu_and_theta(plugin, tolerance, name, monkeypatch):
+    value = getattr(plugin, tolerance)
     for factor in (10.0, 0.1):
-        monkeypatch.setattr(klu, tolerance, factor * value)
+        monkeypatch.setattr(plugin, tolerance, factor * value)
         assert moved(result(name, built(name)), as_it_is(name)) < 1e-9
 
 

@@ -6,7 +6,7 @@ from devices_for_tests import SMALL, registered
 
 import gridcore as gc
 from gridcore.equations.native import FALLBACK, compiler
-from gridcore.integrate.theta.predictor import Predictor
+from gridcore_theta.predictor import Predictor
 
 
 @pytest.fixture(params=["compiled", "numpy"])

@@ -12,9 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...tape import Step
-from ..base import StepOperator
-from ..linearised import Linearised
+from gridcore.integrate import Linearised, StepOperator
+from gridcore.tape import Step
 
 
 class ThetaOperator(StepOperator):

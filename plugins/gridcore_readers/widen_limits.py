@@ -7,14 +7,15 @@ from collections import Counter
 import casadi as ca
 import numpy as np
 
-from .. import numerics
-from ..case import Case
-from ..contract import Reached, bound_of
-from ..equations import function_of
-from ..system import Trigger
-from .build import build
-from .equilibrium import Equilibrium, beyond
+from gridcore.case import Case
+from gridcore.contract import Reached, bound_of
+from gridcore.equations import function_of
+from gridcore.equilibrium import Equilibrium, beyond, build
+from gridcore.system import Trigger
 
+# How far behind the operating point a limit is put: small enough to change no study, large enough for parameters that
+# differ a little; in parts of what is there, and where that is zero in its unit.
+_PART, _LEAST = 1e-3, 1e-6
 # Whoever is let past one limit may meet the next: no device has a longer chain of them. And what does not move in some
 # attempts does not follow from the parameter after which it is called.
 _ROUNDS, _ATTEMPTS = 12, 3
@@ -70,7 +71,7 @@ def _beyond(system: Equilibrium) -> dict[str, tuple[float, float]]:
         name = f"{trigger.device}.{limit.label}"
         value, bound = _evaluate(system, trigger, limit)
         given = float(Z[layout.address(name)])
-        wanted = value + limit.side * (numerics.WIDEN_PART * abs(value) + numerics.WIDEN_LEAST)
+        wanted = value + limit.side * (_PART * abs(value) + _LEAST)
         wider = given * wanted / bound if given and bound else wanted  # a bound is in proportion to its parameter
         if name not in found or (wider - found[name][1]) * limit.side > 0:
             found[name] = value, wider

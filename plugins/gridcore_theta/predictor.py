@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...equations import Workspace
+from gridcore.equations import Workspace
 
 _SLOPES = 3
 _NONE = (0.0,) * _SLOPES

@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ... import numerics
-from ...equations import Workspace
-from ...errors import CaseError
-from ...linear import Newton
-from ...tape import Step
-from ..base import Advance, Stepper
-from ..linearised import Linearised
+from gridcore.equations import Workspace
+from gridcore.errors import CaseError
+from gridcore.integrate import Advance, Linearised, Stepper
+from gridcore.linear import Newton
+from gridcore.tape import Step
+
 from .operator import ThetaOperator
 from .predictor import Predictor
+
+# Factors serve a step whose length differs by less than this part of it: they precondition at a rate of this size.
+SAME_LENGTH = 1e-3
+# A step shorter than this part of the grid's predicts nothing: its slope has lost the digits that the predictor needs.
+TINY_STEP = 1e-3
 
 
 class Theta(Stepper):
@@ -72,7 +76,7 @@ class Theta(Stepper):
         h = t - self._begun
         self._ws.Z[-1] = t
         self.predictor.equations(h, self.theta)
-        if abs(h - self._h_factored) > numerics.SAME_LENGTH * h:
+        if abs(h - self._h_factored) > SAME_LENGTH * h:
             self.newton.forget()
             self._h_factored = h
         self.newton.solve()
@@ -80,7 +84,7 @@ class Theta(Stepper):
 
     def _remember(self, h: float) -> None:
         """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
-        if h <= numerics.TINY_STEP * self.step:
+        if h <= TINY_STEP * self.step:
             self.predictor.forget()
         else:
             self.predictor.end(h)

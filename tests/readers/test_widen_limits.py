@@ -31,7 +31,7 @@ def test_limits_that_the_operating_point_breaks_are_moved_a_thousandth_beyond_it
     case = kundur(**BROKEN)
     system = gc.build(case)
     assert len(system.operating_point.violations) == 3
-    widened = gc.widen_limits(case)
+    widened = gc.analyses.widen_limits(case)
     there = {"EXC_GEN1.EMAX": ("EXC_GEN1", "Efd", 1), "GOV_GEN2.VMAX": ("GOV_GEN2", "x1", 1),
              "GOV_GEN3.VMIN": ("GOV_GEN3", "x1", -1)}
     changed = differing(case, widened)
@@ -44,11 +44,11 @@ def test_limits_that_the_operating_point_breaks_are_moved_a_thousandth_beyond_it
 
 
 def test_within_wider_limits_the_system_is_at_rest_where_it_was_without_them():
-    widened = gc.build(gc.widen_limits(kundur(**BROKEN)))
+    widened = gc.build(gc.analyses.widen_limits(kundur(**BROKEN)))
     assert widened.operating_point.violations == []
     free = gc.build("kundur")
     assert np.array_equal(widened.Z0[: widened.n], free.Z0[: free.n])
-    still = gc.widen_limits(kundur(**BROKEN))
+    still = gc.analyses.widen_limits(kundur(**BROKEN))
     for record in [r for r in still if r.model in ("BusFault", "BranchTrip")]:
         still.records.remove(record)
     run = gc.simulate(gc.build(still), 1.0, 0.01)
@@ -63,7 +63,7 @@ def test_a_bound_that_moves_with_the_voltage_is_put_behind_its_value_by_the_para
     exciter.fields["VRMAX"] = 0.01
     id = case.ids()[case.records.index(exciter)]
     assert gc.build(case).operating_point.violations
-    system = gc.build(gc.widen_limits(case))
+    system = gc.build(gc.analyses.widen_limits(case))
     assert system.operating_point.violations == []
     found = {}
     for name in ("VR", "VR_max", "VRMAX"):
@@ -76,7 +76,7 @@ def test_a_bound_that_moves_with_the_voltage_is_put_behind_its_value_by_the_para
 def test_every_change_is_noted_and_kept_with_a_run(tmp_path):
     case = kundur(**BROKEN)
     case.note("read by hand")
-    widened = gc.widen_limits(case)
+    widened = gc.analyses.widen_limits(case)
     assert widened.notes[0] == "read by hand"
     assert widened.notes[1:] == widened.about["notes"].splitlines()[1:]
     assert len(widened.notes) == 4
@@ -90,7 +90,7 @@ def test_every_change_is_noted_and_kept_with_a_run(tmp_path):
 
 def test_a_case_within_its_limits_stays_as_it_is():
     case = kundur()
-    widened = gc.widen_limits(case)
+    widened = gc.analyses.widen_limits(case)
     assert differing(case, widened) == {}
     assert widened.notes == case.notes
 
@@ -114,14 +114,14 @@ def test_what_no_parameter_moves_is_left_and_reported():
     with registered(Fixed):
         case = gc.Case("fixed")
         case.add(Fixed(id="F"))
-        widened = gc.widen_limits(case)
+        widened = gc.analyses.widen_limits(case)
         assert differing(case, widened) == {}
         assert widened.notes == []
         assert len(gc.build(widened).operating_point.violations) == 2
 
 
 def test_gradients_are_those_of_the_wider_system():
-    widened = gc.widen_limits(kundur(**BROKEN))
+    widened = gc.analyses.widen_limits(kundur(**BROKEN))
     run = gc.simulate(gc.build(widened), 1.5, 0.01)
     assert any(e.device == "EXC_GEN1" and e.item == "Efd_at_EMAX" for e in run.events)
     speed, wrt = gc.Terminal(lambda v: v["GEN1", "omega"], name="speed"), ["EXC_GEN1.EMAX", "GEN2.H", "GEN1.H"]
