@@ -33,13 +33,7 @@ class Verbs(click.Group):
         return sorted(plugins.commands)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The verb of that name.
-
-        Raises
-        ------
-        GridcoreError
-            If there is none; the nearest are offered.
-        """
+        """The verb of that name; an error with the nearest ones where there is none."""
         if name not in plugins.commands:
             raise GridcoreError(f"there is no verb '{name}'{suggest(name, plugins.commands)}")
         return plugins.commands[name].command

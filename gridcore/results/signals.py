@@ -137,15 +137,7 @@ def _label(owners: dict[tuple[str, str], list[Instance]]) -> list[Signal]:
 
 
 def values(run: Run | Stretch, devices: Sequence[str], name: str) -> np.ndarray:
-    """(points, devices) one quantity of several devices, whatever their models.
-
-    Raises
-    ------
-    CaseError, DeviceError
-        If there is no such device, or it has no such name; the nearest are offered.
-    NotRecorded
-        If the run did not keep it.
-    """
+    """(points, devices) one quantity of several devices, whatever their models."""
     out = np.empty((len(run.t), len(devices)))
     for function, at, columns in _sources(run.system, devices, name):
         try:

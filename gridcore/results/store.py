@@ -42,13 +42,7 @@ _RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajec
 
 
 def save(run: Run, path: Path) -> None:
-    """Write a run; the file is there whole, or not at all.
-
-    Raises
-    ------
-    GridcoreError
-        If the file cannot be written.
-    """
+    """Write a run; the file is there whole, or not at all."""
     import h5netcdf
 
     with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:

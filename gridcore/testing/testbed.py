@@ -117,13 +117,7 @@ def _draw(cls: type[Device], name: str, param: Param, rng: np.random.Generator, 
 
 
 def shape_of(cls: type[Device], depth: int = 0) -> Shape:
-    """The device on buses, and on the first registered device that has what its ports are asked for.
-
-    Raises
-    ------
-    DeviceError
-        If there is none, or its equations cannot be traced on any: what is wrong with the first.
-    """
+    """The device on buses, and on the first registered device that has what its ports are asked for."""
     def on(host: Any) -> Shape:
         return Shape(cls, tuple((port, Shape(port.node) if port.at_node else host) for port in cls.attaches))
 
