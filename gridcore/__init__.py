@@ -11,81 +11,71 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from . import errors as errors
-    from .case.disturbances import BranchTrip as BranchTrip
-    from .case.disturbances import BusFault as BusFault
-    from .case.disturbances import ParameterStep as ParameterStep
-    from .case.disturbances import Ramp as Ramp
-    from .case.disturbances import Trip as Trip
-    from .case.files import load_case as load_case
-    from .case.files import save_case as save_case
-    from .case.records import Case as Case
-    from .contract.device import Algebraic as Algebraic
-    from .contract.device import Device as Device
-    from .contract.device import Field as Field
-    from .contract.device import Input as Input
-    from .contract.device import Mode as Mode
-    from .contract.device import Param as Param
-    from .contract.device import Reference as Reference
-    from .contract.device import Setpoint as Setpoint
-    from .contract.device import State as State
-    from .contract.device import guard as guard
-    from .contract.device import quantity as quantity
-    from .contract.device import timer as timer
-    from .contract.injectors import Load as Load
-    from .contract.injectors import Source as Source
-    from .contract.node import Bus as Bus
-    from .contract.node import Node as Node
-    from .contract.node import Port as Port
-    from .contract.record import Record as Record
+    from .case import BranchTrip as BranchTrip
+    from .case import BusFault as BusFault
+    from .case import Case as Case
+    from .case import ParameterStep as ParameterStep
+    from .case import Ramp as Ramp
+    from .case import Trip as Trip
+    from .case import load_case as load_case
+    from .case import save_case as save_case
+    from .contract import Algebraic as Algebraic
+    from .contract import Bus as Bus
+    from .contract import Device as Device
+    from .contract import Field as Field
+    from .contract import Input as Input
+    from .contract import Load as Load
+    from .contract import Mode as Mode
+    from .contract import Node as Node
+    from .contract import Param as Param
+    from .contract import Port as Port
+    from .contract import Record as Record
+    from .contract import Reference as Reference
+    from .contract import Setpoint as Setpoint
+    from .contract import Source as Source
+    from .contract import State as State
+    from .contract import guard as guard
+    from .contract import quantity as quantity
+    from .contract import timer as timer
     from .equilibrium.build import build as build
     from .errors import GridcoreError as GridcoreError
     from .integrate.retrace import retrace as retrace
     from .integrate.simulate import simulate as simulate
-    from .registry.hookspecs import hookimpl as hookimpl
-    from .registry.registries import analyses as analyses
-    from .registry.registries import register as register
-    from .registry.registries import registered as registered
-    from .results.run import Run as Run
-    from .results.run import load_run as load_run
+    from .registry import analyses as analyses
+    from .registry import hookimpl as hookimpl
+    from .registry import register as register
+    from .registry import registered as registered
+    from .results import Run as Run
+    from .results import load_run as load_run
+    from .sensitivity import At as At
+    from .sensitivity import Integral as Integral
+    from .sensitivity import Objective as Objective
+    from .sensitivity import Sampled as Sampled
+    from .sensitivity import Terminal as Terminal
+    from .sensitivity import differences as differences
     from .sensitivity.adjoint import adjoint as adjoint
-    from .sensitivity.finite_differences import differences as differences
-    from .sensitivity.objective import At as At
-    from .sensitivity.objective import Integral as Integral
-    from .sensitivity.objective import Objective as Objective
-    from .sensitivity.objective import Sampled as Sampled
-    from .sensitivity.objective import Terminal as Terminal
-    from .system.system import System as System
+    from .system import System as System
 
     __version__ = version("gridcore")
 
-_CONTENTS = {
+_PACKAGE = {name: package for package, names in {
     # a case, and what happens in it
-    "case.files": ("load_case", "save_case"),
-    "case.records": ("Case",),
-    "contract.record": ("Record",),
-    "case.disturbances": ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
+    "case": ("load_case", "save_case", "Case", "BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
     # from the case to results
-    "equilibrium.build": ("build",),
-    "system.system": ("System",),
-    "integrate.simulate": ("simulate",),
-    "integrate.retrace": ("retrace",),
-    "results.run": ("Run", "load_run"),
-    "sensitivity.objective": ("Objective", "Integral", "Sampled", "Terminal", "At"),
-    "sensitivity.adjoint": ("adjoint",),
-    "sensitivity.finite_differences": ("differences",),
-    "registry.registries": ("analyses", "register", "registered"),
+    "equilibrium": ("build",),
+    "system": ("System",),
+    "integrate": ("simulate", "retrace"),
+    "results": ("Run", "load_run"),
+    "sensitivity": ("adjoint", "differences", "Objective", "Integral", "Sampled", "Terminal", "At"),
     # writing a plugin
-    "registry.hookspecs": ("hookimpl",),
-    "contract.device": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode",
-               "guard", "timer", "quantity"),
-    "contract.injectors": ("Source", "Load"),
-    "contract.node": ("Node", "Bus", "Port"),
+    "registry": ("analyses", "register", "registered", "hookimpl"),
+    "contract": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode", "guard",
+                 "timer", "quantity", "Source", "Load", "Node", "Bus", "Port", "Record"),
     # what goes wrong
     "errors": ("GridcoreError", "errors"),
-}
-_MODULE = {name: module for module, names in _CONTENTS.items() for name in names}
+}.items() for name in names}
 
-__all__ = ["__version__", *_MODULE]
+__all__ = ["__version__", *_PACKAGE]
 
 
 def __getattr__(name: str) -> Any:
@@ -93,9 +83,9 @@ def __getattr__(name: str) -> Any:
 
     if name == "__version__":
         found: Any = metadata.version("gridcore")
-    elif name in _MODULE:
-        module = import_module(f".{_MODULE[name]}", __name__)
-        found = module if name == _MODULE[name] else getattr(module, name)
+    elif name in _PACKAGE:
+        module = import_module(f".{_PACKAGE[name]}", __name__)
+        found = module if name == _PACKAGE[name] else getattr(module, name)
     else:
         raise AttributeError(f"module 'gridcore' has no attribute '{name}'")
     globals()[name] = found

@@ -18,7 +18,9 @@ import click
 from ..errors import GridcoreError, Interrupted
 from ..registry import registries as plugins
 from ..suggest import suggest
-from .options import Study, file_of, file_options, load, method_options, placed, system_options, time_options
+from .options import Study, file_of, file_options, load, located, simulation_options, system_options
+from .progress import Progress
+from .tables import bus_table, totals, write_csv
 
 DEBUG = "GRIDCORE_DEBUG"
 
@@ -31,13 +33,7 @@ class Verbs(click.Group):
         return sorted(plugins.commands)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The verb of that name.
-
-        Raises
-        ------
-        GridcoreError
-            If there is none; the nearest are offered.
-        """
+        """The verb of that name; an error with the nearest ones where there is none."""
         if name not in plugins.commands:
             raise GridcoreError(f"there is no verb '{name}'{suggest(name, plugins.commands)}")
         return plugins.commands[name].command
@@ -83,8 +79,7 @@ def main() -> NoReturn:
 
 @click.command("run")
 @system_options
-@time_options
-@method_options
+@simulation_options
 @click.option("--record", multiple=True, metavar="PATTERN",
               help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--memory", type=float, metavar="MB",
@@ -116,28 +111,22 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
 @click.command("pf")
 @system_options
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to a CSV file.")
-def pf(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool,
+def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: bool,
        out: Path | None) -> None:
     """Power flow of a case: a table of its buses."""
     from ..equilibrium import Dispatch, build
-    from .progress import Progress
-    from .tables import bus_table, totals, write_csv
 
     loaded = load(case, changes)
-    with Progress("power flow"), placed(loaded):
+    with Progress("power flow"), located(loaded):
         system = build(loaded, deenergise=deenergise, initialise=False)
         if not system.islands.buses:
             raise GridcoreError(f"case '{loaded.name}' has no buses")
         dispatch = Dispatch(system.system, system.Z0.copy())
         flow = dispatch.solve(enforce_q_limits)
-    table = bus_table(dispatch, flow)
-    if out is None:
-        click.echo(table.text())
-        click.echo(totals(system, flow))
-    else:
+    table, told = bus_table(dispatch, flow), totals(system, flow)
+    if out is not None:
         write_csv(table, out)
-        click.echo(totals(system, flow))
-        click.echo(str(out))
+    click.echo(f"{table.text()}\n{told}" if out is None else f"{told}\n{out}")
 
 
 @click.command("plugins")
@@ -163,9 +152,7 @@ def doctor(device: str) -> None:
     sick = 0
     for name in sorted(plugins.devices) if device == "all" else [device]:
         report = examine(plugins.devices[name])
-        click.echo(f"{name}: {'well' if report.ok else 'NOT WELL'}")
-        for line in report.lines:
-            click.echo(f"  {line}")
+        click.echo(str(report))
         sick += not report.ok
     if sick:
         click.get_current_context().exit(1)

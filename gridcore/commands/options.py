@@ -9,7 +9,7 @@ import contextlib
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import GridcoreError, Interrupted
+from .progress import Progress
 
 if TYPE_CHECKING:
     from ..case import Case
@@ -25,6 +26,18 @@ if TYPE_CHECKING:
     from ..tape import Spacing
 
 Command = Callable[..., Any]
+_READING = "gridcore.reading"
+
+
+def _pairs(_: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
+    """Both sides of the equals sign in texts such as ``NAME=VALUE``, the metavar of their option."""
+    found = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise click.BadParameter(f"'{text}' is not {parameter.metavar}")
+        found[name] = value
+    return found
 
 
 def system_options(command: Command) -> Command:
@@ -33,7 +46,7 @@ def system_options(command: Command) -> Command:
         file_options(command),
         click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
         click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
-        click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE",
+        click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE", callback=_pairs,
                      help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
         click.argument("case", metavar="CASE"))
 
@@ -55,23 +68,13 @@ def file_options(command: Command) -> Command:
                  help="A file that adds to the case: a DYR, or events as rows in TOML. May be repeated."))
 
 
-_READING = "gridcore.reading"
-
-
-def _reading(*names: str, callback: Callable[[str, Any], Any] = lambda _, value: value, **extra: Any) -> Any:
+def _reading(*names: str, callback: Callable[..., Any] = lambda *given: given[-1], **extra: Any) -> Any:
     """An option for :func:`load`, kept in the context and out of the arguments of the verb."""
     def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         if value:
-            context.meta.setdefault(_READING, {})[parameter.name] = callback(str(parameter.name), value)
+            context.meta.setdefault(_READING, {})[parameter.name] = callback(context, parameter, value)
 
     return click.option(*names, expose_value=False, callback=keep, **extra)
-
-
-def _pairs(name: str, texts: Sequence[str]) -> dict[str, str]:
-    for text in texts:
-        if not re.fullmatch(r"[^=]+=[^=]+", text):
-            raise click.BadParameter(f"'{text}' is not MODEL=OTHER", param_hint=f"--{name}")
-    return {model.strip(): other.strip() for model, _, other in (text.partition("=") for text in texts)}
 
 
 def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
@@ -85,35 +88,25 @@ def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
         raise click.BadParameter(f"'{value}' is neither a number of seconds nor STEP,FROM:STEP") from None
 
 
-def time_options(command: Command) -> Command:
-    """Options of every verb that runs the theta method on a case."""
+def simulation_options(command: Command) -> Command:
+    """Options of every verb that runs a case: span, grid, method; :attr:`Study.simulation` has them together."""
     return _all(
         command,
-        click.option("--theta", type=float, help="0.5 (trapezoidal, the default) to 1 (backward Euler)."),
+        click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_pairs,
+                     help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
+        click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
+                                                 "(backward Euler)."),
+        click.option("--method", default="theta", show_default=True,
+                     help="Integrator: theta, trbdf2, ida, or another plugin's."),
         click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]",
                      help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on."),
         click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
 
 
-def method_options(command: Command) -> Command:
-    """Options of verbs that run a case by any method; :attr:`Study.method_options` has what was asked."""
-    return _all(
-        command,
-        click.option("--option", "options", multiple=True, metavar="NAME=VALUE",
-                     help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
-        click.option("--method", default="theta", show_default=True,
-                     help="Integrator: theta, trbdf2, ida, or another plugin's."))
-
-
-def read_options(texts: Sequence[str], theta: float | None = None) -> dict[str, int | float | str]:
+def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:
     """Options of a method, as ``--option NAME=VALUE`` and ``--theta`` give them."""
-    found: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise click.BadParameter(f"'{text}' is not NAME=VALUE", param_hint="--option")
-        found[name] = read_value(value)
-    return found
+    given: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
+    return {**given, **{name: read_value(value) for name, value in options.items()}}
 
 
 def sensitivity_options(command: Command) -> Command:
@@ -136,7 +129,7 @@ def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
     return command
 
 
-def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
+def load(name: str, changes: Mapping[str, str] | None = None, quiet: bool = False) -> Case:
     """A case, read as the options of the verb say, with the changes of ``--set``; shows the notes of the reader."""
     from ..case import load_case
 
@@ -146,21 +139,19 @@ def load(name: str, changes: Sequence[str] = (), quiet: bool = False) -> Case:
     case = load_case(name, *reading.pop("companions", ()), **reading)
     for note in () if quiet else case.notes:
         click.echo(f"note: {note}", err=True)
-    for change in changes:
-        address, equals, value = change.partition("=")
-        if not equals or "." not in address:
-            raise click.BadParameter(f"'{change}' is not DEVICE.FIELD=VALUE", param_hint="--set")
-        case.set(address.strip(), read_value(value.strip()))
+    for address, value in (changes or {}).items():
+        if "." not in address:
+            raise click.BadParameter(f"'{address}={value}' is not DEVICE.FIELD=VALUE", param_hint="--set")
+        case.set(address, read_value(value))
     return _widened(case, context, quiet) if widen else case
 
 
 def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
     """The case with wider limits, at the operating point that the options of the verb lead to."""
     from ..registry import analyses
-    from .progress import Progress
 
     given, widen_limits = context.params if context else {}, analyses["widen_limits"].function
-    with Progress("operating point", quiet=quiet), placed(case):
+    with Progress("operating point", quiet=quiet), located(case):
         widened = widen_limits(case, deenergise=given.get("deenergise", False),
                                enforce_q_limits=given.get("enforce_q_limits", False))
     for note in () if quiet else widened.notes[len(case.notes):]:
@@ -171,22 +162,19 @@ def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
 def read_value(text: str) -> int | float | str:
     """A number where the text is one, else the text."""
     for kind in (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             return kind(text)
-        except ValueError:
-            pass
     return text
 
 
 @contextlib.contextmanager
-def placed(case: Case) -> Iterator[None]:
+def located(case: Case) -> Iterator[None]:
     """What goes wrong with the whole network is told with file and row of the device it names first."""
     try:
         yield
     except GridcoreError as error:
         if not getattr(error, "file", ""):
-            words = re.findall(r"[^\s,;:]+", str(error))
-            ids = case.ids()
+            words, ids = re.findall(r"[^\s,;:]+", str(error)), case.ids()
             record = next((case.records[ids.index(word)] for word in words if word in ids), None)
             place = [record.file, record.row] if record else [next((r.file for r in case), "")]
             error.args = (": ".join([*filter(None, place), str(error)]),)
@@ -195,22 +183,14 @@ def placed(case: Case) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Study:
-    """A case to run, as the options say.
+    """A case to run: the values of :func:`system_options` and :func:`simulation_options`, as click gives them.
 
     Attributes
     ----------
-    case : str
-        Name or path.
-    changes : sequence of str
-    t_end : float
-        Seconds.
+    changes, options : mapping of str to str
+        Of the case, by address; of the method, by name.
     step : float or list of (float, float)
         Seconds; pairs are (from time, step).
-    theta : float or None
-    deenergise, enforce_q_limits : bool
-    method : str
-    options : sequence of str
-        Of the method, ``NAME=VALUE``.
     record : sequence of str
         What is kept; all of it where there is nothing.
     memory : float or None
@@ -218,41 +198,38 @@ class Study:
     """
 
     case: str
-    changes: Sequence[str]
+    changes: Mapping[str, str]
     t_end: float
     step: Spacing
     theta: float | None
     deenergise: bool
     enforce_q_limits: bool
-    method: str = "theta"
-    options: Sequence[str] = ()
+    method: str
+    options: Mapping[str, str]
     record: Sequence[str] = ()
     memory: float | None = None
 
     @property
-    def method_options(self) -> dict[str, Any]:
-        """Options for :func:`gridcore.simulate`."""
-        return read_options(self.options, self.theta)
+    def simulation(self) -> dict[str, Any]:
+        """The method and its options, as arguments of :func:`gridcore.simulate`."""
+        return {"method": self.method, **read_options(self.options, self.theta)}
 
     def build(self, quiet: bool = False) -> Equilibrium:
         """The system, at its operating point."""
         from ..equilibrium import build
-        from .progress import Progress
 
         loaded = load(self.case, self.changes, quiet)
-        with Progress("building", quiet=quiet), placed(loaded):
+        with Progress("building", quiet=quiet), located(loaded):
             return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
 
     def simulate(self, system: Equilibrium, out: Path, quiet: bool = False) -> Run:
         """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
         from ..integrate import simulate
-        from .progress import Progress
 
-        memory = None if self.memory is None else self.memory * 1e6
         try:
             with Progress("simulating", self.t_end, quiet) as progress, interruptible(progress) as tell:
-                return simulate(system, self.t_end, self.step, self.method, progress=tell, memory=memory,
-                                record=self.record or None, **self.method_options)
+                return simulate(system, self.t_end, self.step, progress=tell, record=self.record or None,
+                                memory=None if self.memory is None else self.memory * 1e6, **self.simulation)
         except GridcoreError as error:
             partial: Run | None = getattr(error, "run", None)
             if partial is not None and len(partial.t):
@@ -264,14 +241,8 @@ class Study:
 
 @contextlib.contextmanager
 def interruptible(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
-    """``progress`` of a run that Ctrl-C stops where it can be kept: at the next point of its grid.
-
-    A second Ctrl-C stops it at once.
-
-    Raises
-    ------
-    Interrupted
-        From inside the run, so that it carries what was computed.
+    """``progress`` of a run that Ctrl-C stops at the next point of its grid, by an error from inside that carries what
+    was computed; a second Ctrl-C stops it at once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from types import TracebackType
 from typing import Any
 
@@ -30,6 +31,7 @@ class Progress:
 
     def __init__(self, what: str, total: float | None = None, quiet: bool = False, unit: str = ""):
         self.what, self.total, self.done, self.unit = what, total, 0.0, unit
+        self._begun = time.monotonic()
         self._bar: Any = None
         self._shown = 0.0
         self._timer: threading.Timer | None = None
@@ -48,7 +50,7 @@ class Progress:
         self.done = done
         if self._bar is not None and done - self._shown >= _RESOLUTION * (self.total or 0.0):
             self._shown = done
-            self._bar.update(self._task, completed=done)
+            self._bar.update(self._task, completed=done, rate=done / (time.monotonic() - self._begun))
 
     def _show(self) -> None:
         from rich.console import Console
@@ -58,12 +60,13 @@ class Progress:
         with self._lock:
             if self._timer is None:  # over in the meantime
                 return
-            percent, known = TextColumn("{task.percentage:>3.0f} %"), self.total is not None
-            counted = (_counted(self.unit),) if self.unit else ()
-            bar = Bar(TextColumn("{task.description}"), BarColumn(),
-                      *((percent, *counted, TimeRemainingColumn()) if known else (TimeElapsedColumn(),)),
-                      console=Console(stderr=True), transient=True)
-            self._task = bar.add_task(self.what, total=self.total)
+            how_far = "{task.percentage:>3.0f} %"
+            if self.unit:
+                how_far += "  {task.completed:.0f} of {task.total:.0f} " + self.unit + ", {task.fields[rate]:.3g}/s"
+            shown = (TextColumn(how_far), TimeRemainingColumn()) if self.total is not None else (TimeElapsedColumn(),)
+            bar = Bar(TextColumn("{task.description}"), BarColumn(), *shown, transient=True,
+                      console=Console(stderr=True))
+            self._task = bar.add_task(self.what, total=self.total, rate=0.0)
             bar.update(self._task, completed=self.done)
             bar.start()
             self._bar = bar
@@ -77,16 +80,3 @@ class Progress:
             if self._bar is not None:
                 self._bar.stop()
                 self._bar = None
-
-
-def _counted(unit: str) -> Any:
-    """A column: how many there are, of how many, and the rate."""
-    from rich.progress import ProgressColumn, Task
-    from rich.text import Text
-
-    class Counted(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            rate = "" if task.speed is None else f", {task.speed:.3g}/s"
-            return Text(f"{task.completed:.0f} of {task.total or 0:.0f} {unit}{rate}")
-
-    return Counted()

@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..equilibrium import powerflow
-from ..results import whole_file
-
 if TYPE_CHECKING:
     from ..equilibrium import Dispatch, Equilibrium
+    from ..equilibrium.powerflow import PowerFlow
 
-_KINDS = {powerflow.PQ: "PQ", powerflow.PV: "PV", powerflow.SLACK: "slack"}
 _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}
 
 
@@ -38,19 +33,24 @@ class Table:
         return "\n".join("  ".join(row).rstrip() for row in zip(*parts, strict=True))
 
 
-def bus_table(dispatch: Dispatch, flow: powerflow.PowerFlow) -> Table:
+def bus_table(dispatch: Dispatch, flow: PowerFlow) -> Table:
     """Voltage of every bus in service, the power injected into the network there, and its kind."""
+    import numpy as np
+
+    from ..equilibrium import powerflow
+
     base = dispatch.Z[dispatch.system.layout.globals["base_mva"]]
     degrees, S = np.degrees(np.angle(flow.V)), flow.S * base
+    kinds = {powerflow.PQ: "PQ", powerflow.PV: "PV", powerflow.SLACK: "slack"}
     limits = {1: "at its upper limit of Q", -1: "at its lower limit of Q", 0: ""}
     return Table({
-        "bus": [dispatch.ids[k] for k in dispatch.alive], "kind": [_KINDS[int(k)] for k in flow.kinds],
+        "bus": [dispatch.ids[k] for k in dispatch.alive], "kind": [kinds[int(k)] for k in flow.kinds],
         "Vm [pu]": np.abs(flow.V).tolist(), "Va [deg]": degrees.tolist(),
         "P [MW]": S.real.tolist(), "Q [MVAr]": S.imag.tolist(),
         "": [limits[int(side)] for side in flow.limited]})
 
 
-def totals(system: Equilibrium, flow: powerflow.PowerFlow) -> str:
+def totals(system: Equilibrium, flow: PowerFlow) -> str:
     """One line on how the power flow went."""
     base = system.Z0[system.layout.globals["base_mva"]]
     loss = flow.S.sum() * base
@@ -61,6 +61,8 @@ def totals(system: Equilibrium, flow: powerflow.PowerFlow) -> str:
 
 def write_csv(table: Table, path: Path) -> None:
     """Write a table with every digit."""
+    from ..results import whole_file
+
     with whole_file(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([heading or "remark" for heading in table.columns])

@@ -77,28 +77,39 @@ def infinite_buses(system: Equilibrium) -> list[str]:
 
 def rotors(run: Run) -> Rotors:
     """The rotor angles of a run."""
-    system, devices = run.system, rotor_devices(run.system)
+    system, layout, islands = run.system, run.system.layout, run.system.islands
+    devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
     delta, omega = run.of(devices, "delta"), run.of(devices, "omega")
     on = run.of(devices, "status") == 1
     inertia = np.array([_inertia(system, device) for device in devices])
+
+    def bus_of(device: str) -> int:
+        number = layout.find(device)
+        return layout.ports[number][layout.instances[number].device.bus_ports()[0]]
+
+    buses = np.array([place[bus_of(device)] for device in devices], dtype=int)
+    references = [(layout.address(f"{source}.status"), place[bus_of(source)],
+                   float(system.Z0[layout.index(np.array([bus_of(source)]), Bus, "Va0")][0]))
+                  for source in infinite_buses(system)]
     reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
-    numbers = run.tape.point_settings()
-    for setting in np.unique(numbers):
-        points = np.flatnonzero(numbers == setting)
+    for setting in np.unique(run.point_settings):
+        points = np.flatnonzero(run.point_settings == setting)
         Z = system.Z0.copy()
         Z[system.n:-1] = run.tape.settings[setting]
-        for members, held in _islands(system, devices, Z):
-            alive = [m for m in members if on[points[0], m]]
-            if not alive:
+        _, island = islands.components(Z)
+        held = {island[bus]: angle for status, bus, angle in references if Z[status] == 1}
+        for number in np.unique(island[buses]):
+            members = np.flatnonzero(island[buses] == number)
+            alive = members[on[points[0], members]]
+            if not len(alive):
                 continue
             angles = delta[points][:, alive]
-            if held is None:
-                own, together = angles @ inertia[alive] / inertia[alive].sum(), angles
-            else:
-                own = np.full(len(points), held)
-                together = np.column_stack([angles, own])
+            own = angles @ inertia[alive] / inertia[alive].sum()
+            if number in held:
+                own = np.full(len(points), held[number])
+                angles = np.column_stack([angles, own])
             reference[points[:, None], members] = own[:, None]
-            spread[points] = np.maximum(spread[points], together.max(axis=1) - together.min(axis=1))
+            spread[points] = np.maximum(spread[points], angles.max(axis=1) - angles.min(axis=1))
     return Rotors(devices, delta, omega, on, reference, spread)
 
 
@@ -107,24 +118,3 @@ def _inertia(system: Equilibrium, device: str) -> float:
     declared = system.layout.instances[system.layout.find(device)].device.declares.params
     return float(np.prod([system.Z0[system.layout.address(f"{device}.{name}")] for name in ("H", "Sn")
                           if name in declared]))
-
-
-def _islands(system: Equilibrium, devices: list[str], Z: np.ndarray) -> list[tuple[list[int], float | None]]:
-    """Machines of each island, and the angle of its infinite bus where it has one."""
-    layout, islands = system.layout, system.islands
-    place = {number: k for k, number in enumerate(islands.nodes)}
-    count, island = islands.components(Z)
-
-    def bus_of(device: str) -> int:
-        number = layout.find(device)
-        return layout.ports[number][layout.instances[number].device.bus_ports()[0]]
-
-    members: list[list[int]] = [[] for _ in range(count)]
-    held: list[float | None] = [None] * count
-    for m, device in enumerate(devices):
-        members[island[place[bus_of(device)]]].append(m)
-    for source in infinite_buses(system):
-        if Z[layout.address(f"{source}.status")] == 1:
-            bus = bus_of(source)
-            held[island[place[bus]]] = float(system.Z0[layout.index(np.array([bus]), Bus, "Va0")][0])
-    return list(zip(members, held, strict=True))

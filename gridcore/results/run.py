@@ -13,6 +13,8 @@ import numpy as np
 from ..errors import GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, Switch, Tape
+from .export import to_xarray
+from .signals import recorded, values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -88,8 +90,6 @@ class Run:
 
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
         """(points, devices) the same quantity of several devices; as ``run[device, name]`` for each."""
-        from .signals import values
-
         return values(self, list(devices), name)
 
     def read(self, positions: np.ndarray) -> np.ndarray:
@@ -112,14 +112,12 @@ class Run:
 
     def keeps(self, devices: Iterable[str], name: str) -> bool:
         """Whether this quantity of all these devices was recorded."""
-        from .signals import kept
-
-        return bool(kept(self, list(devices), name).all())
+        devices = list(devices)
+        return recorded(self, devices, name) == devices
 
     def stretches(self, see: Callable[[Stretch], None]) -> None:
         """Call a function for all parts of the run, in order: none of them is large."""
-        states = self.tape.states
-        states.visit(lambda first, X: see(Stretch(self, first, X)))
+        self.tape.states.visit(lambda first, X: see(Stretch(self, first, X)))
 
     @functools.cached_property
     def point_settings(self) -> np.ndarray:
@@ -130,21 +128,19 @@ class Run:
     def events(self) -> list[Event]:
         """What happened, in order."""
         guards, timers = self.system.switching.guards, self.system.switching.timers
-        out = []
+        happened: list[tuple[int, Any, str, str]] = []
         for record in self.tape.records:
             if isinstance(record, Switch):
                 for kind, number in record.triggers:
                     trigger = (timers if kind == "timer" else guards)[number]
                     place = self._target(trigger.device) if kind == "timer" else trigger.device
-                    out.append(self._event(record.k, trigger, "switch", place))
+                    happened.append((record.k, trigger, "switch", place))
             elif isinstance(record, Arm | Cancel):
                 trigger = guards[record.guard]
                 kind = "delay started" if isinstance(record, Arm) else "cancelled"
-                out.append(self._event(record.k, trigger, kind, trigger.device))
-        return out
-
-    def _event(self, k: int, trigger: Any, kind: str, place: str) -> Event:
-        return Event(float(self.t[k]), trigger.device, trigger.item, kind, trigger.what, place)
+                happened.append((record.k, trigger, kind, trigger.device))
+        return [Event(float(self.t[k]), trigger.device, trigger.item, kind, trigger.what, place)
+                for k, trigger, kind, place in happened]
 
     def _target(self, device: str) -> str:
         """What an event of a study acts on: its port, or the parameter that it refers to."""
@@ -172,8 +168,6 @@ class Run:
         CaseError
             If no device has one of the names; the nearest are offered.
         """
-        from .export import to_xarray
-
         return to_xarray(self, names)
 
     def save(self, path: str | Path, **options: Any) -> None:
@@ -226,19 +220,4 @@ class Stretch:
 
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
         """(points, devices) the same quantity of several devices."""
-        from .signals import values
-
         return values(self, list(devices), name)
-
-
-def load_run(path: str | Path) -> Run:
-    """A run that :meth:`Run.save` wrote, with its system, ready to be looked at or replayed.
-
-    Raises
-    ------
-    GridcoreError
-        If the file is not there, is not a run of gridcore, or was made with other device definitions.
-    """
-    from .store import load
-
-    return load(Path(path))

@@ -10,18 +10,17 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Base
+from ..case import Base, Instance
 from ..contract import Declarations, Device, Node
 from ..equations import evaluate, function_of
 from ..errors import CaseError, NotRecorded
 from ..suggest import suggest
 
 if TYPE_CHECKING:
-    from ..equations import Group, Trace
     from ..equilibrium import Equilibrium
     from .run import Run, Stretch
 
@@ -73,40 +72,37 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | 
     NotRecorded
         If the run kept a quantity of no device.
     """
-    wanted = None if names is None else list(dict.fromkeys(names))
-    owners: dict[tuple[str, str], list[int]] = {}
-    for number, instance in enumerate(system.layout.instances):
-        cls = instance.device
-        for name in _offered(cls, wanted):
-            owners.setdefault((_kind(cls), name), []).append(number)
-    if wanted is not None:
-        missing = set(wanted) - {name for _, name in owners}
-        if missing:
-            known = {n for g in system.layout.groups for n in _known(g.shape.cls.declares)}
-            raise CaseError(f"no device has a quantity '{min(missing)}'{suggest(min(missing), known)}")
+    names = None if names is None else list(dict.fromkeys(names))
+    owners: dict[tuple[str, str], list[Instance]] = {}
+    for instance in system.layout.instances:
+        for name in _offered(instance.device, names):
+            owners.setdefault((_kind(instance.device), name), []).append(instance)
+    missing = set(names or ()) - {name for _, name in owners}
+    if missing:
+        known = {n for g in system.layout.groups for n in _quantities(g.shape.cls.declares)}
+        raise CaseError(f"no device has a quantity '{min(missing)}'{suggest(min(missing), known)}")
     if run is not None and run.tape.states.recorded is not None:
-        ids = [instance.id for instance in system.layout.instances]
-        owners = {key: found for key, numbers in owners.items() if (found := [
-            i for i, there in zip(numbers, kept(run, [ids[i] for i in numbers], key[1]), strict=True) if there])}
-        lost = set(wanted or ()) - {name for _, name in owners}
+        for key, instances in list(owners.items()):
+            there = set(recorded(run, [instance.id for instance in instances], key[1]))
+            owners[key] = [instance for instance in instances if instance.id in there]
+        lost = set(names or ()) - {name for (_, name), instances in owners.items() if instances}
         if lost:
             raise NotRecorded(f"'{min(lost)}' was not recorded of any device")
-    return _label(system, owners)
+    return _label({key: instances for key, instances in owners.items() if instances})
 
 
-def _known(declared: Declarations) -> list[str]:
-    return [*declared.variables(), *declared.quantities, *declared.inputs, *declared.modes]
+def _quantities(declared: Declarations) -> dict[str, Any]:
+    """What a device shows by name."""
+    return {**declared.variables(), **declared.quantities, **declared.inputs, **declared.modes}
 
 
-def _offered(cls: type[Device], wanted: list[str] | None) -> list[str]:
+def _offered(cls: type[Device], names: list[str] | None) -> list[str]:
+    """Which of these names a device has; without names, what it shows unasked."""
     declared = cls.declares
-    if wanted is not None:
-        known = set(_known(declared))
-        return [name for name in wanted if name in known]
-    derived: Iterable[str] = declared.quantities if cls.source or cls.regulates else ()
-    if issubclass(cls, Node):
-        derived = cls.shown
-    return [*declared.variables(), *derived]
+    if names is not None:
+        return [name for name in names if name in _quantities(declared)]
+    shown = cls.shown if issubclass(cls, Node) else declared.quantities if cls.source or cls.regulates else ()
+    return [*declared.variables(), *shown]
 
 
 def _kind(cls: type[Device]) -> str:
@@ -116,96 +112,82 @@ def _kind(cls: type[Device]) -> str:
     return "branch" if len(cls.node_ports()) > 1 else cls.__mro__[cls.__mro__.index(Device) - 1].__name__
 
 
-def _common(classes: Sequence[type[Device]]) -> type:
-    return next(base for base in classes[0].__mro__ if all(issubclass(c, base) for c in classes))
-
-
-def _label(system: Equilibrium, owners: dict[tuple[str, str], list[int]]) -> list[Signal]:
-    instances = system.layout.instances
-
-    def rank(item: tuple[tuple[str, str], list[int]]) -> int:
-        cls = instances[item[1][0]].device
+def _label(owners: dict[tuple[str, str], list[Instance]]) -> list[Signal]:
+    """A signal for each quantity of each kind of device, with names and dimensions of their own."""
+    def rank(item: tuple[tuple[str, str], list[Instance]]) -> int:
+        cls = item[1][0].device
         return 0 if issubclass(cls, Node) else 1 if cls.source or cls.regulates else 2
 
     taken: set[str] = set()
-    dimensions: dict[str, list[int]] = {}
+    dimensions: dict[str, tuple[str, ...]] = {}
     out = []
-    for (kind, quantity), numbers in sorted(owners.items(), key=rank):
+    for (kind, quantity), instances in sorted(owners.items(), key=rank):
         name = quantity if quantity not in taken else f"{quantity}_{kind}"
         taken.add(name)
-        classes = [instances[i].device for i in numbers]
-        common = _common(classes)
+        devices, classes = tuple(i.id for i in instances), [i.device for i in instances]
+        common = next(base for base in classes[0].__mro__ if all(issubclass(c, base) for c in classes))
         dimension = kind if issubclass(common, Node) or common is Device else common.__name__
-        if dimensions.setdefault(dimension, numbers) != numbers:  # only some of them have it
+        if dimensions.setdefault(dimension, devices) != devices:  # only some of them have it
             dimension = f"{dimension}_{name}"
-            dimensions[dimension] = numbers
+            dimensions[dimension] = devices
         units = {c.declares.unit(quantity) for c in classes}
-        out.append(Signal(name, quantity, dimension, tuple(instances[i].id for i in numbers),
-                          units.pop() if len(units) == 1 else "", _doc(classes[0].declares, quantity)))
+        doc = str(_quantities(classes[0].declares)[quantity].doc).split("\n")[0]
+        out.append(Signal(name, quantity, dimension, devices, units.pop() if len(units) == 1 else "", doc))
     return out
-
-
-def _doc(declared: Declarations, name: str) -> str:
-    for table in (declared.variables(), declared.quantities, declared.inputs, declared.modes):
-        if name in table:
-            return str(table[name].doc).split("\n")[0]
-    return ""
 
 
 def values(run: Run | Stretch, devices: Sequence[str], name: str) -> np.ndarray:
-    """(points, devices) one quantity of several devices, whatever their models.
-
-    Raises
-    ------
-    CaseError, DeviceError
-        If there is no such device, or it has no such name; the nearest are offered.
-    NotRecorded
-        If the run did not keep it.
-    """
+    """(points, devices) one quantity of several devices, whatever their models."""
     out = np.empty((len(run.t), len(devices)))
-    for group, trace, members, columns in _grouped(run.system, devices):
+    for function, at, columns in _sources(run.system, devices, name):
         try:
-            out[:, columns] = _of_group(run, group, trace, members, name)
+            if function is None:
+                out[:, columns] = run.read(at[:, 0])
+                continue
+            step = max(1, _CHUNK // len(run.t))
+            for first in range(0, len(at), step):
+                part = at[first: first + step]
+                arguments = run.read(part.ravel()).reshape(-1, part.shape[1])
+                out[:, columns[first: first + step]] = evaluate(function, arguments.T).reshape(len(run.t), len(part))
         except NotRecorded as error:
-            of = run.system.layout.instances[group.members[members[0]]].id
-            raise NotRecorded(f"{of}.{name} was not recorded: {error}") from None
+            raise NotRecorded(f"{devices[columns[0]]}.{name} was not recorded: {error}") from None
     return out
 
 
-def _grouped(system: Equilibrium, devices: Sequence[str]) -> Iterator[tuple[Group, Trace, list[int], list[int]]]:
-    """Group, trace, members and columns of the devices of each group."""
-    places: dict[int, list[tuple[int, int]]] = {}
-    for column, device in enumerate(devices):
+def _sources(system: Equilibrium, devices: Sequence[str], name: str) -> Iterator[tuple[Any, np.ndarray, list[int]]]:
+    """What a quantity follows from, for the devices of each group: the function that gives it (None for a variable
+    itself), the positions in Z that this reads, (members, k), and the places of the devices among all.
+    """
+    groups: dict[int, tuple[list[int], list[int]]] = {}
+    for place, device in enumerate(devices):
         number, member = system.system.locate(device)
-        places.setdefault(number, []).append((member, column))
-    for number, found in sorted(places.items()):
-        members, columns = zip(*sorted(found), strict=True)
-        yield system.layout.groups[number], system.traces[number], list(members), list(columns)
+        members, places = groups.setdefault(number, ([], []))
+        members.append(member)
+        places.append(place)
+    for number, (members, places) in groups.items():
+        group, trace, cls = system.layout.groups[number], system.traces[number], system.layout.groups[number].shape.cls
+        if name in cls.declares.variables():
+            yield None, system.layout.index(group.members[members], cls, name)[:, None], places
+        else:
+            function, gather = function_of("quantity", system.layout, group, trace, trace.quantity(name))
+            yield function, gather[members], places
 
 
-def read_by(system: Equilibrium, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
-    """(members, k) positions in Z that a quantity of these members of a group follows from."""
-    cls = group.shape.cls
-    if name in cls.declares.variables():
-        return system.layout.index(group.members[members], cls, name)[:, None]
-    return function_of("quantity", system.layout, group, trace, trace.quantity(name))[1][members]
-
-
-def kept(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
-    """(devices,) bool: of which of these devices a run kept a quantity.
+def recorded(run: Run, devices: Iterable[str], name: str) -> list[str]:
+    """Those of some devices of which a run recorded a quantity.
 
     Raises
     ------
     CaseError, DeviceError
         If there is no such device, or it has no such name; the nearest are offered.
     """
-    recorded, n = run.tape.states.recorded, run.system.n
-    out = np.ones(len(devices), dtype=bool)
-    if recorded is not None:
-        for group, trace, members, columns in _grouped(run.system, devices):
-            at = read_by(run.system, group, trace, members, name)
-            out[columns] = ((at >= n) | np.isin(at, recorded)).all(axis=1)
-    return out
+    devices, columns = list(devices), run.tape.states.recorded
+    if columns is None:
+        return devices
+    there = np.zeros(len(devices), dtype=bool)
+    for _, at, places in _sources(run.system, devices, name):
+        there[places] = ((at >= run.system.n) | np.isin(at, columns)).all(axis=1)
+    return [devices[place] for place in np.flatnonzero(there)]
 
 
 def needed(system: Equilibrium, patterns: Iterable[str]) -> np.ndarray:
@@ -219,24 +201,9 @@ def needed(system: Equilibrium, patterns: Iterable[str]) -> np.ndarray:
     by_name: dict[str, list[str]] = {}
     for device, name in select(system, [patterns] if isinstance(patterns, str) else patterns):
         by_name.setdefault(name, []).append(device)
-    at = [read_by(system, group, trace, members, name).ravel() for name, devices in by_name.items()
-          for group, trace, members, _ in _grouped(system, devices)]
-    positions = np.unique(np.concatenate(at)) if at else np.zeros(0, dtype=int)
+    at = [at.ravel() for name, devices in by_name.items() for _, at, _ in _sources(system, devices, name)]
+    positions = np.unique(np.concatenate([np.zeros(0, dtype=int), *at]))
     return positions[positions < system.n]
-
-
-def _of_group(run: Run | Stretch, group: Group, trace: Trace, members: list[int], name: str) -> np.ndarray:
-    cls = group.shape.cls
-    if name in cls.declares.variables():
-        return run.read(run.system.layout.index(group.members[members], cls, name))
-    function, gather = function_of("quantity", run.system.layout, group, trace, trace.quantity(name))
-    out = np.empty((len(run.t), len(members)))
-    step = max(1, _CHUNK // len(run.t))
-    for first in range(0, len(members), step):
-        part = members[first: first + step]
-        arguments = run.read(gather[part].ravel()).reshape(-1, gather.shape[1])
-        out[:, first: first + len(part)] = evaluate(function, arguments.T).reshape(len(run.t), len(part))
-    return out
 
 
 def base_of(system: Equilibrium, device: str) -> Base:
@@ -257,7 +224,7 @@ def select(system: Equilibrium, patterns: Iterable[str]) -> list[tuple[str, str]
         If a pattern matches nothing; the nearest names are offered.
     """
     known = {f"{i.id}.{name}": (i.id, name)
-             for i in system.layout.instances for name in _known(i.device.declares)}
+             for i in system.layout.instances for name in _quantities(i.device.declares)}
     out: dict[tuple[str, str], None] = {}
     for pattern in patterns:
         found = [pattern] if pattern in known else fnmatch.filter(known, pattern)

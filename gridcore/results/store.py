@@ -11,8 +11,8 @@ Large variables are in chunks, and are written and read a part of the run at a t
 
 from __future__ import annotations
 
-import dataclasses
 import json
+import operator
 import tempfile
 import typing
 from collections.abc import Iterator, Sequence
@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..case import Case, load_case, save_case
-from ..contract import Declarations
 from ..equilibrium import build
 from ..errors import GridcoreError
-from ..tape import AUTO, Clock, Method, Settings, States, Tape, states
+from ..tape import AUTO, Clock, Method, Settings, Tape, states
 from ..tape import records as trajectory
 from .export import describe, whole_file
 from .run import Run, Stretch
-from .signals import Signal, signals
+from .signals import signals
 
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium
@@ -38,28 +37,22 @@ FORMAT = "gridcore run"
 VERSION = 2
 _CASE = "case.toml"  # the format in which a file has its case
 _CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
+_plain = operator.methodcaller("tolist")  # numbers and arrays of numpy as Python's, for JSON
 _RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
 
 
 def save(run: Run, path: Path) -> None:
-    """Write a run; the file is there whole, or not at all.
-
-    Raises
-    ------
-    GridcoreError
-        If the file cannot be written.
-    """
+    """Write a run; the file is there whole, or not at all."""
     import h5netcdf
 
     with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
-        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION,
-                           **describe(run)})
+        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **describe(run)})
         columns = _write_results(run, file)
         _write_tape(run, file.create_group("tape"), columns)
 
 
-def load(path: Path) -> Run:
-    """Read a run and assemble its system again.
+def load_run(path: str | Path) -> Run:
+    """A run that :meth:`Run.save` wrote, with its system assembled again: to be looked at or replayed.
 
     Raises
     ------
@@ -68,6 +61,7 @@ def load(path: Path) -> Run:
     """
     import h5netcdf
 
+    path = Path(path)
     if not path.is_file():
         raise GridcoreError(f"{path}: there is no such file")
     try:
@@ -92,17 +86,16 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
     """The root of the file; returns the columns of X that each variable holds (where it holds any)."""
     layout = run.system.layout
     _write(file, "time", ("time",), run.t, units="s", long_name="time")
-    _write(file, "switchings", ("time",), run.tape.point_settings(), long_name="switchings before this point")
+    _write(file, "switchings", ("time",), run.point_settings, long_name="switchings before this point")
     columns: dict[str, np.ndarray] = {}
     shown = signals(run.system, run=run)
     for signal in shown:
         if signal.dimension not in file.dimensions:
             _write(file, signal.dimension, (signal.dimension,), list(signal.devices))
-        _make(file, signal.name, ("time", signal.dimension), units=signal.unit,
-              long_name=signal.doc or signal.quantity, coordinates="switchings")
-        if _is_variable(signal, run.system):
-            columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}")
-                                             for d in signal.devices])
+        _write(file, signal.name, ("time", signal.dimension), units=signal.unit,
+               long_name=signal.doc or signal.quantity, coordinates="switchings")
+        if signal.quantity in layout.instances[layout.find(signal.devices[0])].device.declares.variables():
+            columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}") for d in signal.devices])
 
     def write(part: Stretch) -> None:
         for signal in shown:
@@ -116,75 +109,59 @@ def _write_results(run: Run, file: Any) -> dict[str, np.ndarray]:
     return columns
 
 
-def _is_variable(signal: Signal, system: Equilibrium) -> bool:
-    cls = system.layout.instances[system.layout.find(signal.devices[0])].device
-    return signal.quantity in cls.declares.variables()
-
-
-def _make(group: Any, name: str, dimensions: tuple[str, ...], **attributes: str) -> Any:
-    """A variable of numbers of these dimensions, to be written part by part; in chunks where it is large."""
-    points, width = (len(group.dimensions[d]) for d in dimensions)
-    rows = max(_CHUNK // (8 * max(width, 1)), 1)
-    chunks = (rows, width) if 0 < rows < points and width else None
-    variable = group.create_variable(name, dimensions, dtype=np.dtype(float), chunks=chunks)
-    variable.attrs.update({key: value for key, value in attributes.items() if value})
-    return variable
-
-
-def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any, **attributes: str) -> None:
+def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any = None, **attributes: str) -> Any:
+    """A variable; without values of numbers, to be written part by part, and in chunks where it is large."""
     import h5py
 
-    if isinstance(values, list):
-        values = np.array(values, dtype=object)
-    for dimension, size in zip(dimensions, values.shape, strict=True):
-        if dimension not in group.dimensions:
-            group.dimensions[dimension] = size
-    dtype = h5py.string_dtype() if values.dtype == object else values.dtype
-    variable = group.create_variable(name, dimensions, dtype=dtype, data=values)
+    how: dict[str, Any] = {"dtype": np.dtype(float)}
+    if values is None:
+        points, width = (len(group.dimensions[d]) for d in dimensions)
+        rows = max(_CHUNK // (8 * max(width, 1)), 1)
+        how["chunks"] = (rows, width) if rows < points and width else None
+    else:
+        values = np.array(values, dtype=object) if isinstance(values, list) else values
+        for dimension, size in zip(dimensions, values.shape, strict=True):
+            if dimension not in group.dimensions:
+                group.dimensions[dimension] = size
+        how = {"dtype": h5py.string_dtype() if values.dtype == object else values.dtype, "data": values}
+    variable = group.create_variable(name, dimensions, **how)
     variable.attrs.update({key: value for key, value in attributes.items() if value})
+    return variable
 
 
 # ---------------------------------------------------------------- the tape
 
 
 def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray]) -> None:
-    system, tape = run.system, run.tape
-    group.attrs.update({
-        "case": _text(system.case),
-        "case_name": system.case.name,
-        "order": json.dumps([instance.id for instance in system.layout.instances]),
-        "deenergise": int(system.islands.deenergise),
-        "operating_point": json.dumps(_operating_point(system)),
-        "declarations": json.dumps(_declarations(system)),
-        "methods": json.dumps([[m.name, dict(m.options)] for m in tape.methods], default=_plain),
-        "held": json.dumps(system.held.tolist()),
-        **{key: json.dumps(value, default=_plain)
-           for key, value in (("run", run.settings), ("counters", run.counters), ("timings", run.timings))}})
+    system, tape, point = run.system, run.tape, run.system.operating_point
+    data = {
+        "order": [instance.id for instance in system.layout.instances],
+        "operating_point": point and {"enforce_q_limits": point.enforce_q_limits, "timings": point.timings},
+        "declarations": _declarations(system),
+        "methods": [[m.name, dict(m.options)] for m in tape.methods],
+        "held": system.held, "run": run.settings, "counters": run.counters, "timings": run.timings}
+    group.attrs.update({"case": _text(system.case), "case_name": system.case.name,
+                        "deenergise": int(system.islands.deenergise),
+                        **{key: json.dumps(value, default=_plain) for key, value in data.items()}})
     _write(group, "Z0", ("entry",), system.Z0)
     _write_settings(group, tape.settings)
     _write(group, "point_clock", ("point",), np.array(tape.point_clock, dtype=np.int64))
     _write_table(group, "Clock", Clock, tape.clocks)
-    kinds = list(_RECORDS)
     if tape.records:
         _write(group, "record_kind", ("record",), [type(record).__name__ for record in tape.records])
-    for kind in kinds:
-        _write_table(group, kind, _RECORDS[kind], [r for r in tape.records if type(r).__name__ == kind])
-    if tape.states.recorded is not None:
-        _write(group, "recorded", ("recorded",), tape.states.recorded.astype(np.int64))
-        _write_recorded(group, tape.states)
+    for kind, cls in _RECORDS.items():
+        _write_table(group, kind, cls, [record for record in tape.records if isinstance(record, cls)])
+    if tape.states.recorded is None:
+        for name, positions in columns.items():
+            _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
         return
-    for name, positions in columns.items():
-        _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
-
-
-def _write_recorded(group: Any, states: States) -> None:
-    """What there is of X."""
-    variable = _make(group, "X", ("point", "recorded"))
+    _write(group, "recorded", ("recorded",), tape.states.recorded.astype(np.int64))
+    recorded = _write(group, "X", ("point", "recorded"))
 
     def write(first: int, X: np.ndarray) -> None:
-        variable[first: first + len(X)] = X
+        recorded[first: first + len(X)] = X
 
-    states.visit(write)
+    tape.states.visit(write)
 
 
 def _write_settings(group: Any, settings: Settings) -> None:
@@ -211,28 +188,22 @@ def _read_settings(group: Any) -> Iterator[np.ndarray]:
 
 def _write_table(group: Any, name: str, cls: type, rows: Sequence[Any]) -> None:
     """One variable for each field; what is neither a number nor text is written as JSON."""
-    if not rows:
-        return
-    types = typing.get_type_hints(cls)
-    for field in dataclasses.fields(cls):
-        values: Any = [getattr(row, field.name) for row in rows]
-        if types[field.name] in (int, float):
-            values = np.array(values, dtype=types[field.name])
-        elif types[field.name] is not str:
+    for field, kind in typing.get_type_hints(cls).items() if rows else ():
+        values: Any = [getattr(row, field) for row in rows]
+        if kind in (int, float):
+            values = np.array(values, dtype=kind)
+        elif kind is not str:
             values = [json.dumps(value, default=_plain) for value in values]
-        _write(group, f"{name}_{field.name}", (name,), values)
+        _write(group, f"{name}_{field}", (name,), values)
 
 
 def _read_table(group: Any, name: str, cls: type) -> list[Any]:
-    types = typing.get_type_hints(cls)
     columns = []
-    for field in dataclasses.fields(cls):
-        if f"{name}_{field.name}" not in group.variables:
+    for field, kind in typing.get_type_hints(cls).items():
+        if f"{name}_{field}" not in group.variables:
             return []
-        values = group.variables[f"{name}_{field.name}"][...].tolist()
-        if types[field.name] not in (int, float, str):
-            values = [_frozen(json.loads(value)) for value in values]
-        columns.append(values)
+        values = group.variables[f"{name}_{field}"][...].tolist()
+        columns.append(values if kind in (int, float, str) else [_frozen(json.loads(value)) for value in values])
     return [cls(*row) for row in zip(*columns, strict=True)]
 
 
@@ -276,22 +247,21 @@ def _text(case: Case) -> str:
         return file.read_text(encoding="utf-8")
 
 
-def _read_case(text: str, name: str, order: list[str]) -> Case:
+def _read_case(group: Any, path: Path) -> Case:
     with tempfile.TemporaryDirectory() as folder:
-        (file := Path(folder, _CASE)).write_text(text, encoding="utf-8")
+        (file := Path(folder, _CASE)).write_text(group.attrs["case"], encoding="utf-8")
         case = load_case(file, alone=True)
-    case.name = name
+    case.name = group.attrs["case_name"]
     by_id = dict(zip(case.ids(), case.records, strict=True))
-    case.records = [by_id[id] for id in order]  # the text groups them by model
+    case.records = [by_id[id] for id in json.loads(group.attrs["order"])]  # the text groups them by model
+    for record in case.records:
+        record.file = str(path)
     return case
 
 
 def _read_system(group: Any, path: Path) -> Equilibrium:
-    case = _read_case(group.attrs["case"], group.attrs["case_name"], json.loads(group.attrs["order"]))
-    for record in case.records:
-        record.file = str(path)
     point = json.loads(group.attrs["operating_point"])
-    at_rest = build(case, deenergise=bool(group.attrs["deenergise"]), initialise=point is not None,
+    at_rest = build(_read_case(group, path), deenergise=bool(group.attrs["deenergise"]), initialise=point is not None,
                     enforce_q_limits=bool(point and point["enforce_q_limits"]))
     then, now = json.loads(group.attrs["declarations"]), _declarations(at_rest)
     changed = [model for model in now if then.get(model) != now[model]]
@@ -304,26 +274,10 @@ def _read_system(group: Any, path: Path) -> Equilibrium:
     return at_rest.replaced(group.variables["Z0"][...], held)
 
 
-def _operating_point(system: Equilibrium) -> dict[str, Any] | None:
-    """What finds the operating point of the system again."""
-    point = system.operating_point
-    return None if point is None else {"enforce_q_limits": point.enforce_q_limits, "timings": point.timings}
-
-
 def _declarations(system: Equilibrium) -> dict[str, list[list[str]]]:
     """What stands in Z for each device class: the meaning of every number in the file."""
     classes = {instance.device.__name__: instance.device.declares for instance in system.layout.instances}
-    return {name: _names(declared) for name, declared in classes.items()}
-
-
-def _names(declared: Declarations) -> list[list[str]]:
-    return [list(declared.variables()), [*declared.params, *declared.setpoints, *declared.inputs],
-            list(declared.modes)]
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy as Python's, for JSON."""
-    return value.tolist()
+    return {name: [[*d.variables()], [*d.params, *d.setpoints, *d.inputs], [*d.modes]] for name, d in classes.items()}
 
 
 def _frozen(value: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..contract import Bus, Node, plural
 from .rotors import Rotors, rotor_devices, rotors
-from .signals import kept
+from .signals import recorded
 
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium
@@ -60,8 +60,7 @@ def describe_run(run: Run) -> Iterator[Line]:
     if machines is not None:
         speeds = np.where(machines.in_service, machines.omega, np.nan)
         yield "speed", _extremes(run, machines.devices, speeds, "pu")
-    buses = [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)]
-    buses = [bus for bus, there in zip(buses, kept(run, buses, "Vm"), strict=True) if there]
+    buses = recorded(run, [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)], "Vm")
     if buses:
         live = run.of(buses, "energised") == 1
         volts = np.where(live, run.of(buses, "Vm"), np.nan)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..case import Case
 from ..contract import Algebraic, Device, Mode, Param, Record, State, guard, timer
+from ..equations import Workspace
 from ..equilibrium import Equilibrium, build
 from ..integrate import Stepper, new_stepper, simulate
 from ..registry import Integrator, registered
@@ -102,10 +104,10 @@ def check_integrator(make: Callable[..., Stepper], *, order: float | None = None
     with registered(Integrator(name, make), Fading):
         case = Case("conformance")
         case.add(Record("Fading", {"id": "fading"}))
-        patient = _Patient(build(case), name, options, order)
+        problem = _Problem(build(case), name, options, order)
         for what, check in _CHECKS.items():
             try:
-                report.passed.append(f"{what}: {check(patient)}")
+                report.passed.append(f"{what}: {check(problem)}")
             except _Wrong as wrong:
                 report.problems.append(f"{what}: {wrong}")
             except Exception as error:
@@ -117,11 +119,19 @@ class _Wrong(Exception):
     """What is wrong, in words."""
 
 
-class _Patient:
+def _require(holds: Any, otherwise: str) -> None:
+    if not holds:
+        raise _Wrong(otherwise)
+
+
+@dataclass
+class _Problem:
     """The problem, and the method that is to solve it."""
 
-    def __init__(self, system: Equilibrium, name: str, options: dict[str, Any], order: float | None):
-        self.system, self.name, self.options, self.order = system, name, options, order
+    system: Equilibrium
+    name: str
+    options: dict[str, Any]
+    order: float | None
 
     def stepper(self) -> Stepper:
         return new_stepper(self.name, STEP, self.options)[0]
@@ -129,111 +139,94 @@ class _Patient:
     def run(self, step: float = STEP, **how: Any) -> Run:
         return simulate(self.system, T_END, step, self.name, **how, **self.options)
 
-    def begin(self, stepper: Stepper) -> Any:
+    def restart(self, stepper: Stepper, ws: Workspace) -> Workspace:
         """A workspace in which a stepper stands at t0."""
-        ws = self.system.workspace()
-        self.restart(stepper, ws)
-        return ws
-
-    def restart(self, stepper: Stepper, ws: Any) -> None:
         ws.load(self.system.Z0)
         ws.differential[:] = self.system.differential(ws.Z)
         stepper.restart(ws, 0.0)
+        return ws
 
 
-def _is_a_stepper(patient: _Patient) -> str:
-    stepper = patient.stepper()
+def _is_a_stepper(problem: _Problem) -> str:
+    stepper = problem.stepper()
     for attribute, kind in (("name", str), ("order", (int, float))):
-        if not isinstance(getattr(stepper, attribute, None), kind):
-            raise _Wrong(f"the class says no {attribute}")
-    if stepper.name != patient.name:
-        raise _Wrong(f"its name is {stepper.name!r}")
+        _require(isinstance(getattr(stepper, attribute, None), kind), f"the class says no {attribute}")
+    _require(stepper.name == problem.name, f"its name is {stepper.name!r}")
     return f"order {stepper.order}, weight {stepper.end_weight:g} of the end of a step in integrals"
 
 
-def _arrives(patient: _Patient) -> str:
-    run = patient.run()
-    if run.t[-1] != T_END:
-        raise _Wrong(f"the run ends at {run.t[-1]:.6g} s, not at {T_END} s")
+def _arrives(problem: _Problem) -> str:
+    run = problem.run()
+    _require(run.t[-1] == T_END, f"the run ends at {run.t[-1]:.6g} s, not at {T_END} s")
     found, expected = [event.item for event in run.events], ["falls", "changes", "lags", "lags"]
-    if found != expected:
-        raise _Wrong(f"events {', '.join(found) or 'none'} in place of {', '.join(expected)}")
-    tolerance = _SOLVED if patient.stepper().exact_ends else 1e-3
-    k = np.array([run.tape.settings[s][patient.system.layout.address("fading.k") - patient.system.n]
-                  for s in run.tape.point_settings()])
-    worst = float(np.abs(run["fading", "y"] - k * run["fading", "x"]).max())
-    if not worst <= tolerance:
-        raise _Wrong(f"algebraic equations are off by {worst:.1e} at the points of the run")
+    _require(found == expected, f"events {', '.join(found) or 'none'} in place of {', '.join(expected)}")
+    tolerance = _SOLVED if problem.stepper().exact_ends else 1e-3
+    worst = float(np.abs(run["fading", "y"] - run["fading", "k"] * run["fading", "x"]).max())
+    _require(worst <= tolerance, f"algebraic equations are off by {worst:.1e} at the points of the run")
     return f"{len(run.t)} points, {len(run.events)} events; algebraic equations off by {worst:.0e} at most"
 
 
-def _error(patient: _Patient, step: float) -> float:
-    run, (times, x) = patient.run(step), solution()
-    return float(np.linalg.norm([run["fading", "x"][-1] - x, *(e.t - t for e, t in zip(run.events, times))]))
+def _converges(problem: _Problem) -> str:
+    def error(step: float) -> float:
+        run, (times, x) = problem.run(step), solution()
+        return float(np.linalg.norm([run["fading", "x"][-1] - x, *(e.t - t for e, t in zip(run.events, times))]))
 
-
-def _converges(patient: _Patient) -> str:
-    stepper = patient.stepper()
+    stepper = problem.stepper()
     if not stepper.one_step:
         return "not examined: its steps are its own"
-    wanted = stepper.order if patient.order is None else patient.order
-    coarse, fine = (_error(patient, STEP / part) for part in (1, _HALVED))
+    expected = stepper.order if problem.order is None else problem.order
+    coarse, fine = error(STEP), error(STEP / _HALVED)
     if fine < 1e-12:
         return f"exact: an error of {fine:.0e}"
     found = math.log(coarse / fine, _HALVED)
-    if not found >= wanted - _SHORT:
-        raise _Wrong(f"{found:.2f} in place of {wanted:g}, through events: errors {coarse:.1e} and {fine:.1e} at "
-                     f"steps of {STEP:g} s and a {_HALVED}th of that")
+    _require(found >= expected - _SHORT, f"{found:.2f} in place of {expected:g}, through events: errors {coarse:.1e} "
+                                         f"and {fine:.1e} at steps of {STEP:g} s and a {_HALVED}th of that")
     return f"{found:.2f} through events; an error of {fine:.0e} at {STEP / _HALVED:g} s"
 
 
-def _within_a_step(patient: _Patient) -> str:
-    stepper = patient.stepper()
-    ws, part = patient.begin(stepper), 0.3 * STEP
+def _within_a_step(problem: _Problem) -> str:
+    stepper, other, part = problem.stepper(), problem.stepper(), 0.3 * STEP
+    ws = problem.restart(stepper, problem.system.workspace())
     stepper.advance(0.0, STEP)
     stepper.state_at(part)
     found = ws.X.copy()
-    if ws.Z[-1] != part:
-        raise _Wrong("state_at(t) leaves another time than t in ws.Z[-1]")
-    other = patient.stepper()
-    ws = patient.begin(other)
-    reached = other.advance(0.0, part).t
-    if reached < part:
+    _require(ws.Z[-1] == part, "state_at(t) leaves another time than t in ws.Z[-1]")
+    ws = problem.restart(other, problem.system.workspace())
+    if other.advance(0.0, part).t < part:
         return "not examined: its steps are its own"
     worst = float(np.abs(ws.X - found).max())
-    if worst > (_SOLVED if stepper.exact_ends else 1e-3):
-        raise _Wrong(f"state_at(t) is not where advance to t leads: off by {worst:.1e}")
+    _require(worst <= (_SOLVED if stepper.exact_ends else 1e-3),
+             f"state_at(t) is not where advance to t leads: off by {worst:.1e}")
     return f"ends of steps can be moved; off by {worst:.0e}"
 
 
-def _restarts(patient: _Patient) -> str:
-    stepper, fresh = patient.stepper(), patient.stepper()
+def _restarts(problem: _Problem) -> str:
+    stepper, fresh = problem.stepper(), problem.stepper()
     if not stepper.one_step:
         return "not examined: it says that it depends on what was before"
-    ws, t = patient.begin(stepper), 0.0
+    ws, t = problem.restart(stepper, problem.system.workspace()), 0.0
     for _ in range(5):
         t = stepper.advance(t, t + STEP).t
-    patient.restart(stepper, ws)
-    other = patient.begin(fresh)
+    problem.restart(stepper, ws)
+    other = problem.restart(fresh, problem.system.workspace())
     for number in range(2):
         for each in (stepper, fresh):
             each.advance(number * STEP, (number + 1) * STEP)
-        if not np.array_equal(ws.X, other.X):
-            raise _Wrong(f"step {number + 1} after a restart depends on what was before it, by "
-                         f"{np.abs(ws.X - other.X).max():.1e}: a stepper with one_step = True forgets everything")
+        _require(np.array_equal(ws.X, other.X),
+                 f"step {number + 1} after a restart depends on what was before it, by "
+                 f"{np.abs(ws.X - other.X).max():.1e}: a stepper with one_step = True forgets everything")
     step = T_END / (6 * SEGMENT)
-    whole, light = patient.run(step), patient.run(step, checkpoint=8 * patient.system.n * 5 * SEGMENT)
-    if not np.array_equal(whole.X, light.X):
-        raise _Wrong("a run that is recomputed from checkpoints is another")
+    whole, light = problem.run(step), problem.run(step, checkpoint=8 * problem.system.n * 5 * SEGMENT)
+    _require(np.array_equal(whole.X, light.X), "a run that is recomputed from checkpoints is another")
     return "nothing is left of what was before; recomputed from checkpoints a run is the same to the last bit"
 
 
-def _transposed(patient: _Patient) -> str:
-    if not patient.stepper().differentiable:
+def _transposed(problem: _Problem) -> str:
+    if not problem.stepper().differentiable:
         return "not examined: it has no operator"
-    run, rng, worst = patient.run(), np.random.default_rng(0), 0.0
-    n, carried = patient.system.n, np.arange(patient.system.n, patient.system.n + patient.system.layout.n_p)
-    replay = Replay(patient.system, run.tape, carried)
+    run, rng, worst = problem.run(), np.random.default_rng(0), 0.0
+    n, carried = problem.system.n, np.arange(problem.system.n, problem.system.n + problem.system.layout.n_p)
+    replay = Replay(problem.system, run.tape, carried)
     for record in run.tape.records:
         if not isinstance(record, Step):
             continue
@@ -246,25 +239,24 @@ def _transposed(patient: _Patient) -> str:
         back = bX @ dX.T + aP @ dP.T + sum(np.outer(b, d) for b, d in zip(bT, dT))
         size = np.linalg.norm(aX, axis=1)[:, None] * np.linalg.norm(out, axis=1) + np.abs(back)
         worst = max(worst, float((np.abs(aX @ out.T - back) / size).max()))
-    if not worst <= _TRANSPOSED:
-        raise _Wrong(f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")
+    _require(worst <= _TRANSPOSED, f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")
     return f"of the tangent to {worst:.0e}"
 
 
-def _derived(patient: _Patient) -> str:
-    if not patient.stepper().differentiable:
+def _derived(problem: _Problem) -> str:
+    if not problem.stepper().differentiable:
         return "not examined: it has no operator"
-    run = patient.run()
-    wanted = [Terminal(lambda v: v["fading", "x"]), Integral(lambda v: v["fading", "x"] * v["fading", "y"])]
-    found, expected = adjoint(run, wanted, WRT).values, differences(run, wanted, WRT).values
+    run = problem.run()
+    objectives = [Terminal(lambda v: v["fading", "x"]), Integral(lambda v: v["fading", "x"] * v["fading", "y"])]
+    found, expected = adjoint(run, objectives, WRT).values, differences(run, objectives, WRT).values
     error = np.abs(found - expected) / np.abs(expected).max(axis=1, keepdims=True)
     row, column = np.unravel_index(int(error.argmax()), error.shape)
-    if not error[row, column] <= _DERIVED:
-        raise _Wrong(f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "
-                     f"by differences {expected[row, column]:.8g}")
+    _require(error[row, column] <= _DERIVED,
+             f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "
+             f"by differences {expected[row, column]:.8g}")
     return f"the adjoint is that of differences to {error.max():.0e}, through events, delays and resets"
 
 
-_CHECKS: dict[str, Callable[[_Patient], str]] = {
+_CHECKS: dict[str, Callable[[_Problem], str]] = {
     "stepper": _is_a_stepper, "run": _arrives, "order": _converges, "state within a step": _within_a_step,
     "restart": _restarts, "transpose": _transposed, "derivatives": _derived}

@@ -5,6 +5,7 @@ Nothing here knows a device by name: what a port asks for is looked up among the
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -68,7 +69,7 @@ class GridNumber(Device):
     number = Param("", 1.5, doc="the number")
 
 
-def known(*classes: type[Device]) -> AbstractContextManager[None]:
+def testbed(*classes: type[Device]) -> AbstractContextManager[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
     nodes: set[Any] = {port.node for cls in classes for port in cls.node_ports() if port.node is not None} | {
         plugins.devices[name] for name in plugins.devices if issubclass(plugins.devices[name], Node)}
@@ -85,9 +86,10 @@ def plausible(cls: type[Device], rng: np.random.Generator) -> dict[str, float]:
         values = {name: _draw(cls, name, param, rng, vary) for name, param in cls.declares.params.items()}
         if issubclass(cls, Source):
             values.update(P0=rng.uniform(0.2, 0.6), V0=rng.uniform(0.99, 1.02), Q0=0.0)
-        if cls.check(values) is None:
+        wrong = cls.check(values)
+        if wrong is None:
             return values
-    raise DeviceError(f"{cls.__name__}: no random parameters pass its check(): {cls.check(values)}")
+    raise DeviceError(f"{cls.__name__}: no random parameters pass its check(): {wrong}")
 
 
 def _draw(cls: type[Device], name: str, param: Param, rng: np.random.Generator, vary: bool) -> float:
@@ -105,10 +107,6 @@ def _draw(cls: type[Device], name: str, param: Param, rng: np.random.Generator, 
         value = rng.uniform(55.0, 59.0)
     else:
         value = rng.uniform(0.2, 1.2)
-    return _within(param, value, rng)
-
-
-def _within(param: Param, value: float, rng: np.random.Generator) -> float:
     low = max(param.bounds.get("gt", -math.inf), param.bounds.get("ge", -math.inf))
     high = min(param.bounds.get("lt", math.inf), param.bounds.get("le", math.inf))
     if low < value < high:
@@ -119,55 +117,46 @@ def _within(param: Param, value: float, rng: np.random.Generator) -> float:
 
 
 def shape_of(cls: type[Device], depth: int = 0) -> Shape:
-    """The device on buses, and on the first registered devices that have what its ports are asked for.
+    """The device on buses, and on the first registered device that has what its ports are asked for."""
+    def on(host: Any) -> Shape:
+        return Shape(cls, tuple((port, Shape(port.node) if port.at_node else host) for port in cls.attaches))
 
-    Raises
-    ------
-    DeviceError
-        If there are none, or its equations cannot be traced on any: what is wrong with the first.
-    """
-    if cls.attaches == cls.node_ports():
-        return Shape(cls, tuple((port, Shape(port.node)) for port in cls.attaches))
+    ports = [port for port in cls.attaches if not port.at_node]
+    if not ports:
+        return on(None)
     trouble: DeviceError | None = None
-    for hosts in _hosts(cls, depth):
-        shape = Shape(cls, tuple((port, Shape(port.node) if port.at_node else hosts[port]) for port in cls.attaches))
+    for host in _hosts(cls, ports, depth):
         try:
-            trace = Trace(shape)
+            trace = Trace(on(host))
             for item in (*cls.declares.guards, *cls.declares.timers):
                 trace.actions(item)
         except DeviceError as error:
             trouble = trouble or error
             continue
-        return shape
-    if trouble is not None:
-        raise trouble
-    wanted = {port: sorted(_wanted(cls, port)) for port in cls.attaches if not port.at_node}
-    raise DeviceError(f"{cls.__name__}: no registered device has the inputs that it drives: "
-                      + "; ".join(f"{port}: {', '.join(names) or 'any'}" for port, names in wanted.items()))
+        return trace.shape
+    raise trouble or DeviceError(
+        f"{cls.__name__}: no registered device has the inputs that it drives: "
+        + "; ".join(f"{port}: {', '.join(sorted(_driven(cls, port))) or 'any'}" for port in ports))
 
 
-def _wanted(cls: type[Device], port: str) -> set[str]:
+def _driven(cls: type[Device], port: str) -> set[str]:
     """The inputs that a device drives at a port."""
     declared = cls.declares
     drives = [item.drives or "" for item in (*declared.params.values(), *declared.variables().values())]
     return {target for at, _, target in (d.partition(".") for d in drives) if at == port}
 
 
-def _hosts(cls: type[Device], depth: int) -> Iterator[dict[str, Shape]]:
-    """What the ports that are no nodes could hang on; the same device for all such ports."""
+def _hosts(cls: type[Device], ports: list[Port], depth: int) -> Iterator[Shape]:
+    """What these ports could hang on: the same device for all of them."""
     if depth >= _DEEPEST:
         return
-    ports = [port for port in cls.attaches if not port.at_node]
-    wanted = set().union(*(_wanted(cls, port) for port in ports))
+    driven = set().union(*(_driven(cls, port) for port in ports))
     classes = [plugins.devices[name] for name in plugins.devices]
     classes = [c for c in classes if c is not cls and c.attaches and all(port.accepts(c) for port in ports)
-               and wanted <= set(c.declares.inputs)]
+               and driven <= set(c.declares.inputs)]
     for host in sorted(classes, key=lambda c: len(c.attaches) - len(c.node_ports())):
-        try:
-            shape = shape_of(host, depth + 1)
-        except DeviceError:
-            continue
-        yield {port: shape for port in ports}
+        with contextlib.suppress(DeviceError):
+            yield shape_of(host, depth + 1)
 
 
 def case_of(shape: Shape, draws: Sequence[dict[tuple[str, ...], dict[str, float]]], order: Sequence[int]) -> Case:

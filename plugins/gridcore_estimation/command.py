@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import Study, file_of, system_options, time_options
+from gridcore.commands import Study, file_of, simulation_options, system_options
 from gridcore.registry import plots
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 
 @click.command("fit")
 @system_options
-@time_options
+@simulation_options
 @click.option("--data", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Measurements: .csv, .nc, or COMTRADE (.cfg, .cff).")
 @click.option("--also", multiple=True, metavar="CASE=FILE",
@@ -63,7 +63,7 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
               help="Where to start, by default the values of the case.")
 @click.option("--bounds", multiple=True, callback=_intervals, metavar="NAME=LOW:HIGH",
               help="Either may be left out.")
-@click.option("--fit-method", "method", metavar="NAME", help="trf (default), dogbox, gauss-newton or l-bfgs-b.")
+@click.option("--fit-method", metavar="NAME", help="trf (default), dogbox, gauss-newton or l-bfgs-b.")
 @click.option("--loss", default="linear", show_default=True, help="linear, soft_l1, huber, cauchy or arctan.")
 @click.option("--f-scale", default=1.0, show_default=True, help="Residual that separates inliers from outliers.")
 @click.option("--absolute", is_flag=True, help="Weights are 1 / sigma^2: do not estimate the noise.")
@@ -75,7 +75,7 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
 @click.option("--plot/--no-plot", default=True, help="Draw the report.")
 def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: float, wrt: tuple[str, ...],
-        start: dict[str, float], bounds: dict[str, tuple[float, float]], method: str | None, loss: str,
+        start: dict[str, float], bounds: dict[str, tuple[float, float]], fit_method: str | None, loss: str,
         f_scale: float, absolute: bool, hold: bool, check: bool, tolerance: float, level: float, out: Path,
         plot: bool, t_end: float | None, **study: Any) -> None:
     """Estimate parameters of a case from measurements.
@@ -90,7 +90,7 @@ def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: floa
     given = click.get_current_context().get_parameter_source("t_end")
     end = t_end if given is not None and given.name == "COMMANDLINE" else None
     recordings = [_recording(study, study["case"], data, channels, shift, end)]
-    recordings += [_recording({**study, "changes": ()}, *_case_and_file(text), channels, shift, end) for text in also]
+    recordings += [_recording({**study, "changes": {}}, *_case_and_file(text), channels, shift, end) for text in also]
     if check:
         found = identifiability(recordings, wrt=wrt, start=start)
         click.echo(found.table().text())
@@ -99,7 +99,7 @@ def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: floa
         for line in found.unidentifiable():
             click.echo(f"not determined: {line}")
         return
-    result = estimate(recordings, wrt=wrt, start=start, bounds=bounds, method=method, loss=loss, f_scale=f_scale,
+    result = estimate(recordings, wrt=wrt, start=start, bounds=bounds, method=fit_method, loss=loss, f_scale=f_scale,
                       absolute=absolute, unidentifiable="hold" if hold else "error", tolerance=tolerance, tell=_tell)
     _report(result, level, out, plot)
 
@@ -118,9 +118,8 @@ def _recording(study: dict[str, Any], case: str, data: Path, channels: dict[str,
 
     asked = Study(**{**study, "case": case}, t_end=t_end or 0.0)
     measured = Measurements.read(data, channels or None)
-    options = {} if asked.theta is None else {"theta": asked.theta}
     return Recording(asked.build(), measured.shifted(shift) if shift else measured, asked.step, data.stem, t_end,
-                     options)
+                     asked.simulation)
 
 
 def _tell(number: int, iterate: Iterate) -> None:

@@ -51,8 +51,8 @@ class Recording:
         By which parameters of this recording alone are told: ``"monday:step.by"``.
     t_end : float, optional
         End of the simulation (s), by default that of the measurements.
-    options : dict
-        Of the theta method.
+    options : mapping
+        Further arguments of :func:`gridcore.simulate`: ``{"method": "trbdf2"}``, of a method with derivatives.
     """
 
     system: Equilibrium

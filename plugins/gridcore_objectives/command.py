@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands import Study, file_of, method_options, sensitivity_options, system_options, time_options
+from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
 from gridcore.errors import GridcoreError
 from gridcore.registry import plots
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("grad")
 @system_options
-@time_options
-@method_options
+@simulation_options
 @sensitivity_options
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
               help="The objectives: 'pydoc gridcore_objectives.files' has the format, "

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gridcore.commands import Study, file_of, system_options, time_options
+from gridcore.commands import Study, file_of, simulation_options, system_options
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -15,7 +15,7 @@ _LIMIT = (click.Path(path_type=Path), float)
 
 @click.command("optimise")
 @system_options
-@time_options
+@simulation_options
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
               help="What becomes least: the sum of the objectives in a file, as for 'gridcore grad'.")
 @click.option("--at-most", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT",
@@ -25,12 +25,12 @@ _LIMIT = (click.Path(path_type=Path), float)
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
 @click.option("--bounds", multiple=True, type=(str, float, float), metavar="PATTERN LOW HIGH",
               help="Bounds of parameters, in their units. May be repeated.")
-@click.option("--method", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
+@click.option("--solver", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
               "constraints and SLSQP with them.")
 @click.option("--plot", is_flag=True, help="Draw the run at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
-                     bounds: tuple[tuple[str, float, float], ...], method: str | None, plot: bool, out: Path,
+                     bounds: tuple[tuple[str, float, float], ...], solver: str | None, plot: bool, out: Path,
                      **study: Any) -> None:
     """Parameters that make objectives of a run least, within limits.
 
@@ -52,7 +52,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
     found = optimise(system, load_objectives(file, system), wrt, t_end=asked.t_end, step=asked.step,
                      constraints=constraints, bounds={pattern: (low, high) for pattern, low, high in bounds},
-                     method=method, simulate={} if asked.theta is None else {"theta": asked.theta})
+                     method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)
     click.echo(parameters(found).text())
     if len(found.constraints):
@@ -79,7 +79,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
 
 @click.command("critical")
 @system_options
-@time_options
+@simulation_options
 @click.option("--between", required=True, nargs=2, type=float, metavar="STABLE UNSTABLE",
               help="Two values between which stability is lost.")
 @click.option("--parameter", default="fault.clear", show_default=True, help="What is varied.")
@@ -102,7 +102,7 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     asked = Study(**study)
     system = asked.build()
     found = critical_value(system, parameter, between=between, t_end=asked.t_end, step=asked.step, wrt=wrt,
-                           tolerance=tolerance, simulate={} if asked.theta is None else {"theta": asked.theta})
+                           tolerance=tolerance, simulate=asked.simulation)
     click.echo(attempts(found).text())
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))

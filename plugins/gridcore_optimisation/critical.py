@@ -11,7 +11,7 @@ import numpy as np
 from gridcore.case import Case
 from gridcore.commands import Progress
 from gridcore.equilibrium import Equilibrium, build
-from gridcore.errors import CaseError, GridcoreError
+from gridcore.errors import CaseError, GridcoreError, PluginError
 from gridcore.integrate import simulate
 from gridcore.results import rotors
 from gridcore.sensitivity import Request, Terminal, adjoint
@@ -167,7 +167,7 @@ class _Search:
             apart = np.flatnonzero(spread >= 2 * np.pi)
             stable = not len(apart)
             passed = self._passage(run, spread, int(apart[0]) if len(apart) else None)
-        except CaseError:
+        except (CaseError, PluginError):
             raise
         except GridcoreError:  # an integration that fails, or an event that only grazes: nothing to step from
             stable = run is not None and rotors(run).verdict != "out of synchronism"

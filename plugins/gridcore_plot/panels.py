@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.contract import Bus
-from gridcore.results import Rotors, infinite_buses, kept, rotor_devices, rotors, signals
+from gridcore.results import Rotors, infinite_buses, recorded, rotor_devices, rotors, signals
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -57,8 +57,7 @@ def _rotor_panels(run: Run, machines: Rotors | None) -> list[Panel]:
 
 
 def _voltages(run: Run) -> list[Panel]:
-    buses = [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)]
-    buses = [bus for bus, there in zip(buses, kept(run, buses, "Vm"), strict=True) if there]
+    buses = recorded(run, [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)], "Vm")
     if not buses:
         return []
     live = run.of(buses, "energised") == 1
@@ -73,7 +72,7 @@ def _fields(run: Run, machines: Rotors | None) -> list[Panel]:
                       for port, _, target in [(item.drives or "").rpartition(".")]
                       if target == "Efd" and (host := run.system.layout.ports[number].get(port)) is not None},
                      key=run.system.layout.find)
-    excited = [device for device, there in zip(excited, kept(run, excited, "Efd"), strict=True) if there]
+    excited = recorded(run, excited, "Efd")
     if not excited:
         return []
     on = run.of(excited, "status") == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import load, placed, system_options
+from gridcore.commands import load, located, system_options
 from gridcore.registry import plots
 
 if TYPE_CHECKING:
@@ -148,12 +148,12 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
         click.echo(str(path))
 
 
-def _build(case: str, changes: tuple[str, ...], deenergise: bool, enforce_q_limits: bool) -> Equilibrium:
+def _build(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: bool) -> Equilibrium:
     from gridcore.commands import Progress
     from gridcore.equilibrium import build
 
     loaded = load(case, changes)
-    with Progress("building"), placed(loaded):
+    with Progress("building"), located(loaded):
         return build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import load, method_options, read_options, read_value, system_options, time_options
+from gridcore.commands import load, read_options, read_value, simulation_options, system_options
 from gridcore.errors import GridcoreError, Interrupted
 
 from .defaults import T_END
@@ -22,7 +22,7 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
 
 @click.command("sweep")
 @system_options
-@time_options
+@simulation_options
 @click.option("--faults", multiple=True, metavar="BUS|all", help="Three-phase faults at these buses. May be repeated.")
 @click.option("--line-faults", multiple=True, metavar="BRANCH|all",
               help="Faults at either end of these branches, cleared by opening them.")
@@ -36,7 +36,6 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
               help="GEN2.H=4,5,6 or GEN2.H=4:8:9 (from, to, how many). Repeated: all combinations.")
 @click.option("--measure", "measures", multiple=True, metavar="'min|max|start|end|range QUANTITY'",
               help="One more column: 'min BUS*.Vm'. May be repeated.")
-@method_options
 @click.option("--own-events", is_flag=True, help="The events of the case happen, too, beside contingencies.")
 @click.option("--processes", type=int, help="Processes of this machine; by default one for each CPU.")
 @click.option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler, in place of processes: tcp://host:8786.")
@@ -125,7 +124,7 @@ def _of_file(context: click.Context, path: str) -> tuple[Study, str]:
         option = next(p.opts[0] for p in context.command.params if p.name == given[0])
         raise GridcoreError(f"{path} is a sweep file: {option} is to be said in it")
     asked = load_sweep(path)
-    case = load(asked.pop("case"), [])
+    case = load(asked.pop("case"))
     for address, value in asked.pop("set", {}).items():
         case.set(address, value)
     try:
@@ -136,9 +135,9 @@ def _of_file(context: click.Context, path: str) -> tuple[Study, str]:
         raise
 
 
-def _of_options(case: str, changes: tuple[str, ...], faults: tuple[str, ...], line_faults: tuple[str, ...],
+def _of_options(case: str, changes: dict[str, str], faults: tuple[str, ...], line_faults: tuple[str, ...],
                 trips: tuple[str, ...], at: float, clear: str, longest: float, within: float, vary: tuple[str, ...],
-                theta: float | None, options: tuple[str, ...], own_events: bool, **asked: Any) -> tuple[Study, str]:
+                theta: float | None, options: dict[str, str], own_events: bool, **asked: Any) -> tuple[Study, str]:
     """The study that the options say."""
     from .study import study
 

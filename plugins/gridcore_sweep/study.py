@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gridcore.case import Case, ValidCase, load_case, validate
-from gridcore.commands import placed
+from gridcore.commands import located
 from gridcore.errors import CaseError
 from gridcore.integrate import new_stepper
 from gridcore.results import needed, rotor_devices
@@ -91,7 +91,7 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
     setup = Setup(common, common_digest, digest([case_digest(valid), settings]), t_end, step, method,
                   dict(options or {}), deenergise, enforce_q_limits, asked, keep,
                   (record,) if isinstance(record, str) else tuple(record))
-    with placed(case):
+    with located(case):
         system = system_of(setup, {})
     new_stepper(method, finest(step), setup.options)  # refused here, not in every row
     needed(system, setup.record)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands import Study, file_of, method_options, sensitivity_options, system_options, time_options
+from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
 from gridcore.registry import plots
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("tsa")
 @system_options
-@time_options
-@method_options
+@simulation_options
 @sensitivity_options
 @click.option("--of", "quantities", multiple=True, required=True, metavar="PATTERN",
               help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")

@@ -73,7 +73,6 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     """
     import xarray as xr
 
-    replayable(run.tape)
     system = run.system
     wanted = Request.of(system, wrt, dispatch, joint)
     warn_of_coincidence(run, wanted)
@@ -141,7 +140,13 @@ def begin(run: Run, wanted: Request, read: list[int], jumps: str, dispatch: str,
     ----------
     read : list of int
         Positions in Z of the other parameters whose tangents will be read on the way.
+
+    Raises
+    ------
+    CaseError
+        If the steps of the run have no derivative.
     """
+    replayable(run.tape)
     system = run.system
     carried = carried_parameters(system, run.tape, wanted.parameters, read,
                                  system.initialisation.setpoints, wanted.operating_point)

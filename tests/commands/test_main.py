@@ -114,7 +114,7 @@ def test_a_matpower_file_that_computes_is_not_executed(call, tmp_path):
     (["run", "small.toml", "--step", "0.1,0.2:-1"], "step = -1.0 must be"),
     (["run", "small.toml", "--method", "thetha"], "unknown integrator 'thetha'; did you mean theta?"),
     (["run", "small.toml", "--theta", "2"], "theta = 2.0 must be from 0.5"),
-    (["run", "small.toml", "--set", "GEN1.H"], "Invalid value for --set: 'GEN1.H' is not DEVICE.FIELD=VALUE"),
+    (["run", "small.toml", "--set", "GEN1.H"], "Invalid value for '--set': 'GEN1.H' is not DEVICE.FIELD=VALUE"),
     (["run", "small.toml", "--set", "GEN1.HH=3"], "small.toml: Classical row 1 (line 13): field 'HH'"),
     (["run", "small.toml", "--set", "GEN7.H=3"], "case 'small' has no 'GEN7'; did you mean GEN1?"),
     (["doctor", "Lin"], "unknown device 'Lin'; did you mean Line?"),

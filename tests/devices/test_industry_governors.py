@@ -17,7 +17,7 @@ import gridcore as gc
 from gridcore.contract import Input, Param, Setpoint, Source, State, quantity
 from gridcore.errors import GridcoreError
 from gridcore.testing import examine
-from gridcore.testing.testbed import known
+from gridcore.testing.testbed import testbed
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 
 P0 = 0.7
@@ -70,7 +70,7 @@ def bench(cls, slopes, powers=(), t_end=20.0, step=0.002, sn=100.0, **values):
         for k, (t, value) in enumerate(steps):
             case.add(gc.ParameterStep(id=f"{name}{k}", parameter=f"M.{name}", t=t, by=value - before))
             before = value
-    with known(Bench):
+    with testbed(Bench):
         return gc.simulate(gc.build(case), t_end=t_end, step=step)
 
 

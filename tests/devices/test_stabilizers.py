@@ -16,7 +16,7 @@ from workbench import BenchMachine, built
 import gridcore as gc
 from gridcore.errors import CaseError
 from gridcore.testing import examine
-from gridcore.testing.testbed import known
+from gridcore.testing.testbed import testbed
 from gridcore_devices import IEEEST, SEXS
 
 # the stabilizer of ACTIVSg2000
@@ -28,7 +28,7 @@ EXCITER = dict(TATB=0.1, TB=10.0, K=100.0, TE=0.05, EMIN=-3.0, EMAX=4.0)
 
 @pytest.fixture(autouse=True)
 def bench_machine():
-    with known(BenchMachine):
+    with testbed(BenchMachine):
         yield
 
 

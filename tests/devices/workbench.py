@@ -7,7 +7,7 @@ from typing import Any
 
 import gridcore as gc
 from gridcore.contract import Device, Input, Param, Setpoint, Source
-from gridcore.testing.testbed import known
+from gridcore.testing.testbed import testbed
 
 # what a diagram calls a signal, and where it is on the bench
 ADDRESS = {"V": "INF.E", "Ifd": "M.XadIfd", "Id": "M.Id", "Iq": "M.Iq", "delta": "M.delta", "omega": "M.omega",
@@ -50,5 +50,5 @@ def bench(cls: type[Device], data: dict[str, float], Efd: float = 2.0, Ifd: floa
 
 def built(*args: Any, **kwargs: Any) -> gc.Equilibrium:
     """A :func:`bench`, assembled."""
-    with known(BenchMachine):
+    with testbed(BenchMachine):
         return gc.build(bench(*args, **kwargs))

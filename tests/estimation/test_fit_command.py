@@ -53,6 +53,27 @@ def test_options_reach_the_fit(folder):
     assert "GEN1.H is at its upper bound, 3.9" in result.output
 
 
+def test_it_simulates_by_any_method_that_has_derivatives(folder):
+    found = []
+    for method in (["--method", "trbdf2"], ["--option", "theta=1"]):
+        result = fit("--wrt", "GEN1.H", "--wrt", "CCT1.x", "--no-plot", *method)
+        assert result.exit_code == 0, result.output
+        with xr.open_dataset("smib_fit.nc", engine="h5netcdf") as ds:
+            found.append(ds["value"].values.tolist())
+    assert found[0] == pytest.approx([4.2, 0.46], rel=0.05)
+    assert found[0] != found[1]
+    result = fit("--wrt", "GEN1.H", "--no-plot", "--method", "trbdf3")
+    assert result.exit_code == 2
+    assert "unknown integrator 'trbdf3'; did you mean trbdf2?" in result.stderr
+
+
+def test_one_without_derivatives_is_refused(folder):
+    pytest.importorskip("scikits_odes_sundials")
+    result = fit("--wrt", "GEN1.H", "--no-plot", "--method", "ida")
+    assert result.exit_code == 2
+    assert "the steps of method 'ida' have no derivative" in result.stderr
+
+
 def test_channels_are_renamed_and_times_shifted(folder):
     with open("measured.csv") as file:
         rows = list(csv.DictReader(file))

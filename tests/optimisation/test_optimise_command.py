@@ -78,9 +78,11 @@ def test_bounds_are_said_where_they_hold(call, tmp_path):
 @pytest.mark.parametrize(("change", "said"), [
     (("--wrt", "GEM2.P0"), "no parameter or state matches 'GEM2.P0'"),
     (("--bounds", "EXC*", "0", "1"), "bounds: 'EXC*' is not among the parameters that are varied"),
-    (("--method", "SLQP"), "no method 'SLQP'; did you mean SLSQP?"),
-    (("--method", "L-BFGS-B"), "L-BFGS-B has no constraints but bounds"),
-    (("--at-least", "cost.toml", "nan"), "a lower or an upper limit")])
+    (("--solver", "SLQP"), "no method 'SLQP'; did you mean SLSQP?"),
+    (("--solver", "L-BFGS-B"), "L-BFGS-B has no constraints but bounds"),
+    (("--at-least", "cost.toml", "nan"), "a lower or an upper limit"),
+    (("--method", "trbdf3"), "unknown integrator 'trbdf3'; did you mean trbdf2?"),
+    (("--option", "gamma=1"), "method 'theta' has no option 'gamma'")])
 def test_what_is_wrong_is_told_on_one_line(call, change, said):
     result = call(*STUDY, *change)
     assert result.exit_code == 2
@@ -103,6 +105,26 @@ def test_derivatives_that_there_are_not_are_told_and_the_exit_code_is_1(call):
     assert result.exit_code == 1
     assert "by halving" in result.stdout
     assert "a longer --t-end may let the run pass a saddle" in result.stderr
+
+
+def test_both_run_by_any_method_with_its_options(call, tmp_path):
+    (tmp_path / "angle.toml").write_text('[[objective]]\nkind = "terminal"\nof = "SWING.delta"\n')
+    end = gc.Terminal(lambda v: v["SWING", "delta"])
+    for method, options in (("trbdf2", {}), ("theta", {"theta": 1.0})):
+        said = [f"--option={name}={value}" for name, value in options.items()]
+        result = call("swing", "--t-end", "0.5", "--step", "0.05", "--objective", "angle.toml", "--wrt", "SWING.Pm",
+                      "--bounds", "*", "0.9", "1.1", "--method", method, *said)
+        best = gc.analyses.optimise("swing", end, "SWING.Pm", t_end=0.5, step=0.05, bounds={"*": (0.9, 1.1)},
+                                    simulate={"method": method, **options})
+        assert f" -> {best.value:.9g}\n" in result.stdout, result.output
+    study = ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "3", "--step", "0.02"]
+    result = CliRunner().invoke(gridcore, [*study, "--method", "trbdf2"])
+    found = gc.analyses.critical_value("wscc9", between=(0.15, 0.3), t_end=3.0, step=0.02,
+                                       simulate={"method": "trbdf2"})
+    assert f"fault.clear = {found.value:.9g}\n" in result.stdout, result.output
+    result = CliRunner().invoke(gridcore, [*study, "--method", "trapezoid"])
+    assert result.exit_code == 2
+    assert "unknown integrator 'trapezoid'" in result.stderr
 
 
 def test_a_critical_value_that_is_not_between_is_refused_on_one_line(call):

@@ -189,8 +189,9 @@ def test_a_run_of_a_newer_format(tmp_path, monkeypatch):
 
 def test_a_run_whose_device_has_other_variables_now(tmp_path, monkeypatch):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
-    names = store._names
-    monkeypatch.setattr(store, "_names", lambda declared: [[*names(declared)[0], "x3"], *names(declared)[1:]])
+    now = store._declarations(run.system)
+    monkeypatch.setattr(store, "_declarations", lambda system: {
+        name: [[*variables, "x3"], *rest] for name, (variables, *rest) in now.items()})
     run.save(tmp_path / "x.nc")
     monkeypatch.undo()
     with pytest.raises(GridcoreError, match=r"x\.nc: was made with other definitions of SwitchedLinear"):

@@ -145,6 +145,15 @@ def test_a_function_that_treats_symbols_and_numbers_differently():
     found(TwoFaced, "rate of V is", others=2)
 
 
+def test_an_equation_that_stands_with_its_variable_is_examined():
+    class TwoFaced(Healthy):
+        V = State("pu", init=1.0, T="T", doc="voltage, measured",
+                  rate=lambda s, bus: bus.Vm - (s.V if isinstance(s.V, np.ndarray) else 1.1 * s.V))
+        rates = None
+
+    found(TwoFaced, "rate of V is", others=2)
+
+
 def test_a_derivative_that_does_not_belong_to_the_function():
     """Detached from its argument when it is traced: right value, wrong derivative."""
 
