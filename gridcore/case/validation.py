@@ -153,7 +153,7 @@ class _Checker:
                                             f"{plural(port.kind)}", port)
         words = {key: self._word(key) for key in self.device.declares.fields}
         words |= {key: self._address(key) for key in self.device.declares.references}
-        words |= {key: other for key in event_times(self.device) if (other := self._other_time(self.record, key))}
+        words |= {key: time for key in event_times(self.device) if (time := self._other_time(self.record, key))}
         values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
         wrong = self.device.check(values)
         if wrong:
