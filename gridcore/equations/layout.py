@@ -164,10 +164,6 @@ class Layout:
                  *(f"{i.id}.{name}" for i in self.instances for name in _tables(i.device)[1])]
         return {name: at for at, name in enumerate(names, self.n) if at not in self.driven and at not in self.shared}
 
-    def variable_names(self) -> list[tuple[str, str]]:
-        """(device, variable) of each entry of X."""
-        return [(i.id, name) for i in self.instances for name in i.device.declares.variables()]
-
     def replaced(self) -> list[tuple[int, int]]:
         """(driving variable, what it replaces) of every reference that is driven, in the order of the chain."""
         return list(self._replaced.values())

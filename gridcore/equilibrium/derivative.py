@@ -106,9 +106,7 @@ class _FlowSensitivity:
         self.scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
         drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
         self.network = _power_of_current(flow.V) @ drawn
-        bus = place[dispatch.sources.bus]
-        self.setpoints = self._setpoints(dispatch.sources, bus, column_of, width)
-        self.limits = self._limits(dispatch.sources, bus, column_of, width)
+        self.setpoints, self.limits = self._held(dispatch.sources, place[dispatch.sources.bus], column_of, width)
         equations = copy.copy(flow.equations)
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
@@ -137,21 +135,21 @@ class _FlowSensitivity:
                                  shape=(width, width))
         return out
 
-    def _setpoints(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int) -> sp.csc_matrix:
-        """(n, width): how the voltage held at each bus moves with V0; the last source of a bus holds it."""
-        holds = (sources.control != "PQ") & (bus >= 0) & (self.flow.kinds[bus] != PQ)
+    def _held(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int
+              ) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+        """How the voltage held at each bus moves with V0 of the last source there, (n, width); how the reactive power
+        of buses that are at a limit moves with it, (2n, width).
+        """
+        n, regulating = len(self.flow.V), (sources.control != "PQ") & (bus >= 0)
+        holds = regulating & (self.flow.kinds[bus] != PQ)
         holder = dict(zip(bus[holds].tolist(), column_of[sources.at["V0"][holds]].tolist(), strict=True))
         rows = [bus for bus, column in holder.items() if column >= 0]
-        return sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])),
-                             shape=(len(self.flow.V), width))
-
-    def _limits(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int) -> sp.csc_matrix:
-        """(2n, width): how the reactive power of buses that are at a limit moves with it."""
-        limited = np.where((sources.control != "PQ") & (bus >= 0), self.flow.limited[bus], 0)
+        setpoints = sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
+        limited = np.where(regulating, self.flow.limited[bus], 0)
         column = column_of[np.where(limited > 0, sources.at["Qmax"], sources.at["Qmin"])]
         kept = (limited != 0) & (column >= 0)
-        return sp.csc_matrix((np.ones(kept.sum()), (2 * bus[kept] + 1, column[kept])),
-                             shape=(2 * len(self.flow.V), width))
+        limits = sp.csc_matrix((np.ones(kept.sum()), (2 * bus[kept] + 1, column[kept])), shape=(2 * n, width))
+        return setpoints, limits
 
     def forward(self, dP: np.ndarray) -> None:
         """Fill what the power flow finds into dP (K, n_c), in place."""

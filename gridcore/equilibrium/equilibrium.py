@@ -22,7 +22,7 @@ from ..system import System
 from . import powerflow
 from .dispatch import Dispatch
 from .initialise import Initialisation, initialisation, start
-from .values import differential_rows, parameters, zero_time_constants
+from .values import Rows, classify_rows, parameters
 
 # Modes that depend on each other in a chain of this length settle; no real device has a longer one.
 _SETTLINGS = 20
@@ -61,6 +61,8 @@ class Equilibrium:
         Rows that are differential where no limit holds.
     limited : (k, 3) int array
         Variable, mode, and whether the bound moves, of every limited state.
+    zero_time_constants : list of int
+        Positions in Z of time constants that are zero: there is no derivative in them, they make rows algebraic.
     operating_point : OperatingPoint or None
         What power flow and initialisation found; None where they were not asked for.
     rest : (size,) array
@@ -70,10 +72,11 @@ class Equilibrium:
     """
 
     def __init__(self, system: System, case: Case, instances: Sequence[Instance], Z0: np.ndarray,
-                 rows: tuple[np.ndarray, np.ndarray], operating_point: OperatingPoint | None = None,
+                 rows: Rows, operating_point: OperatingPoint | None = None,
                  rest: np.ndarray | None = None, held: np.ndarray | None = None):
         self.system, self.case, self.instances = system, case, tuple(instances)
-        self.base_differential, self.limited = rows
+        self._rows = rows
+        self.base_differential, self.limited, self.zero_time_constants = rows
         self.operating_point = operating_point
         self.Z0, self.rest = Z0, Z0 if rest is None else rest
         self.held = np.zeros(0, dtype=int) if held is None else held
@@ -96,11 +99,6 @@ class Equilibrium:
     def initialisation(self) -> Initialisation:
         """The equations of the initial state."""
         return initialisation(self.system, self.rest)
-
-    @functools.cached_property
-    def zero_time_constants(self) -> list[int]:
-        """Positions in Z of the time constants that are zero: which rows are algebraic cannot be derived in them."""
-        return zero_time_constants(self.system, self.rest)
 
     def differential(self, Z: np.ndarray) -> np.ndarray:
         """(n,) bool: the rows that are differential under the modes in Z."""
@@ -164,8 +162,7 @@ class Equilibrium:
                 Z[at] = new
                 for own, other in self.layout.shared.items():
                     Z[own] = Z[other]
-            return Equilibrium(system, case, instances, Z0, (self.base_differential, self.limited),
-                               self.operating_point, rest, self.held)
+            return Equilibrium(system, case, instances, Z0, self._rows, self.operating_point, rest, self.held)
         found = find_equilibrium(system, case, instances, parameters(system, case, instances), self._enforce_q_limits)
         return found.holding(self.held, self.Z0[self.held]) if len(self.held) else found
 
@@ -192,8 +189,8 @@ class Equilibrium:
 
     def replaced(self, Z0: np.ndarray, held: np.ndarray) -> Equilibrium:
         """The same with this initial buffer, in which the states `held` have values of their own."""
-        return Equilibrium(self.system, self.case, self.instances, Z0, (self.base_differential, self.limited),
-                           self.operating_point, self.rest if len(held) else None, held)
+        return Equilibrium(self.system, self.case, self.instances, Z0, self._rows, self.operating_point,
+                           self.rest if len(held) else None, held)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has system, values and initial state; the operating point is found again when it is loaded."""
@@ -217,7 +214,7 @@ def _restored(system: System, case: Case, instances: Sequence[Instance], Z0: np.
 def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], Z: np.ndarray,
                      enforce_q_limits: bool | None = False) -> Equilibrium:
     """A system with the values in Z, which is filled in; None for `enforce_q_limits`: without its operating point."""
-    rows = differential_rows(system, Z)
+    rows = classify_rows(system, Z)
     system.islands.settle(Z, at_rest=True)
     point = None if enforce_q_limits is None else _find_operating_point(system, Z, enforce_q_limits)
     return Equilibrium(system, case, instances, Z, rows, point)

@@ -172,34 +172,13 @@ class PowerFlow:
 
 def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real, names: Sequence[str],
                      solver: LinearSolver, limits: tuple[Real, Real] | None = None) -> PowerFlow:
-    """Solve the power flow of n buses, in pu.
+    """Solve the power flow of a network that draws ``I = Y V``, shunts included, in pu.
 
-    Parameters
-    ----------
-    Y : sparse (n, n) complex
-        Bus admittance matrix with all shunts: the network draws ``I = Y V``.
-    S : (n,) complex
-        Scheduled power injected at each bus, generation less load. What a bus does not keep (P and Q of a slack, Q of
-        a PV bus) has no part in the solution.
-    kinds : (n,) int
-        ``PQ``, ``PV`` or ``SLACK`` for each bus.
-    V : (n,) complex
-        Voltages to start from; a slack bus keeps its angle.
-    setpoints : (n,) real
-        Voltage magnitudes that slack and PV buses keep.
-    names : sequence of str
-        Names of the buses, for errors.
-    solver : LinearSolver
-    limits : pair of (n,) real arrays, optional
-        The least and the most reactive power injected at each bus, as in `S`. A PV bus beyond a limit becomes PQ at the
-        limit, and PV again where it would then leave the limit inwards. Slack buses have no limits.
-
-    Raises
-    ------
-    NetworkError
-        If an island has no slack bus.
-    PowerFlowError
-        If Newton's method does not converge: the bus with the largest mismatch is named.
+    `S` is scheduled to be injected at each bus, generation less load; what a bus does not keep (P and Q of a slack, Q
+    of a PV bus) has no part in the solution. `V` is the start, of which a slack bus keeps the angle; slack and PV buses
+    keep the magnitudes `setpoints`. `names` are for errors. With `limits`, the least and the most reactive power that
+    each bus injects, a PV bus beyond its limit becomes PQ there, and PV again where it would then leave the limit
+    inwards. A PowerFlowError names the bus with the largest mismatch; an island without slack is a NetworkError.
     """
     equations = Equations(Y)
     _each_island_has_a_slack(equations, kinds, names)
@@ -228,7 +207,7 @@ def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequen
 
 
 class _Newton:
-    """Newton's method with a line search; starts each time where it stopped the last time."""
+    """Newton's method with a line search; starts each time where it stopped the last time. In units of pu and rad."""
 
     def __init__(self, equations: Equations, S: Complex, V: Complex, setpoints: Real, names: Sequence[str],
                  solver: LinearSolver):
@@ -256,9 +235,8 @@ class _Newton:
         held = np.column_stack((angle - self.reference, magnitude - self.setpoints)).ravel()
         residual[equations.fixed] = held[equations.fixed]
         norm = float(np.linalg.norm(residual)) if magnitude.min() > 0 else np.inf
-        fell = norm < self.norm
-        self.unknowns, self.V, self.flows, self.power = unknowns, V, flows, power
-        self.residual, self.norm = residual, norm
+        fell, self.norm = norm < self.norm, norm
+        self.unknowns, self.V, self.flows, self.power, self.residual = unknowns, V, flows, power, residual
         return fell
 
     def approach(self, kinds: Integer) -> None:

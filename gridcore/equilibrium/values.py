@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..case import Case, Instance
-from ..equations import Batch, Group, Trace, function_of
+from ..equations import Batch, function_of
 from ..errors import DeviceError
 from ..system import System
 
@@ -37,36 +37,38 @@ def parameters(system: System, case: Case, instances: Sequence[Instance]) -> np.
     return Z
 
 
-def differential_rows(system: System, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that are differential by themselves; and (variable, mode, whether it moves) of every limited state."""
+class Rows(NamedTuple):
+    """What the values of parameters say of the equations.
+
+    `differential`, (n,) bool, are the rows that are differential by themselves; `limited` has variable, mode, and
+    whether the bound moves, of every limited state, (k, 3); `zero_time_constants` the positions in Z of those, in which
+    there is no derivative: they make rows algebraic.
+    """
+
+    differential: np.ndarray
+    limited: np.ndarray
+    zero_time_constants: list[int]
+
+
+def classify_rows(system: System, Z: np.ndarray) -> Rows:
+    """Which rows are differential with the parameters in Z."""
     layout = system.layout
     mask = np.zeros(system.n, dtype=bool)
-    limited = []
+    limited, zero = [np.zeros((0, 3), dtype=int)], []
     for group, trace in zip(layout.groups, system.traces, strict=True):
         cls = group.shape.cls
         for name, state in cls.declares.states.items():
             at = layout.of_group(group, name)
             mask[at] = True
             if state.T is not None:
-                mask[at] = _time_constants(system, Z, group, trace, state.T)[0] > 0
+                T = trace.quantity(state.T)
+                if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(T)):
+                    raise DeviceError(f"{cls.__name__}: T={state.T!r} depends on more than parameters")
+                function, gather = function_of("T", layout, group, trace, T)
+                values = Batch(function, gather, np.zeros((len(group), 1))).values(Z)[:, 0]
+                mask[at] = values > 0
+                zero += gather[values == 0].ravel().tolist()
             if state.limits is not None:
                 moves = mask[at] & any(bound in cls.declares.quantities for bound in state.limits)
                 limited.append(np.stack([at, layout.of_group(group, f"{name}_limit"), moves], axis=1))
-    return mask, np.concatenate([np.zeros((0, 3), dtype=int), *limited])
-
-
-def _time_constants(system: System, Z: np.ndarray, group: Group, trace: Trace, T: str
-                    ) -> tuple[np.ndarray, np.ndarray]:
-    """Values of a time constant, (count,), and the positions in Z of the parameters that make it up."""
-    function, gather = function_of("T", system.layout, group, trace, trace.quantity(T))
-    if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(trace.quantity(T))):
-        raise DeviceError(f"{group.shape.cls.__name__}: T={T!r} depends on more than parameters")
-    return Batch(function, gather, np.zeros((len(group), 1))).values(Z)[:, 0], gather
-
-
-def zero_time_constants(system: System, Z: np.ndarray) -> list[int]:
-    """Positions in Z of the time constants that are zero: which rows are algebraic cannot be derived in them."""
-    found = [_time_constants(system, Z, group, trace, state.T)
-             for group, trace in zip(system.layout.groups, system.traces, strict=True)
-             for state in group.shape.cls.declares.states.values() if state.T is not None]
-    return [int(i) for values, at in found for i in at[values == 0].ravel()]
+    return Rows(mask, np.concatenate(limited), zero)

@@ -34,7 +34,7 @@ class Pattern:
         diagonal = np.zeros(0, dtype=np.int32) if diagonal is None else diagonal
         row_ptr = np.searchsorted(indices[place], np.arange(shape[0] + 1))
         used, read = np.unique(indices), np.flatnonzero(np.diff(indptr))
-        self._fields: dict[str, Any] = dict(
+        self.fields: dict[str, Any] = dict(
             n_rows=shape[0], n_columns=shape[1], entries=len(indices), n_used=len(used), n_read=len(read),
             n_diagonal=len(diagonal), ptr=indptr, row=indices, used=used.astype(np.int32), read=read.astype(np.int32),
             row_ptr=row_ptr.astype(np.int32), column=columns[place].astype(np.int32), place=place.astype(np.int32),
@@ -42,17 +42,17 @@ class Pattern:
 
     def matrix(self) -> Matrix:
         """A matrix of this pattern: for one sweep, in one thread."""
-        return Matrix(self, self._fields)
+        return Matrix(self)
 
 
 class Matrix:
     """Buffers for a matrix of a pattern: `values` that the last call of a method made, and work arrays."""
 
-    def __init__(self, pattern: Pattern, fields: dict[str, Any]):
+    def __init__(self, pattern: Pattern):
         self.shape, self.runtime = pattern.shape, pattern.runtime
         self.indptr, self.indices = pattern.indptr, pattern.indices
         self.values, work = np.zeros(len(pattern.indices)), np.empty(self.runtime.width * max(*self.shape, 1))
-        self.handle = self.runtime.pattern(**fields, values=self.values, work=work)
+        self.handle = self.runtime.pattern(**pattern.fields, values=self.values, work=work)
 
     def product(self, values: np.ndarray, rows: np.ndarray, to: np.ndarray | None = None) -> np.ndarray:
         """``A row_i`` for each of (count, columns) rows: (count, rows of A), added to `to` where that is given."""

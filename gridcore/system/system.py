@@ -110,7 +110,7 @@ class System:
     @functools.cached_property
     def variables(self) -> list[tuple[str, str]]:
         """(device, variable) of each unknown."""
-        return self.layout.variable_names()
+        return [(i.id, name) for i in self.layout.instances for name in i.device.declares.variables()]
 
     @functools.cached_property
     def scale(self) -> np.ndarray:

@@ -162,65 +162,58 @@ void gc_sum(const pattern *p, const double *s, const double *U, const double *t,
     for (long k = 0; k < p->entries; ++k) p->values[k] = s[p->row[k]] * U[k] + t[p->row[k]] * V[k];
 }
 
-/* out[i][j] = (add ? out[i][j] : 0) + sum_k value[k] in[i][row k] over the entries k of column j */
-FAST void gc_times_transposed(long count, const pattern *p, const double *value, const double *in, double *out, int add)
+/* out[i][q] = (add ? out[i][q] : 0) + sum_k value[place k] in[i][index k] over the entries k of row or column q, for all
+ * q or those in a list. Of `in`, what is `read` has entries. */
+static inline __attribute__((always_inline)) void products(
+    long count, long n_in, long n_read, const int *read, long n_out, long n_list, const int *list, const int *ptr,
+    const int *index, const int *place, const double *value, const double *in, double *out, double *work, int add)
 {
-    const int *ptr = p->ptr, *row = p->row;
-    const long n_columns = p->n_columns;
-    double *work = p->work;
-    if (count == 1) {
-        for (long j = 0; j < n_columns; ++j) {
-            double sum = add ? out[j] : 0.0;
-            for (int k = ptr[j]; k < ptr[j + 1]; ++k) sum += value[k] * in[row[k]];
-            out[j] = sum;
-        }
-        return;
-    }
     for (long i = 0; i < count; i += WIDTH) {
-        long rows = count - i < WIDTH ? count - i : WIDTH;
-        for (long k = 0; k < p->n_used; ++k) {
-            const long r = p->used[k];
-            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * p->n_rows + r] : 0.0;
+        const long rows = count - i < WIDTH ? count - i : WIDTH;
+        for (long k = 0; k < n_read; ++k) {
+            const long r = read[k];
+            for (long b = 0; b < WIDTH; ++b) work[r * WIDTH + b] = b < rows ? in[(i + b) * n_in + r] : 0.0;
         }
-        for (long j = 0; j < n_columns; ++j) {
-            if (add && ptr[j] == ptr[j + 1]) continue;
+        for (long l = 0; l < n_list; ++l) {
+            const long q = list ? list[l] : l;
+            if (add && ptr[q] == ptr[q + 1]) continue;
             double sum[WIDTH] = {0.0};
-            for (int k = ptr[j]; k < ptr[j + 1]; ++k) {
-                const double v = value[k], *w = work + (long)row[k] * WIDTH;
+            for (int k = ptr[q]; k < ptr[q + 1]; ++k) {
+                const double v = value[place ? place[k] : k], *w = work + (long)index[k] * WIDTH;
                 for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
             }
             for (long b = 0; b < rows; ++b) {
-                double *o = out + (i + b) * n_columns + j;
+                double *o = out + (i + b) * n_out + q;
                 *o = (add ? *o : 0.0) + sum[b];
             }
         }
     }
 }
 
-/* out[i][r] = (add ? out[i][r] : 0) + sum_k value[place k] in[i][column k] over the entries k of row r */
+/* out[i] = A^T in[i], or added to it */
+FAST void gc_times_transposed(long count, const pattern *p, const double *value, const double *in, double *out, int add)
+{
+    if (count != 1) {
+        products(count, p->n_rows, p->n_used, p->used, p->n_columns, p->n_columns, 0, p->ptr, p->row, 0, value,
+                 in, out, p->work, add);
+        return;
+    }
+    for (long j = 0; j < p->n_columns; ++j) {
+        double sum = add ? out[j] : 0.0;
+        for (int k = p->ptr[j]; k < p->ptr[j + 1]; ++k) sum += value[k] * in[p->row[k]];
+        out[j] = sum;
+    }
+}
+
+/* out[i] = A in[i], or added to it */
 FAST void gc_times(long count, const pattern *p, const double *value, const double *in, double *out, int add)
 {
-    const long n_rows = p->n_rows, n_columns = p->n_columns, n = add ? p->n_used : n_rows;
-    double *work = p->work;
-    for (long i = 0; i < count; i += WIDTH) {
-        long rows = count - i < WIDTH ? count - i : WIDTH;
-        for (long k = 0; k < p->n_read; ++k) {
-            const long j = p->read[k];
-            for (long b = 0; b < WIDTH; ++b) work[j * WIDTH + b] = b < rows ? in[(i + b) * n_columns + j] : 0.0;
-        }
-        for (long q = 0; q < n; ++q) {
-            const long r = add ? p->used[q] : q;
-            double sum[WIDTH] = {0.0};
-            for (int k = p->row_ptr[r]; k < p->row_ptr[r + 1]; ++k) {
-                const double v = value[p->place[k]], *w = work + (long)p->column[k] * WIDTH;
-                for (int b = 0; b < WIDTH; ++b) sum[b] += v * w[b];
-            }
-            for (long b = 0; b < rows; ++b) {
-                double *o = out + (i + b) * n_rows + r;
-                *o = (add ? *o : 0.0) + sum[b];
-            }
-        }
-    }
+    if (add)
+        products(count, p->n_columns, p->n_read, p->read, p->n_rows, p->n_used, p->used, p->row_ptr, p->column,
+                 p->place, value, in, out, p->work, 1);
+    else
+        products(count, p->n_columns, p->n_read, p->read, p->n_rows, p->n_rows, 0, p->row_ptr, p->column, p->place,
+                 value, in, out, p->work, 0);
 }
 
 /* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w; D is the
