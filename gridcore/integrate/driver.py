@@ -46,6 +46,7 @@ _HALVINGS = 20  # attempts to find an event before the end of a step that has no
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
 _REPETITIONS = 10  # locations of one guard in a row, within what counts as one time, that are chattering
 _NONE = np.zeros(0, dtype=int)
+_NEVER = np.inf, GRID
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Driver:
                 self.timers.append((at, number, clocks[trigger.time]))
         self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end)
-        self.tape.reserve(len(self.grid) + 2 + 3 * len(self.timers))
+        self.tape.states.reserve(len(self.grid) + 2 + 3 * len(self.timers))
         self.timers.append((np.inf, -1, GRID))  # so that there is always a next one
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
@@ -109,7 +110,7 @@ class Driver:
 
     def result(self, settings: Mapping[str, Any]) -> Run:
         """What was run so far."""
-        self.tape.trim()
+        self.tape.states.trim()
         counters = self.counters + self.newton.counters() + self.stepper.counters
         return Run(self.system, self.tape, dict(settings), dict(counters), {"simulate": perf_counter() - self.began})
 
@@ -199,7 +200,7 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         target, clock = end, GRID
-        delayed, its_clock = min(self.watch.pending.values(), default=(np.inf, GRID))
+        delayed, its_clock = min(self.watch.pending.values()) if self.watch.pending else _NEVER
         if self.timers[0][0] <= target + self.slack:
             target, _, clock = self.timers[0]
         if delayed <= target + (self.slack if clock == GRID else 0.0):

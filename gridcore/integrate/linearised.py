@@ -15,7 +15,7 @@ from .. import numerics
 from ..equations import SparseMap, Workspace
 from ..equilibrium import Equilibrium
 from ..errors import ConvergenceError
-from ..kept import Kept, KeptFor
+from ..kept import KeptFor
 from ..linear import Coefficients, Factors, Pattern, SingularMatrix, end_of_step, step_transposed
 from ..tape import Tape
 
@@ -103,8 +103,8 @@ class Linearised:
         self._masks: dict[int, np.ndarray] = {}
         self._distinct: dict[bytes, np.ndarray] = {}
         self._loaded = -1
-        self._points: Kept[Point] = Kept(3)
-        self._coefficients: Kept[Coefficients] = Kept(_LENGTHS)
+        self._points: dict[int, Point] = {}
+        self._coefficients: dict[tuple[float, float, int], Coefficients] = {}
         self._spare: list[Factors] = []
         self._factored: dict[int, tuple[int, float]] = {}
 
@@ -130,7 +130,11 @@ class Linearised:
 
     def point(self, k: int) -> Point:
         """Point `k` of the tape, linearised; the last few are kept."""
-        return self._points.get(k, lambda: self.inner(self.tape.states.row(k), float(self.tape.t[k]), k))
+        if k not in self._points:
+            while len(self._points) > 2:
+                self._points.pop(next(iter(self._points)))
+            self._points[k] = self.inner(self.tape.states.row(k), float(self.tape.t[k]), k)
+        return self._points[k]
 
     def state(self, k: int) -> np.ndarray:
         """The variables at point `k`, (n,)."""
@@ -175,8 +179,11 @@ class Linearised:
         last few are kept.
         """
         key = (implicit, early, id(point.differential))
-        return self._coefficients.get(
-            key, lambda: Coefficients(point.differential, implicit, early, self.ws.runtime))
+        if key not in self._coefficients:
+            while len(self._coefficients) >= _LENGTHS:
+                self._coefficients.pop(next(iter(self._coefficients)))
+            self._coefficients[key] = Coefficients(point.differential, implicit, early, self.ws.runtime)
+        return self._coefficients[key]
 
     def forward(self, of: Coefficients, start: Point, end: Point, dX: np.ndarray, dP: np.ndarray) -> np.ndarray:
         """``(diag(m) + diag(early) J) dX + (diag(early) Fp + diag(c) Fp+) dP`` of (K, n) and (K, width) rows."""

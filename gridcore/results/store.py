@@ -223,13 +223,13 @@ def _read_tape(file: Any, group: Any, system: Equilibrium) -> Tape:
     recorded = group.variables["recorded"][...] if "recorded" in group.variables else None
     methods = [Method(name, options) for name, options in json.loads(group.attrs["methods"])]
     tape = Tape(states(AUTO, system.n, recorded), methods=methods)
-    tape.reserve(len(t))
+    tape.states.reserve(len(t))
     block = max(1, _BLOCK // (8 * max(system.n, 1)))
     for first in range(0, len(t), block):
         points = slice(first, min(first + block, len(t)))
         for time, row, clock in zip(t[points], _read_X(file, group, system.n, points), clocks[points], strict=True):
             tape.point(time, row, clock)
-    tape.trim()
+    tape.states.trim()
     tape.clocks = _read_table(group, "Clock", Clock)
     tape.settings = Settings(_read_settings(group))
     if "record_kind" in group.variables:

@@ -57,7 +57,7 @@ class InMemory:
         if points > len(self._X):
             self._resize(points)
 
-    def append(self, X: Any) -> None:
+    def append(self, X: np.ndarray) -> None:
         """Keep the state of the next point, (n,), as much of it as is recorded."""
         if self.points == len(self._X):
             self.reserve(self.points + self.points // 2)

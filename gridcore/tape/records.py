@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .checkpoints import InMemory, States
+from .checkpoints import States
 
 GRID = 0
 
@@ -160,8 +160,8 @@ class Tape:
     records : list of Record
     methods : list of Method
         Steps refer to them by number.
-    times : InMemory
-        The time of each point, which :attr:`t` reads.
+    times : list of float
+        The time of each point (s), which :attr:`t` has as an array.
     """
 
     states: States
@@ -170,27 +170,27 @@ class Tape:
     settings: Settings = field(default_factory=Settings)
     records: list[Record] = field(default_factory=list)
     methods: list[Method] = field(default_factory=list)
-    times: InMemory = field(default_factory=lambda: InMemory(1))
+    times: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._t = np.zeros(0)
 
     @property
     def points(self) -> int:
         """Number of points."""
-        return self.times.points
+        return len(self.times)
 
     @property
     def t(self) -> np.ndarray:
         """(points,) times (s)."""
-        return self.times.columns(0)
+        if len(self._t) < len(self.times):
+            self._t = np.array(self.times)
+        return self._t
 
     @property
     def X(self) -> np.ndarray:
         """(points, n) variables: all of them, wherever they are kept."""
         return self.states.columns(slice(None))
-
-    def reserve(self, points: int) -> None:
-        """Make room for this many points in all."""
-        self.times.reserve(points)
-        self.states.reserve(points)
 
     def point(self, t: float, X: np.ndarray, clock: int) -> None:
         """Store a point."""
@@ -210,8 +210,3 @@ class Tape:
             if isinstance(record, Switch):
                 numbers[record.k + 1:] = record.settings
         return numbers
-
-    def trim(self) -> None:
-        """Give back the room that was not needed."""
-        self.times.trim()
-        self.states.trim()

@@ -45,7 +45,7 @@ def test_points_survive_growth_and_trimming(count):
     tape = Tape(InMemory(2))
     for k in range(count):
         tape.point(0.1 * k, np.array([k, -k], dtype=float), GRID)
-    tape.trim()
+    tape.states.trim()
     np.testing.assert_array_equal(tape.X[:, 0], np.arange(count))
     assert tape.X.nbytes == 16 * count
 
