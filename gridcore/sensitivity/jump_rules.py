@@ -11,7 +11,7 @@ import numpy as np
 
 from ..integrate import Linearised, StepOperator
 from ..tape import Step
-from .operators import Crossing, refuse_grazing
+from .operators import crossing
 
 
 class Discrete:
@@ -26,18 +26,31 @@ class Discrete:
 
     def step(self, operator: StepOperator, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray,
              dT1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """dX+ and dT+ of a step; `dT1` is the tangent of its end's clock where that is known already."""
-        if operator.record.guard >= 0:
-            return Crossing(operator).forward(dX, dP, dT0)
-        return operator.forward(dX, dP, dT0, dT1), dT1
+        """dX+ and dT+ of a step; `dT1` is the tangent of its end's clock where that is known already.
+
+        A step that ends where its guard is zero has ``gamma_X dX+ + gamma_t dT+ + gamma_p dP = 0`` besides its
+        equations: its end moves by dT+, and along its slope.
+        """
+        if operator.record.guard < 0:
+            return operator.forward(dX, dP, dT0, dT1), dT1
+        slope = operator.slope()
+        in_x, in_p, across = crossing(operator.points, operator.record, slope)
+        u = operator.forward(dX, dP, dT0, np.zeros_like(dT0))
+        dT1 = -(u @ in_x + dP @ in_p) / across
+        return u + np.outer(dT1, slope), dT1
 
     def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
                        ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Adjoints of dX, dT and dT+ (what its clock has left); that of dP is added to `aP`."""
-        if operator.record.guard >= 0:
-            return *Crossing(operator).transpose(aX, aP, aT1), np.zeros_like(aT1)
-        bX, bT0, bT1 = operator.transpose(aX, aP)
-        return bX, bT0, aT1 + bT1 if operator.record.end else aT1
+        if operator.record.guard < 0:
+            bX, bT0, bT1 = operator.transpose(aX, aP)
+            return bX, bT0, aT1 + bT1 if operator.record.end else aT1
+        slope = operator.slope()
+        in_x, in_p, across = crossing(operator.points, operator.record, slope)
+        s = (aT1 + aX @ slope) / across
+        aP -= np.outer(s, in_p)
+        bX, bT0, _ = operator.transpose(aX - np.outer(s, in_x), aP)
+        return bX, bT0, np.zeros_like(aT1)
 
     def shift(self, points: Linearised, k: int) -> np.ndarray | None:
         """dX/dT by which the state just before or after a switch is moved along its trajectory."""
@@ -81,8 +94,4 @@ class Continuous(Discrete):
     @staticmethod
     def crossing(points: Linearised, record: Step) -> tuple[np.ndarray, np.ndarray, float]:
         """At a step's end, of its guard: gamma_X, gamma_p, and the crossing speed ``gamma_t + gamma_X X'``."""
-        in_x, in_t, in_p = points.guard(record.guard, record.k + 1)
-        slope = points.slope(record.k + 1)
-        across = in_t + in_x @ slope
-        refuse_grazing(points, record, across, abs(in_t) + np.abs(in_x) @ np.abs(slope))
-        return in_x, in_p, across
+        return crossing(points, record, points.slope(record.k + 1))

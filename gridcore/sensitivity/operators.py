@@ -49,44 +49,23 @@ class Replay(Linearised):
         return SwitchOperator(self, record)
 
 
-def refuse_grazing(points: Linearised, record: Step, across: float, terms: float) -> None:
-    """Refuse a crossing whose speed `across`, a sum of `terms` in size, vanishes; with `allow_grazing` warn of it."""
-    system = points.system
-    before = system.switching.values(points.buffer(record.k))[record.guard]
+def crossing(points: Linearised, record: Step, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Of the guard at a step's end, whose slope is given: gamma_X, gamma_p, and the speed ``gamma_t + gamma_X X'``.
+
+    A speed that vanishes, but for round-off, is an error; with `allow_grazing` a warning.
+    """
+    in_x, in_t, in_p = points.guard(record.guard, record.k + 1)
+    across, terms = in_t + in_x @ slope, abs(in_t) + np.abs(in_x) @ np.abs(slope)
+    switching = points.system.switching
+    before = switching.values(points.buffer(record.k))[record.guard]
     mean = abs(before) / record.h if record.h > 0 else 0.0
     if not abs(across) > max(numerics.GRAZING * terms, numerics.TOUCHING * mean):
-        error = EventError(f"{system.switching.guards[record.guard]} grazes: its crossing speed vanishes",
+        error = EventError(f"{switching.guards[record.guard]} grazes: its crossing speed vanishes",
                            t=float(points.tape.t[record.k + 1]))
         if not points.allow_grazing:
             raise error
         warnings.warn(str(error), GrazingWarning, stacklevel=2)
-
-
-class Crossing:
-    """A step that ends where its guard is zero: ``gamma_X dX+ + gamma_t dT+ + gamma_p dP = 0`` besides its equations.
-
-    With ``v`` the slope of its end, ``across = gamma_t + gamma_X v`` is the speed of the crossing.
-    """
-
-    def __init__(self, operator: StepOperator):
-        record, points, self.operator = operator.record, operator.points, operator
-        self.in_x, in_t, self.in_p = points.guard(record.guard, record.k + 1)
-        self.v = operator.slope()
-        self.across = in_t + self.in_x @ self.v
-        refuse_grazing(points, record, self.across, abs(in_t) + np.abs(self.in_x) @ np.abs(self.v))
-
-    def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Tangents dX+ and dT+."""
-        u = self.operator.forward(dX, dP, dT0, np.zeros_like(dT0))
-        dT1 = -(u @ self.in_x + dP @ self.in_p) / self.across
-        return u + np.outer(dT1, self.v), dT1
-
-    def transpose(self, adjoint: np.ndarray, aP: np.ndarray, clock: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Adjoints of dX and dT from those of dX+ and of dT+ (`clock`); that of dP is added to `aP`."""
-        s = (clock + adjoint @ self.v) / self.across
-        aP -= np.outer(s, self.in_p)
-        aX, aT0, _ = self.operator.transpose(adjoint - np.outer(s, self.in_x), aP)
-        return aX, aT0
+    return in_x, in_p, across
 
 
 class ResolveOperator(Operator):

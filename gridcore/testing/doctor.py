@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -35,44 +34,13 @@ from ..equations.native import INTERPRETER, load
 from ..equilibrium import Equilibrium, build
 from ..errors import DeviceError, GridcoreError
 from .complex_step import derivative_of, perturbed
+from .report import Report, Wrong, require
 from .testbed import case_of, plausible, shape_of, testbed
 
 _POINTS = 8  # random points at which equations are compared
 _DRAWS = 5  # sets of random parameters of which one must have an equilibrium
 # A reference to a book, paper or standard has one of these: a year, a standard's name, an equation, a link.
 _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bdoi\b|https?://|[Mm]anual")
-
-
-@dataclass
-class Report:
-    """What the doctor found.
-
-    Attributes
-    ----------
-    device : str
-        Name of the class.
-    problems : list of str
-        What is wrong.
-    passed : list of str
-        What was checked and is well.
-    """
-
-    device: str
-    problems: list[str] = field(default_factory=list)
-    passed: list[str] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-    @property
-    def lines(self) -> list[str]:
-        """All of it in words, problems first."""
-        return [f"wrong: {line}" for line in self.problems] + self.passed
-
-    def __str__(self) -> str:
-        return "\n".join([f"{self.device}: {'well' if self.ok else 'NOT WELL'}", *(f"  {x}" for x in self.lines)])
 
 
 def examine(cls: type[Device], seed: int = 0) -> Report:
@@ -91,20 +59,20 @@ def examine(cls: type[Device], seed: int = 0) -> Report:
         ``print(examine(MyDevice))``.
     """
     report, rng = Report(cls.__name__), np.random.default_rng(seed)
-    _declarations(cls, report)
+    report.check(_declarations, cls)
     with testbed(cls):
         try:
             subject = _Subject(shape_of(cls), rng)
         except DeviceError as error:
             report.problems.append(str(error))
             return report
-        _targets(subject, report)
-        if _values(subject, report):
-            _derivatives(subject, report)
-            _compiled(subject, report)
-        _start(subject, report)
-        if not issubclass(cls, Node) and _count(subject, report):
-            _equilibrium(subject, report, rng)
+        report.check(_targets, subject)
+        if subject.outputs and report.check(_callable, subject):
+            for check in (_values, _derivatives, _compiled):
+                report.check(check, subject)
+        report.check(_start, subject)
+        if not issubclass(cls, Node) and report.check(_count, subject):
+            report.check(_equilibrium, subject, rng)
     return report
 
 
@@ -116,29 +84,30 @@ _TABLES = {"parameter": "params", "state": "states", "algebraic": "algebraics", 
            "field": "fields", "guard": "guards", "timer": "timers"}
 
 
-def _declarations(cls: type[Device], report: Report) -> None:
+def _declarations(cls: type[Device]) -> str:
     """Docs, units and a source."""
-    declared, before, count = cls.declares, len(report.problems), 0
+    declared, problems, count = cls.declares, [], 0
     times = {*(state.T for state in declared.states.values()), *(guard.delay for guard in declared.guards.values()),
              *(timer.at for timer in declared.timers.values())}
     for kind, table in _TABLES.items():
         for name, item in getattr(declared, table).items():
             count += 1
             if not item.doc:
-                report.problems.append(f"{kind} {name} has no doc: say in a few words what it is")
+                problems.append(f"{kind} {name} has no doc: say in a few words what it is")
             unit = getattr(item, "unit", "")
             if unit and not re.fullmatch(r"[\w%/^*. ()-]+", unit):
-                report.problems.append(f"{kind} {name}: unit {unit!r} is not a unit")
+                problems.append(f"{kind} {name}: unit {unit!r} is not a unit")
             if kind == "parameter" and not unit and name in times:
-                report.problems.append(f"parameter {name} is a time and has no unit: declare it in s")
+                problems.append(f"parameter {name} is a time and has no unit: declare it in s")
     doc = "\n".join(base.__doc__ or "" for base in cls.__mro__ if base not in (Device, Source, Load, object)).strip()
     if not doc:
-        report.problems.append("the class has no docstring: say what it is, and where its equations come from")
+        problems.append("the class has no docstring: say what it is, and where its equations come from")
     elif declared.states and not _SOURCE.search(doc):
-        report.problems.append("the docstring names no source: give the book, paper or standard (with its year) and "
-                               "the numbers of the equations")
-    if len(report.problems) == before:
-        report.passed.append(f"documented: {count} declarations")
+        problems.append("the docstring names no source: give the book, paper or standard (with its year) and the "
+                        "numbers of the equations")
+    if problems:
+        raise Wrong(*problems)
+    return f"documented: {count} declarations"
 
 
 def _events(declared: Declarations) -> list[Guard | Timer]:
@@ -251,34 +220,36 @@ def _flat(values: Any) -> list[Any]:
     return [values]
 
 
-def _values(subject: _Subject, report: Report) -> bool:
-    """Traced equations give what the functions give, each time; False if they could not be called at all."""
-    if not subject.outputs:
-        return False
+def _callable(subject: _Subject) -> str:
+    """The functions take real and complex numbers."""
     try:
-        called, again = (subject.called(subject.point) for _ in range(2))
+        subject.called(subject.point)
         subject.called({s: perturbed(v) for s, v in subject.point.items()})
     except Exception as error:
-        report.problems.append(f"its functions fail on numbers: {type(error).__name__}: {error}")
-        return False
+        raise Wrong(f"its functions fail on numbers: {type(error).__name__}: {error}") from None
+    return ""
+
+
+def _values(subject: _Subject) -> str:
+    """Traced equations give what the functions give, each time."""
+    called, again = (subject.called(subject.point) for _ in range(2))
     other = Trace(subject.shape)
     first = subject.evaluated(subject.trace, subject.outputs)
     second = subject.evaluated(other, subject.traced(other))
-    pure = True
+    problems = []
     for k, name in enumerate(subject.names):
         if not _same(called[k], again[k], 0.0) or not _same(first[k], second[k], numerics.CHECK_AGAIN):
-            report.problems.append(f"{name} is not the same when it is computed twice: a function may depend only on "
-                                   "its arguments")
-            pure = False
+            problems.append(f"{name} is not the same when it is computed twice: a function may depend only on its "
+                            "arguments")
         elif not np.isfinite(called[k]).any():
-            report.problems.append(f"{name} is no number at any of {_POINTS} random points")
+            problems.append(f"{name} is no number at any of {_POINTS} random points")
         elif not _same(first[k], called[k], numerics.CHECK_SAME):
             worst = int(np.nanargmax(np.abs(first[k] - called[k])))
-            report.problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when "
-                                   "called on numbers: it must not look at what kind of thing its arguments are")
-    if pure:
-        report.passed.append(f"pure: {len(subject.names)} expressions are the same whenever they are computed")
-    return True
+            problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when called on "
+                            "numbers: it must not look at what kind of thing its arguments are")
+    if problems:
+        raise Wrong(*problems)
+    return f"pure: {len(subject.names)} expressions are the same whenever they are computed"
 
 
 def _same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
@@ -287,7 +258,7 @@ def _same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.all(np.abs(a - b)[both] <= tolerance * (1 + np.abs(b[both]))))
 
 
-def _derivatives(subject: _Subject, report: Report) -> None:
+def _derivatives(subject: _Subject) -> str:
     """Traced derivatives in every symbol against the complex step of the functions."""
     symbols, names = list(subject.trace.symbols), subject.names
     traced = subject.evaluated(subject.trace, ca.vec(ca.densify(subject.jacobian)))
@@ -300,17 +271,15 @@ def _derivatives(subject: _Subject, report: Report) -> None:
         both = numbers & np.isfinite(by_tracing) & np.isfinite(by_step)
         error = np.where(both, np.abs(by_tracing - by_step) / (1 + np.abs(by_step)), 0.0)
         at = np.unravel_index(int(error.argmax()), error.shape)
-        if error[at] > numerics.CHECK_DERIVATIVE:
-            report.problems.append(f"the derivative of {names[at[0]]} in {'.'.join((*symbol[0], symbol[1]))} is "
-                                   f"{by_tracing[at]:.6g} by its traced equations and {by_step[at]:.6g} by the complex "
-                                   "step of the function")
-            return
+        require(error[at] <= numerics.CHECK_DERIVATIVE,
+                f"the derivative of {names[at[0]]} in {'.'.join((*symbol[0], symbol[1]))} is {by_tracing[at]:.6g} by "
+                f"its traced equations and {by_step[at]:.6g} by the complex step of the function")
         worst = max(worst, float(error[at]))
-    report.passed.append(f"derivatives: {len(names)} expressions in {len(symbols)} symbols agree with the complex step "
-                         f"to {worst:.1g}")
+    return (f"derivatives: {len(names)} expressions in {len(symbols)} symbols agree with the complex step to "
+            f"{worst:.1g}")
 
 
-def _compiled(subject: _Subject, report: Report) -> None:
+def _compiled(subject: _Subject) -> str:
     """The compiled kernels give what the interpreted ones give."""
     symbols = list(subject.trace.symbols.values())
     functions = [vector_function("outputs", symbols, subject.outputs)]
@@ -318,46 +287,45 @@ def _compiled(subject: _Subject, report: Report) -> None:
         functions.append(vector_function("jacobian", symbols, subject.jacobian.nz[:]))
     _, (library,) = load([c_source(functions)])
     if library is INTERPRETER:
-        report.passed.append("no C compiler: compiled kernels not compared with interpreted ones")
-        return
+        return "no C compiler: compiled kernels not compared with interpreted ones"
     Z = np.array([subject.point[s] for s in subject.trace.symbols]).T.ravel().copy()
     gather = np.arange(Z.size, dtype=np.int32).reshape(_POINTS, -1)
     for function in functions:
         batch = Batch(function, gather, np.zeros((_POINTS, function.nnz_out(0)), dtype=np.int32))
         interpreted = batch.values(Z).copy()
         batch.bind(library)
-        if not _same(batch.values(Z), interpreted, numerics.CHECK_COMPILED):
-            report.problems.append("compiled and interpreted equations differ by more than 1e-14")
-            return
-    report.passed.append("compiled kernels: equal to interpreted ones to 1e-14")
+        require(_same(batch.values(Z), interpreted, numerics.CHECK_COMPILED),
+                "compiled and interpreted equations differ by more than 1e-14")
+    return "compiled kernels: equal to interpreted ones to 1e-14"
 
 
-def _targets(subject: _Subject, report: Report) -> None:
+def _targets(subject: _Subject) -> str:
     """What guards and timers refer to exists."""
-    declared, before = subject.cls.declares, len(report.problems)
+    declared, problems = subject.cls.declares, []
     for item in _events(declared):
         try:
             for address in getattr(item, "when", {}):
                 path, name = subject.trace.resolve(address)
                 if kind_of(subject.shape.at(path), name) != "m":
-                    report.problems.append(f"guard {item.name} is watched under {address!r}, which is no mode")
+                    problems.append(f"guard {item.name} is watched under {address!r}, which is no mode")
             subject.trace.actions(item.name)
         except DeviceError as error:
-            report.problems.append(str(error))
-    if len(report.problems) == before and (declared.guards or declared.timers):
-        report.passed.append(f"events: {len(declared.guards)} guards and {len(declared.timers)} timers refer to what "
-                             "is there")
+            problems.append(str(error))
+    if problems:
+        raise Wrong(*problems)
+    guards, timers = len(declared.guards), len(declared.timers)
+    return f"events: {guards} guards and {timers} timers refer to what is there" if guards or timers else ""
 
 
 # ---------------------------------------------------------------- starting and resting
 
 
-def _start(subject: _Subject, report: Report) -> None:
+def _start(subject: _Subject) -> str:
     """``start`` gives names that exist, to each instance what it gives it alone."""
     cls, declared = subject.cls, subject.cls.declares
-    function = cls.function("start")
+    function, problems = cls.function("start"), []
     if function is None:
-        return
+        return ""
 
     def call(members: slice) -> dict[str, Any]:
         P, Q = np.linspace(0.2, 0.6, _POINTS)[members], np.linspace(-0.1, 0.2, _POINTS)[members]
@@ -369,22 +337,24 @@ def _start(subject: _Subject, report: Report) -> None:
         together = call(slice(None))
         alone = [call(slice(k, k + 1)) for k in range(_POINTS)]
     except Exception as error:
-        report.problems.append(f"start() fails: {type(error).__name__}: {error}")
-        return
+        raise Wrong(f"start() fails: {type(error).__name__}: {error}") from None
     unknown = sorted(set(together) - {*declared.variables(), *declared.setpoints, *declared.inputs})
     if unknown:
-        report.problems.append(f"start() gives {', '.join(unknown)}: not a state, algebraic, set-point or input")
+        problems.append(f"start() gives {', '.join(unknown)}: not a state, algebraic, set-point or input")
     for name, value in together.items():
         value = np.broadcast_to(np.asarray(value), (_POINTS,))
         single = np.array([np.asarray(one[name]).ravel()[0] for one in alone])
         if np.iscomplexobj(value):
-            report.problems.append(f"start() gives a complex {name}")
+            problems.append(f"start() gives a complex {name}")
         elif not _same(value, single, numerics.CHECK_SAME):
-            report.problems.append(f"start() gives {name} of one instance from the data of another: it is called on "
-                                   "arrays, one entry an instance")
+            problems.append(f"start() gives {name} of one instance from the data of another: it is called on arrays, "
+                            "one entry an instance")
+    if problems:
+        raise Wrong(*problems)
+    return ""
 
 
-def _count(subject: _Subject, report: Report) -> bool:
+def _count(subject: _Subject) -> str:
     """Set-points to be found against conditions to find them by."""
     shapes = [(path, s.cls, s.cls.declares) for path, s in subject.shape.walk() if not issubclass(s.cls, Node)]
     driven = set()
@@ -397,22 +367,17 @@ def _count(subject: _Subject, report: Report) -> bool:
             if getattr(item, "equals", None) is None and getattr(item, "default", None) is None
             and (path, name) not in driven]
     needed = 2 * sum(cls.regulates for _, cls, _ in shapes)
-    if len(free) == needed:
-        report.passed.append(f"set-points: {len(free)} to be found ({', '.join(free)}), for active and reactive power"
-                             if free else "set-points: none to be found")
-        return True
     names = f"{len(free)} ({', '.join(free)})" if free else "none"
     by = "active and reactive power" if needed else "nothing: it does not regulate"
-    if len(free) > needed:
-        report.problems.append(f"{len(free) - needed} set-points too many: it has {names} to be found, by {by}; give "
-                               "`equals` to a set-point, a default to an input, or take one away")
-    else:
-        report.problems.append(f"{needed - len(free)} set-points too few: it has {names} to be found, by {by}; declare "
-                               "what its controls are set to as Setpoint or Input")
-    return False
+    require(len(free) <= needed, f"{len(free) - needed} set-points too many: it has {names} to be found, by {by}; give "
+                                 "`equals` to a set-point, a default to an input, or take one away")
+    require(len(free) >= needed, f"{needed - len(free)} set-points too few: it has {names} to be found, by {by}; "
+                                 "declare what its controls are set to as Setpoint or Input")
+    return (f"set-points: {len(free)} to be found ({', '.join(free)}), for active and reactive power" if free
+            else "set-points: none to be found")
 
 
-def _equilibrium(subject: _Subject, report: Report, rng: np.random.Generator) -> None:
+def _equilibrium(subject: _Subject, rng: np.random.Generator) -> str:
     """At rest at the operating point of a small grid; and three instances in any order give the same."""
     trouble = ""
     for _ in range(_DRAWS):
@@ -423,19 +388,17 @@ def _equilibrium(subject: _Subject, report: Report, rng: np.random.Generator) ->
             trouble = trouble or f"it does not initialise: {error}"
             continue
         except Exception as error:
-            report.problems.append(f"it does not initialise: {type(error).__name__}: {error}")
-            return
+            raise Wrong(f"it does not initialise: {type(error).__name__}: {error}") from None
         assert system.operating_point is not None
         residual = system.operating_point.residual
         if residual <= numerics.CHECK_REST:
-            report.passed.append(f"at rest in a small grid: max |F| = {residual:.1g}")
-            _permutation(system, build(case_of(subject.shape, draws, (2, 0, 1))), report)
-            return
+            _permutation(system, build(case_of(subject.shape, draws, (2, 0, 1))))
+            return f"at rest in a small grid: max |F| = {residual:.1g}; three instances in another order give the same"
         trouble = trouble or f"it does not rest at the operating point: max |F| = {residual:.3g}"
-    report.problems.append(f"{trouble} (of {_DRAWS} random sets of parameters, none did better)")
+    raise Wrong(f"{trouble} (of {_DRAWS} random sets of parameters, none did better)")
 
 
-def _permutation(system: Equilibrium, other: Equilibrium, report: Report) -> None:
+def _permutation(system: Equilibrium, other: Equilibrium) -> None:
     """The same instances in another order: the same numbers under the same names."""
     place = {name: k for k, name in enumerate(other.variables)}
     order = np.array([place[name] for name in system.variables])
@@ -445,8 +408,5 @@ def _permutation(system: Equilibrium, other: Equilibrium, report: Report) -> Non
     for what, mine, theirs, tolerance in (
             ("the operating point depends", system.Z0[: system.n], other.Z0[order], numerics.CHECK_ORDER_START),
             ("the equations depend", system.rhs(Z), other.rhs(Y)[order], numerics.CHECK_ORDER)):
-        if not _same(mine, theirs, tolerance):
-            worst = system.variables[int(np.argmax(np.abs(mine - theirs)))]
-            report.problems.append(f"{what} on the order of the instances: {'.'.join(worst)}")
-            return
-    report.passed.append("instances: three of them in another order give the same")
+        worst = system.variables[int(np.argmax(np.abs(mine - theirs)))]
+        require(_same(mine, theirs, tolerance), f"{what} on the order of the instances: {'.'.join(worst)}")

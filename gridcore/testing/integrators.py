@@ -21,7 +21,7 @@ from ..registry import Integrator, registered
 from ..results import Run
 from ..sensitivity import Integral, Replay, Terminal, adjoint, differences
 from ..tape import GRID, SEGMENT, Step
-from .doctor import Report
+from .report import Report, require
 
 T_END, STEP = 1.5, 0.02
 WRT = ["fading.k", "fading.x0", "fading.level", "fading.kick", "fading.low", "fading.wait", "fading.at"]
@@ -106,22 +106,8 @@ def check_integrator(make: Callable[..., Stepper], *, order: float | None = None
         case.add(Record("Fading", {"id": "fading"}))
         problem = _Problem(build(case), name, options, order)
         for what, check in _CHECKS.items():
-            try:
-                report.passed.append(f"{what}: {check(problem)}")
-            except _Wrong as wrong:
-                report.problems.append(f"{what}: {wrong}")
-            except Exception as error:
-                report.problems.append(f"{what}: {type(error).__name__}: {error}")
+            report.check(check, problem, label=what)
     return report
-
-
-class _Wrong(Exception):
-    """What is wrong, in words."""
-
-
-def _require(holds: Any, otherwise: str) -> None:
-    if not holds:
-        raise _Wrong(otherwise)
 
 
 @dataclass
@@ -150,19 +136,19 @@ class _Problem:
 def _is_a_stepper(problem: _Problem) -> str:
     stepper = problem.stepper()
     for attribute, kind in (("name", str), ("order", (int, float))):
-        _require(isinstance(getattr(stepper, attribute, None), kind), f"the class says no {attribute}")
-    _require(stepper.name == problem.name, f"its name is {stepper.name!r}")
+        require(isinstance(getattr(stepper, attribute, None), kind), f"the class says no {attribute}")
+    require(stepper.name == problem.name, f"its name is {stepper.name!r}")
     return f"order {stepper.order}, weight {stepper.end_weight:g} of the end of a step in integrals"
 
 
 def _arrives(problem: _Problem) -> str:
     run = problem.run()
-    _require(run.t[-1] == T_END, f"the run ends at {run.t[-1]:.6g} s, not at {T_END} s")
+    require(run.t[-1] == T_END, f"the run ends at {run.t[-1]:.6g} s, not at {T_END} s")
     found, expected = [event.item for event in run.events], ["falls", "changes", "lags", "lags"]
-    _require(found == expected, f"events {', '.join(found) or 'none'} in place of {', '.join(expected)}")
+    require(found == expected, f"events {', '.join(found) or 'none'} in place of {', '.join(expected)}")
     tolerance = _SOLVED if problem.stepper().exact_ends else 1e-3
     worst = float(np.abs(run["fading", "y"] - run["fading", "k"] * run["fading", "x"]).max())
-    _require(worst <= tolerance, f"algebraic equations are off by {worst:.1e} at the points of the run")
+    require(worst <= tolerance, f"algebraic equations are off by {worst:.1e} at the points of the run")
     return f"{len(run.t)} points, {len(run.events)} events; algebraic equations off by {worst:.0e} at most"
 
 
@@ -179,7 +165,7 @@ def _converges(problem: _Problem) -> str:
     if fine < 1e-12:
         return f"exact: an error of {fine:.0e}"
     found = math.log(coarse / fine, _HALVED)
-    _require(found >= expected - _SHORT, f"{found:.2f} in place of {expected:g}, through events: errors {coarse:.1e} "
+    require(found >= expected - _SHORT, f"{found:.2f} in place of {expected:g}, through events: errors {coarse:.1e} "
                                          f"and {fine:.1e} at steps of {STEP:g} s and a {_HALVED}th of that")
     return f"{found:.2f} through events; an error of {fine:.0e} at {STEP / _HALVED:g} s"
 
@@ -190,12 +176,12 @@ def _within_a_step(problem: _Problem) -> str:
     stepper.advance(0.0, STEP)
     stepper.state_at(part)
     found = ws.X.copy()
-    _require(ws.Z[-1] == part, "state_at(t) leaves another time than t in ws.Z[-1]")
+    require(ws.Z[-1] == part, "state_at(t) leaves another time than t in ws.Z[-1]")
     ws = problem.restart(other, problem.system.workspace())
     if other.advance(0.0, part).t < part:
         return "not examined: its steps are its own"
     worst = float(np.abs(ws.X - found).max())
-    _require(worst <= (_SOLVED if stepper.exact_ends else 1e-3),
+    require(worst <= (_SOLVED if stepper.exact_ends else 1e-3),
              f"state_at(t) is not where advance to t leads: off by {worst:.1e}")
     return f"ends of steps can be moved; off by {worst:.0e}"
 
@@ -212,12 +198,12 @@ def _restarts(problem: _Problem) -> str:
     for number in range(2):
         for each in (stepper, fresh):
             each.advance(number * STEP, (number + 1) * STEP)
-        _require(np.array_equal(ws.X, other.X),
+        require(np.array_equal(ws.X, other.X),
                  f"step {number + 1} after a restart depends on what was before it, by "
                  f"{np.abs(ws.X - other.X).max():.1e}: a stepper with one_step = True forgets everything")
     step = T_END / (6 * SEGMENT)
     whole, light = problem.run(step), problem.run(step, checkpoint=8 * problem.system.n * 5 * SEGMENT)
-    _require(np.array_equal(whole.X, light.X), "a run that is recomputed from checkpoints is another")
+    require(np.array_equal(whole.X, light.X), "a run that is recomputed from checkpoints is another")
     return "nothing is left of what was before; recomputed from checkpoints a run is the same to the last bit"
 
 
@@ -239,7 +225,7 @@ def _transposed(problem: _Problem) -> str:
         back = bX @ dX.T + aP @ dP.T + sum(np.outer(b, d) for b, d in zip(bT, dT))
         size = np.linalg.norm(aX, axis=1)[:, None] * np.linalg.norm(out, axis=1) + np.abs(back)
         worst = max(worst, float((np.abs(aX @ out.T - back) / size).max()))
-    _require(worst <= _TRANSPOSED, f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")
+    require(worst <= _TRANSPOSED, f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")
     return f"of the tangent to {worst:.0e}"
 
 
@@ -251,7 +237,7 @@ def _derived(problem: _Problem) -> str:
     found, expected = adjoint(run, objectives, WRT).values, differences(run, objectives, WRT).values
     error = np.abs(found - expected) / np.abs(expected).max(axis=1, keepdims=True)
     row, column = np.unravel_index(int(error.argmax()), error.shape)
-    _require(error[row, column] <= _DERIVED,
+    require(error[row, column] <= _DERIVED,
              f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "
              f"by differences {expected[row, column]:.8g}")
     return f"the adjoint is that of differences to {error.max():.0e}, through events, delays and resets"

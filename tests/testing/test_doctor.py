@@ -32,7 +32,7 @@ def found(cls, words, others=0):
     assert not report.ok
     assert any(words in line for line in report.problems), str(report)
     assert len(report.problems) <= 1 + others, str(report)
-    assert f"wrong: {report.problems[0]}" in report.lines
+    assert f"wrong: {report.problems[0]}" in str(report)
     return report
 
 

@@ -10,10 +10,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
-from gridcore.integrate import Advance, Stepper, Theta, ThetaOperator
+from gridcore.integrate import Advance, Stepper
 from gridcore.registry import integrators, registered
 from gridcore.testing import check_integrator
 from gridcore.testing.integrators import STEP, T_END, Fading, solution
+from gridcore_theta import Theta, ThetaOperator
 from gridcore_trbdf2.stepper import TrBdf2
 
 EVERY = ("stepper", "run", "order", "state within a step", "restart", "transpose", "derivatives")
