@@ -34,5 +34,5 @@ def _hook(register: Register) -> None:
     """What every hook is called with."""
 
 
-SPECIFICATIONS = type("SPECIFICATIONS", (), dict.fromkeys(HOOKS, _hook))
-"""The hooks as pluggy takes them."""
+SPECIFICATIONS = type("SPECIFICATIONS", (), {"__doc__": "The hooks as pluggy takes them.",
+                                             **dict.fromkeys(HOOKS, _hook)})

@@ -9,18 +9,17 @@ over 1e-40, is the derivative (W. Squire, G. Trapp, SIAM Review 40, 1998). Decis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from equations import TINY, Equations, Group, Happened, address, polish, solve
+from oracle_results import Results
 from rules import ThetaRule, TrBdf2Rule
 from scipy.optimize import brentq
 
 from gridcore.case import Case
 from gridcore.contract import Guard
-from gridcore.sensitivity import Integral, Objective, Sampled, Terminal
 
 GRID, LOCATED = 0, -1  # clocks
 MERGE = 1e-9  # times closer than this part of a step are one
@@ -47,7 +46,7 @@ class Row:
 Trigger = tuple[Group, int, str, dict, Row | None]
 
 
-class Oracle:
+class Oracle(Results):
     """One run on complex numbers.
 
     Parameters
@@ -457,48 +456,3 @@ class Oracle:
                 self._advance(end)
             if self.clock != GRID:  # from an event to the point of the grid that it falls on
                 self._move_on(end, GRID)
-
-    # ------------------------------------------------------------ results
-
-    @property
-    def X(self) -> np.ndarray:
-        """(points, n) the trajectory."""
-        return np.array([Z[: self.e.n, 0].real for Z, _ in self.points])
-
-    def signal(self, function: Callable[[Any], Any]) -> np.ndarray:
-        """(points, columns) complex: a function of named quantities along the run."""
-        e, keep = self.e, self.e.mode
-        out = []
-        for (Z, e.mode), t in zip(self.points, self.t):
-            class Named:
-                def __getitem__(_, key: tuple[str, str]) -> np.ndarray:
-                    device, name = key
-                    group = next(g for g in e.groups if device in g.members)
-                    return e.scope(group, Z, t, group.members.index(device)).value((), name)[0]  # noqa: B023
-
-            out.append(np.broadcast_to(function(Named()), t.shape))
-        e.mode = keep
-        return np.array(out)
-
-    def values(self, objectives: Sequence[Objective]) -> np.ndarray:
-        """(objectives, columns) complex."""
-        return np.array([sum(factor * self._term(term) for factor, term in o.terms()) for o in objectives])
-
-    def _term(self, term: Any) -> np.ndarray:
-        r = self.signal(term.function)
-        if isinstance(term, Terminal):
-            return r[-1]
-        if isinstance(term, Integral):
-            weight = self.rule.end_weight
-            return sum((self.t[k + 1] - self.t[k]) * ((1 - weight) * r[k] + weight * r[k + 1])
-                       for k in self.steps)
-        assert isinstance(term, Sampled)
-        total = np.zeros(r.shape[1], dtype=complex)
-        data, weights = (np.broadcast_to(np.asarray(v, dtype=float), np.shape(term.times))
-                         for v in (term.data, term.factors))
-        for time, value, weight in zip(term.times, data, weights):
-            k = next(k for k in self.steps if self.t[k + 1][0].real >= time and
-                     (self.t[k + 1] - self.t[k])[0].real > 0)
-            s = (time - self.t[k]) / (self.t[k + 1] - self.t[k])
-            total += weight * ((1 - s) * r[k] + s * r[k + 1] - value) ** 2
-        return total
