@@ -2,7 +2,7 @@
 # Sets gridcore up beside its source, in .venv, and uses it:
 #
 #     ./setup.sh run       set up, then the main job: a fault study of the 9-bus system
-#     ./setup.sh test      set up, then the tests
+#     ./setup.sh test      set up, then the tests but for the slow ones (-m "" for all)
 #     ./setup.sh ida       set up the IDA integrator only (scikits.odes on the SUNDIALS found here)
 #     ./setup.sh           set up only
 #
@@ -128,6 +128,6 @@ if ! set_up_ida; then
 fi
 case $what in
     run) exec $VENV/bin/gridcore run wscc9 --plot "$@" ;;
-    test) exec $VENV/bin/python -m pytest "$@" ;;
+    test) exec $VENV/bin/python -m pytest -n auto --dist worksteal -m "not slow" "$@" ;;
     *) say "done: $VENV/bin/gridcore" ;;
 esac

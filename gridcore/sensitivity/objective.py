@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..contract import Path, Scope
 from ..equations import BASE, numpy_on_symbols
-from ..errors import CaseError
+from ..errors import CaseError, GridcoreError
 from ..kept import KeptFor
 from .quadrature import Points, Sampling, Taken
 from .same_function import fingerprint
@@ -255,6 +255,11 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     moving : bool
         Whether a point moves with its clock, so that derivatives in its state follow it along the
         trajectory; otherwise they are those at a fixed time, and only the bounds of integrals move.
+
+    Raises
+    ------
+    CaseError
+        If a value or a derivative is not finite: with the objective, the quantity and the time.
     """
     values, clocks = np.zeros(len(objectives)), dict[int, np.ndarray]()
     none = np.zeros(0, dtype=int)
@@ -270,20 +275,40 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     if pointwise:
         traced = trace(run, [o.function for _, _, o in pointwise])
         weights, points = np.zeros_like(traced.values), Points(run, moving)
-        for place, (owner, factor, o) in enumerate(pointwise):
-            taken = o.take(points, traced.values[:, place])
-            weights[:, place] = factor * taken.weight
-            add(owner, factor, taken.value, taken.clocks)
-        owners = np.array([owner for owner, *_ in pointwise])
-        blocks.append((owners[traced.row], traced.at, weights[:, traced.row] * traced.gradients))
+        with np.errstate(invalid="ignore"):  # what is not finite is refused below
+            for place, (owner, factor, o) in enumerate(pointwise):
+                taken = o.take(points, traced.values[:, place])
+                weights[:, place] = factor * taken.weight
+                add(owner, factor, taken.value, taken.clocks)
+        owners, used = np.array([owner for owner, *_ in pointwise]), weights[:, traced.row]
+        _need_finite(run, objectives, owners, np.where(weights != 0.0, traced.values, 0.0), "its value")
+        parts = np.zeros_like(used)  # where a weight is zero, it does not matter what it weighs
+        np.multiply(used, traced.gradients, out=parts, where=used != 0.0)
+        blocks.append((owners[traced.row], traced.at, parts))
     for owner, factor, simple in terms:
         if not isinstance(simple, Pointwise):
             partials = simple.weights(run)
             add(owner, factor, simple.value(run), simple.clocks(run, moving).items())
             blocks.append((np.full(len(partials.at), owner), partials.at, factor * partials.points))
     rows, ats, gradients = zip(*blocks)
-    return Evaluation(values, np.concatenate(rows), np.concatenate(ats), np.concatenate(gradients, axis=1),
-                   list(clocks.items()))
+    found = Evaluation(values, np.concatenate(rows), np.concatenate(ats), np.concatenate(gradients, axis=1),
+                       list(clocks.items()))
+    _need_finite(run, objectives, found.row, found.points, "its derivative in {}", found.at)
+    _need_finite(run, objectives, np.arange(len(values)), values[None], "its value")
+    return found
+
+
+def _need_finite(run: Run, objectives: Sequence[Objective], owners: np.ndarray, numbers: np.ndarray, what: str,
+                 at: np.ndarray | None = None) -> None:
+    """Refuse (points, entries) numbers of objectives, by entry, that are not finite."""
+    if np.isfinite(numbers).all():
+        return
+    k, entry = (int(place[0]) for place in np.nonzero(~np.isfinite(numbers)))
+    owner = int(owners[entry])
+    name = objectives[owner].name or f"objective {owner + 1}"
+    quantity = run.system.layout.label(int(at[entry])) if at is not None else ""
+    when = f" at {run.t[k]:.9g} s" if len(numbers) == len(run.t) else ""
+    raise CaseError(f"{name}: {what.format(quantity)} is {numbers[k, entry]}{when}")
 
 
 class _Quantities:
@@ -311,6 +336,31 @@ class _Quantities:
     def _symbol(self, at: int) -> ca.SX:
         """What stands for an entry of Z."""
         return self.symbols.setdefault(at, ca.SX.sym(f"z{at}"))
+
+
+def _output(function: Function, quantities: _Quantities) -> ca.SX:
+    """What a function is of symbols; its errors in words."""
+    try:
+        output = ca.SX(function(quantities))
+    except (GridcoreError, KeyError):
+        raise
+    except Exception as error:
+        raise CaseError(f"{_named(function)} does not work on symbols; write it with numpy and one number as result: "
+                        f"np.where for if, np.maximum for max, np.sin for math.sin "
+                        f"({str(error).splitlines()[0] if str(error) else type(error).__name__})") from error
+    if output.shape != (1, 1):
+        raise CaseError(f"{_named(function)} gives {output.numel()} values: it gives one")
+    constants = ca.Function("constants", [ca.vertcat(*quantities.symbols.values())], [output])
+    if any(constants.instruction_id(k) == ca.OP_CONST and np.isnan(constants.instruction_constant(k))
+           for k in range(constants.n_instructions())):
+        raise CaseError(f"{_named(function)} takes a quantity for a number (float, math.sin ...), or has nan in it: "
+                        "use numpy's functions")
+    return output
+
+
+def _named(function: Function) -> str:
+    code = getattr(function, "__code__", None)
+    return "the function of an objective" + (f", line {code.co_firstlineno} of {code.co_filename}," if code else "")
 
 
 @dataclass
@@ -342,7 +392,7 @@ def joint_function(system: Equilibrium, functions: Sequence[Function]) -> Joint:
     def traced() -> Joint:
         quantities = _Quantities(system)
         with numpy_on_symbols():
-            outputs = ca.vertcat(*(ca.SX(function(quantities)) for function in functions))
+            outputs = ca.vertcat(*(_output(function, quantities) for function in functions))
         z = ca.vertcat(*quantities.symbols.values())
         jacobian = ca.jacobian(outputs, z)
         row, column = (np.array(part, dtype=int) for part in jacobian.sparsity().get_triplet())

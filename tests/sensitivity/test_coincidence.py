@@ -211,7 +211,8 @@ def test_a_time_that_is_another_events_follows_it():
 
 
 @pytest.mark.parametrize(("before", "after", "words"), [
-    ("fault.clear", 0.2, r"trip\.t is fault\.clear in the case"), (0.2, "fault.clear", r"trip\.t is a number in the case")])
+    ("fault.clear", 0.2, r"trip\.t is fault\.clear in the case"),
+    (0.2, "fault.clear", r"trip\.t is a number in the case")])
 def test_what_a_time_is_stays(before, after, words):
     case = cleared_and_opened()
     case.set("trip.t", before)

@@ -26,7 +26,7 @@ def test_values_are_those_of_linear_interpolation(run):
 
 
 def test_at_an_instant_of_switching_it_is_the_value_before(run):
-    first, second = np.flatnonzero(run.t == 0.1)
+    first, second, _ = np.flatnonzero(run.t == 0.1)
     Vm = run["BUS7", "Vm"]
     assert Sampling.of(run, [0.1]).values(Vm)[0] == Vm[first] != Vm[second]
 
