@@ -174,9 +174,10 @@ class Layout:
                 return f"{self.instances[number].id}.{names[column - self._starts[number, table]]}"
         return next((f"{BASE}.{name}" for name, at in self.globals.items() if at == column), f"entry {column}")
 
-    def dependants(self, number: int) -> list[int]:
-        """Instances that hang on instance `number`, directly or not (not counting nodes)."""
-        return [self.number[id] for id in self.network.dependants(self.instances[number].id)]
+    def set_status(self, Z: np.ndarray, device: str, status: float) -> None:
+        """Put a device into or out of service in Z, and all that hang on it."""
+        for id in (device, *self.network.dependants(device)):
+            Z[self.address(f"{id}.status")] = status
 
     def _group(self) -> list[Group]:
         shapes: dict[int, Shape] = {}

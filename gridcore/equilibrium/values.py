@@ -27,9 +27,9 @@ def parameters(system: System, case: Case, instances: Sequence[Instance]) -> np.
         values |= {name: mode.initial for name, mode in declared.modes.items()}
         for name, value in values.items():
             Z[layout.of_group(group, name)] = value
-    for i in (i for i, instance in enumerate(instances) if not instance.in_service):
-        for j in (i, *layout.dependants(i)):
-            Z[layout.address(f"{layout.instances[j].id}.status")] = 0.0
+    for instance in instances:
+        if not instance.in_service:
+            layout.set_status(Z, instance.id, 0.0)
     for driver, replaced in layout.replaced():  # a ramp begins at the parameter that it replaces
         Z[driver] = Z[replaced]
     Z[layout.globals["omega_b"]] = 2 * math.pi * float(case.frequency)

@@ -171,13 +171,12 @@ class Switching:
             touched |= {int(at) for at in targets[Z[targets] != new] if at in self._status}
             Z[targets] = new
         for at in touched:
-            for below in self.layout.dependants(self._status[at]):
-                Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
+            self.layout.set_status(Z, self._status[at], Z[at])
         if touched:
             self.islands.settle(Z)
 
     @functools.cached_property
-    def _status(self) -> dict[int, int]:
+    def _status(self) -> dict[int, str]:
         """Where in Z the status of an instance is, and whose it is."""
-        return {int(at): int(i) for g in self.layout.groups
+        return {int(at): self.layout.instances[i].id for g in self.layout.groups
                 for i, at in zip(g.members, self.layout.of_group(g, "status"), strict=True)}
