@@ -17,12 +17,13 @@ from ..contract import GLOBALS, Device, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError
 from ..network import Network
 from ..suggest import suggest
+from .trace import Trace
 
 # What the whole system has in common is addressed as if it were a device: base.omega_b, base.base_mva.
 BASE = "base"
 
 
-@dataclass
+@dataclass(eq=False)
 class Group:
     """All instances of one shape, with the instance numbers at the end of every path."""
 
@@ -32,6 +33,11 @@ class Group:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    @functools.cached_property
+    def trace(self) -> Trace:
+        """The equations of the shape."""
+        return Trace(self.shape)
 
 
 class Layout:
@@ -72,7 +78,7 @@ class Layout:
         self.source = np.arange(self.size, dtype=np.int32)
         self.driven: dict[int, str] = {}
         self._replaced: dict[tuple[int, str], tuple[int, int]] = {}  # (device, reference): driving variable, replaced
-        self._gathered: dict[tuple[int, Path, str], np.ndarray] = {}
+        self._gathered: dict[tuple[Group, Path, str], np.ndarray] = {}
         self._connect()
 
     def index(self, members: int | np.ndarray, cls: type[Device], name: str) -> np.ndarray:
@@ -93,7 +99,7 @@ class Layout:
 
     def gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""
-        key = (id(group), path, name)
+        key = (group, path, name)
         if key not in self._gathered:
             self._gathered[key] = self._gather(group, path, name)
         return self._gathered[key]

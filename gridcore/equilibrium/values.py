@@ -55,8 +55,8 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
     layout = system.layout
     mask = np.zeros(system.n, dtype=bool)
     limited, zero = [np.zeros((0, 3), dtype=int)], []
-    for group, trace in zip(layout.groups, system.traces, strict=True):
-        cls = group.shape.cls
+    for group in layout.groups:
+        cls, trace = group.shape.cls, group.trace
         for name, state in cls.declares.states.items():
             at = layout.of_group(group, name)
             mask[at] = True
@@ -64,7 +64,7 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
                 T = trace.quantity(state.T)
                 if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(T)):
                     raise DeviceError(f"{cls.__name__}: T={state.T!r} depends on more than parameters")
-                function, gather = function_of("T", layout, group, trace, T)
+                function, gather = function_of("T", layout, group, T)
                 values = Batch(function, gather, np.zeros((len(group), 1))).values(Z)[:, 0]
                 mask[at] = values > 0
                 zero += gather[values == 0].ravel().tolist()

@@ -189,7 +189,7 @@ def read_by(system: Equilibrium, group: Group, trace: Trace, members: list[int],
     cls = group.shape.cls
     if name in cls.declares.variables():
         return system.layout.index(group.members[members], cls, name)[:, None]
-    return function_of("quantity", system.layout, group, trace, trace.quantity(name))[1][members]
+    return function_of("quantity", system.layout, group, trace.quantity(name))[1][members]
 
 
 def kept(run: Run, devices: Sequence[str], name: str) -> np.ndarray:
@@ -230,7 +230,7 @@ def _of_group(run: Run | Stretch, group: Group, trace: Trace, members: list[int]
     cls = group.shape.cls
     if name in cls.declares.variables():
         return run.read(run.system.layout.index(group.members[members], cls, name))
-    function, gather = function_of("quantity", run.system.layout, group, trace, trace.quantity(name))
+    function, gather = function_of("quantity", run.system.layout, group, trace.quantity(name))
     out = np.empty((len(run.t), len(members)))
     step = max(1, _CHUNK // len(run.t))
     for first in range(0, len(members), step):
