@@ -17,12 +17,13 @@ from ..contract import GLOBALS, Device, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError
 from ..network import Network
 from ..suggest import suggest
+from .trace import Trace
 
 # What the whole system has in common is addressed as if it were a device: base.omega_b, base.base_mva.
 BASE = "base"
 
 
-@dataclass
+@dataclass(eq=False)
 class Group:
     """All instances of one shape, with the instance numbers at the end of every path."""
 
@@ -32,6 +33,11 @@ class Group:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    @functools.cached_property
+    def trace(self) -> Trace:
+        """The equations of the shape."""
+        return Trace(self.shape)
 
 
 class Layout:
@@ -75,7 +81,7 @@ class Layout:
         self.driven: dict[int, str] = {}
         self.shared: dict[int, int] = {}
         self._replaced: dict[tuple[int, str], tuple[int, int]] = {}  # (device, reference): driving variable, replaced
-        self._gathered: dict[tuple[int, Path, str], np.ndarray] = {}
+        self._gathered: dict[tuple[Group, Path, str], np.ndarray] = {}
         self._connect()
 
     def index(self, members: int | np.ndarray, cls: type[Device], name: str) -> np.ndarray:
@@ -96,7 +102,7 @@ class Layout:
 
     def gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""
-        key = (id(group), path, name)
+        key = (group, path, name)
         if key not in self._gathered:
             self._gathered[key] = self._gather(group, path, name)
         return self._gathered[key]
@@ -177,9 +183,10 @@ class Layout:
                 return f"{self.instances[number].id}.{names[column - self._starts[number, table]]}"
         return next((f"{BASE}.{name}" for name, at in self.globals.items() if at == column), f"entry {column}")
 
-    def dependants(self, number: int) -> list[int]:
-        """Instances that hang on instance `number`, directly or not (not counting nodes)."""
-        return [self.number[id] for id in self.network.dependants(self.instances[number].id)]
+    def set_status(self, Z: np.ndarray, device: str, status: float) -> None:
+        """Put a device into or out of service in Z, and all that hang on it."""
+        for id in (device, *self.network.dependants(device)):
+            Z[self.address(f"{id}.status")] = status
 
     def _group(self) -> list[Group]:
         shapes: dict[int, Shape] = {}

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 from .kernel import Batch, Batches, vector_function
 from .layout import Group, Layout
-from .trace import Trace
 
 
 @dataclass
@@ -32,17 +31,17 @@ class Entries:
     constant: bool
 
 
-def function_of(name: str, layout: Layout, group: Group, trace: Trace,
+def function_of(name: str, layout: Layout, group: Group,
                 outputs: ca.SX | Sequence[ca.SX]) -> tuple[ca.Function, np.ndarray]:
     """The outputs as a function of the symbols that they read, and where those are in Z, (count, n_symbols)."""
-    values = outputs if isinstance(outputs, ca.SX) else ca.vertcat(*outputs)
+    values, trace = outputs if isinstance(outputs, ca.SX) else ca.vertcat(*outputs), group.trace
     symbols = {key: trace.symbols[key] for key in trace.symbols_of(values)}
     columns = [layout.gather(group, *key) for key in symbols]
     gather = np.stack(columns, axis=1) if columns else np.zeros((len(group), 0), dtype=np.int32)
     return vector_function(name, list(symbols.values()), values), gather
 
 
-def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequence[ca.SX], rows: np.ndarray,
+def entries(name: str, layout: Layout, group: Group, outputs: Sequence[ca.SX], rows: np.ndarray,
             column_of: np.ndarray) -> Entries | None:
     """Derivatives of `outputs` in the symbols that `column_of` maps to columns; None without any.
 
@@ -53,6 +52,7 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
     column_of : (size of Z,) array
         Column of each entry of Z, -1 for those that are none.
     """
+    trace = group.trace
     columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols} if len(outputs) else {}
     derived = [key for key, column in columns.items() if (column >= 0).any()]
     if not derived:
@@ -64,7 +64,7 @@ def entries(name: str, layout: Layout, group: Group, trace: Trace, outputs: Sequ
     r, c = (np.array(part) for part in jacobian.sparsity().get_triplet())
     moving = {trace.symbols[key].element_hash() for key in trace.symbols if key in derived or trace.kind(key) == "t"}
     nonzeros = jacobian.nz[:]
-    function, gather = function_of(name, layout, group, trace, nonzeros)
+    function, gather = function_of(name, layout, group, nonzeros)
     places = np.stack([columns[key] for key in derived], axis=1)
     return Entries(function, gather, rows[:, r], places[:, c],
                    moving.isdisjoint(symbol.element_hash() for symbol in ca.symvar(nonzeros)))

@@ -82,14 +82,14 @@ class Dispatch:
         system, layout, parts = self.system, self.system.layout, []
         row_of = np.full(layout.size, -1)
         row_of[self.at["Vr"]], row_of[self.at["Vi"]] = 2 * np.arange(len(self.numbers)) + [[0], [1]]
-        for k, (group, trace) in enumerate(zip(layout.groups, system.traces, strict=True)):
-            cls = group.shape.cls
+        for group in layout.groups:
+            cls, trace = group.shape.cls, group.trace
             at_bus = {(port,) for port in cls.bus_ports()}
             if not any(path in at_bus for (path, _), _ in trace.rows) or trace.scheduled is not None:
                 continue
             if cls.declares.variables():
                 raise _not_passive(cls)
-            part = system.row_entries(k, "passive", column_of)
+            part = system.row_entries(group, "passive", column_of)
             if part is not None:
                 part.rows = row_of[part.rows]
                 parts.append((cls, part))
@@ -97,17 +97,16 @@ class Dispatch:
 
     def scheduled_entries(self, column_of: np.ndarray) -> list[Entries | None]:
         """Derivatives of the scheduled powers; rows 2k and 2k + 1 are P and Q of bus k."""
-        return [entries("scheduled", self.system.layout, group, trace, trace.scheduled,
+        return [entries("scheduled", self.system.layout, group, group.trace.scheduled,
                         2 * self._buses_of(group)[:, None] + [0, 1], column_of)
-                for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True)
-                if trace.scheduled is not None]
+                for group in self.system.layout.groups if group.trace.scheduled is not None]
 
     def scheduled(self) -> np.ndarray:
         """(buses,) complex power that devices inject, before the power flow decides on slack and PV."""
         S = np.zeros(len(self.numbers), dtype=complex)
-        for group, trace in zip(self.system.layout.groups, self.system.traces, strict=True):
-            if trace.scheduled is not None:
-                function = function_of("scheduled", self.system.layout, group, trace, trace.scheduled)
+        for group in self.system.layout.groups:
+            if group.trace.scheduled is not None:
+                function = function_of("scheduled", self.system.layout, group, group.trace.scheduled)
                 values = Batch(*function, np.zeros((len(group), 2))).values(self.Z)
                 np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
         return S

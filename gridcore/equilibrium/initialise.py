@@ -57,7 +57,7 @@ class Initialisation:
         # The equations beyond F take the rows of the set-points that are to be found.
         self._free = n + np.flatnonzero(~self._fixed[n:])
         self._taken = 0
-        self._extra = [self._extra_rows(k, Z) for k in range(len(system.traces))]
+        self._extra = [self._extra_rows(group, Z) for group in layout.groups]
         self._check_square()
         identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
         self.map = self._jacobian(column_of, len(self.unknowns), identity)
@@ -85,12 +85,11 @@ class Initialisation:
                 mask[columns[columns >= 0]] = True
         return mask
 
-    def _extra_rows(self, k: int, Z: np.ndarray) -> tuple[list[ca.SX], np.ndarray]:
+    def _extra_rows(self, group: Group, Z: np.ndarray) -> tuple[list[ca.SX], np.ndarray]:
         """Expressions and rows beyond those of F: set-point equations, injected currents."""
-        system, layout = self.system, self.system.layout
-        group, trace = layout.groups[k], system.traces[k]
-        outputs = [e for _, e in trace.setpoints]
-        currents = [e for (path, _), e in trace.rows
+        layout = self.system.layout
+        outputs = [e for _, e in group.trace.setpoints]
+        currents = [e for (path, _), e in group.trace.rows
                     if group.shape.cls.regulates and path == group.shape.cls.bus_ports()[:1]]
         width = len(outputs) + len(currents)
         rows = np.full((len(group), width), -1)
@@ -103,7 +102,7 @@ class Initialisation:
         self._taken += count
         if currents:
             self._power_rows.append((group, rows[:, len(outputs):]))
-        self._batches.append(Batch(*function_of("extra", layout, group, trace, [*outputs, *currents]),
+        self._batches.append(Batch(*function_of("extra", layout, group, [*outputs, *currents]),
                                    np.where(rows < 0, len(self.unknowns), rows)))
         return [*outputs, *currents], rows
 
@@ -119,11 +118,11 @@ class Initialisation:
     def _jacobian(self, column_of: np.ndarray, width: int, diagonal: np.ndarray | None = None) -> SparseMap:
         """G derived in the entries of Z that `column_of` maps to columns (without the identity rows)."""
         system, parts = self.system, []
-        for group, trace, extra in zip(system.layout.groups, system.traces, self._extra, strict=True):
-            rows = system.rows(group, trace)
-            parts += [entries("init", system.layout, group, trace, [e for _, e in trace.rows],
+        for group, extra in zip(system.layout.groups, self._extra, strict=True):
+            rows = system.rows(group)
+            parts += [entries("init", system.layout, group, [e for _, e in group.trace.rows],
                               np.where(self._replaced[rows], -1, rows), column_of),
-                      entries("init_extra", system.layout, group, trace, *extra, column_of)]
+                      entries("init_extra", system.layout, group, *extra, column_of)]
         return SparseMap((len(self.unknowns), width), parts, diagonal)
 
     def moving(self) -> np.ndarray:

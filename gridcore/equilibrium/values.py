@@ -27,9 +27,9 @@ def parameters(system: System, case: Case, instances: Sequence[Instance]) -> np.
         values |= {name: mode.initial for name, mode in declared.modes.items()}
         for name, value in values.items():
             Z[layout.of_group(group, name)] = value
-    for i in (i for i, instance in enumerate(instances) if not instance.in_service):
-        for j in (i, *layout.dependants(i)):
-            Z[layout.address(f"{layout.instances[j].id}.status")] = 0.0
+    for instance in instances:
+        if not instance.in_service:
+            layout.set_status(Z, instance.id, 0.0)
     for driver, replaced in layout.replaced():  # a ramp begins at the parameter that it replaces
         Z[driver] = Z[replaced]
     Z[layout.globals["omega_b"]] = 2 * math.pi * float(case.frequency)
@@ -55,8 +55,8 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
     layout = system.layout
     mask = np.zeros(system.n, dtype=bool)
     limited, zero = [np.zeros((0, 3), dtype=int)], []
-    for group, trace in zip(layout.groups, system.traces, strict=True):
-        cls = group.shape.cls
+    for group in layout.groups:
+        cls, trace = group.shape.cls, group.trace
         for name, state in cls.declares.states.items():
             at = layout.of_group(group, name)
             mask[at] = True
@@ -64,7 +64,7 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
                 T = trace.quantity(state.T)
                 if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(T)):
                     raise DeviceError(f"{cls.__name__}: T={state.T!r} depends on more than parameters")
-                function, gather = function_of("T", layout, group, trace, T)
+                function, gather = function_of("T", layout, group, T)
                 values = Batch(function, gather, np.zeros((len(group), 1))).values(Z)[:, 0]
                 mask[at] = values > 0
                 zero += gather[values == 0].ravel().tolist()

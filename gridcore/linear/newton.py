@@ -18,7 +18,7 @@ from .base import SingularMatrix
 
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
-_DEAREST, _CHEAPEST = 6.0, 0.5
+_MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
 
 
 class Newton:
@@ -72,7 +72,7 @@ class Newton:
         if self.lu.factorisations != self._searched:
             self._searched = self.lu.factorisations
             factorisation, solve = self.lu.operations()
-            self._worth = max(_CHEAPEST, min(factorisation / solve, _DEAREST) - 1)
+            self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
         return self._first * self._rate**(1 + self._worth) <= numerics.NEWTON_REMAINS
 
     def solve(self) -> None:

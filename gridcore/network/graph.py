@@ -76,12 +76,9 @@ class Network:
 
     def dependants(self, id: str) -> list[str]:
         """Devices that hang on a device, directly or not: they go out of service with it. Nodes have none."""
-        if id not in self.hangs_on:
-            return []
-        found = dict.fromkeys(self.hangs_on.pred[id])
-        for guest in tuple(found):
-            found |= dict.fromkeys(self.dependants(guest))
-        return list(found)
+        import networkx as nx
+
+        return [guest for _, guest in nx.bfs_edges(self.hangs_on, id, reverse=True)] if id in self.hangs_on else []
 
     def couples(self, id: str) -> list[tuple[str, str]]:
         """Pairs of nodes that a device joins to one island: those of one class that follow each other at its ports.

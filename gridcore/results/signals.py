@@ -165,11 +165,11 @@ def _sources(system: Equilibrium, devices: Sequence[str], name: str) -> Iterator
         members.append(member)
         places.append(place)
     for number, (members, places) in groups.items():
-        group, trace, cls = system.layout.groups[number], system.traces[number], system.layout.groups[number].shape.cls
+        group, cls = system.layout.groups[number], system.layout.groups[number].shape.cls
         if name in cls.declares.variables():
             yield None, system.layout.index(group.members[members], cls, name)[:, None], places
         else:
-            function, gather = function_of("quantity", system.layout, group, trace, trace.quantity(name))
+            function, gather = function_of("quantity", system.layout, group, group.trace.quantity(name))
             yield function, gather[members], places
 
 

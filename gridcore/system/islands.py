@@ -84,9 +84,8 @@ class Islands:
                                    "(--deenergise)")
             for k in (k for island in dead for k in island):
                 Z[self._energised[k]] = 0.0
-                for id in network.attached(network.nodes[k]):
-                    for out in (id, *network.dependants(id)):
-                        Z[self.layout.address(f"{out}.status")] = 0.0
+                for device in network.attached(network.nodes[k]):
+                    self.layout.set_status(Z, device, 0.0)
 
     def _names(self, island: list[int]) -> str:
         names = [self.layout.instances[self.nodes[k]].id for k in island]

@@ -8,14 +8,14 @@ service with it, and an island left without a voltage source is an error or is t
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from .. import numerics
-from ..equations import Batch, Batches, Direct, Group, Layout, Trace, function_of
+from ..equations import Batch, Batches, Direct, Group, Layout, function_of
 from ..errors import EventError
 from .islands import Islands
 
@@ -83,28 +83,28 @@ class Switching:
     timers : list of Trigger
     """
 
-    def __init__(self, layout: Layout, traces: Sequence[Trace], islands: Islands):
-        self.layout, self.traces, self.islands = layout, traces, islands
+    def __init__(self, layout: Layout, islands: Islands):
+        self.layout, self.islands = layout, islands
         self.guards: list[Trigger] = []
         self.timers: list[Trigger] = []
         self._changes: dict[tuple[int, str], Change] = {}
         conditions: list[tuple[int, int, float]] = []  # guard, position of a mode, value that it must have
         batches: list[Batch] = []
-        for number, (group, trace) in enumerate(zip(layout.groups, traces, strict=True)):
+        for number, group in enumerate(layout.groups):
             for name, timer in group.shape.cls.declares.timers.items():
                 times = layout.source[layout.of_group(group, timer.at)]
                 self.timers += [Trigger(layout.instances[i].id, name, number, k, 0, int(at), -1, timer.doc or name)
                                 for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
-            if trace.guards:
-                batches.append(self._add_guards(number, group, trace, conditions))
+            if group.trace.guards:
+                batches.append(self._add_guards(number, group, conditions))
         self.batches = Batches(batches)
         table = np.array(conditions, dtype=float).reshape(-1, 3)
         self._when_of, self._when_at, self._when_is = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
         self.directions = np.array([g.direction for g in self.guards], dtype=int)
         self.is_cancel = np.isin(np.arange(len(self.guards)), self._when_of, invert=True)
 
-    def _add_guards(self, number: int, group: Group, trace: Trace, conditions: list[tuple[int, int, float]]) -> Batch:
-        layout, declared, first = self.layout, group.shape.cls.declares, len(self.guards)
+    def _add_guards(self, number: int, group: Group, conditions: list[tuple[int, int, float]]) -> Batch:
+        layout, trace, declared, first = self.layout, group.trace, group.shape.cls.declares, len(self.guards)
         names = [name for name, _ in trace.guards]
         when = {name: [(layout.target(group, *trace.resolve(mode)), value)
                        for mode, value in {"status": 1.0, **guard.when}.items()]
@@ -125,7 +125,7 @@ class Switching:
                     words, guard.settles and not is_cancel))
                 if not is_cancel:
                     conditions += [(row, int(at[k]), value) for at, value in when[name]]
-        return Batch(*function_of("guards", layout, group, trace, [e for _, e in trace.guards]),
+        return Batch(*function_of("guards", layout, group, [e for _, e in trace.guards]),
                      first + np.arange(len(group) * len(names)).reshape(len(group), -1))
 
     def values(self, Z: np.ndarray) -> np.ndarray:
@@ -150,15 +150,15 @@ class Switching:
         """The changes that an item makes, for all instances of its group."""
         key = (trigger.group, trigger.item)
         if key not in self._changes:
-            group, trace = self.layout.groups[trigger.group], self.traces[trigger.group]
-            actions = trace.actions(trigger.item)
+            group = self.layout.groups[trigger.group]
+            actions = group.trace.actions(trigger.item)
             targets = np.stack([self.layout.target(group, *symbol) for symbol, _ in actions], axis=1)
             moved = np.isin(targets, [timer.time for timer in self.timers])
             if moved.any():
                 time = self.layout.label(int(targets[moved][0]))
                 raise EventError(f"{trigger} changes {time}, the time of an event, which stands when the run begins")
             self._changes[key] = Change(
-                *function_of("change", self.layout, group, trace, [value for _, value in actions]), targets)
+                *function_of("change", self.layout, group, [value for _, value in actions]), targets)
         return self._changes[key]
 
     def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:
@@ -176,13 +176,12 @@ class Switching:
             touched |= {int(at) for at in targets[Z[targets] != new] if at in self._status}
             Z[targets] = new
         for at in touched:
-            for below in self.layout.dependants(self._status[at]):
-                Z[self.layout.address(f"{self.layout.instances[below].id}.status")] = Z[at]
+            self.layout.set_status(Z, self._status[at], Z[at])
         if touched:
             self.islands.settle(Z)
 
     @functools.cached_property
-    def _status(self) -> dict[int, int]:
+    def _status(self) -> dict[int, str]:
         """Where in Z the status of an instance is, and whose it is."""
-        return {int(at): int(i) for g in self.layout.groups
+        return {int(at): self.layout.instances[i].id for g in self.layout.groups
                 for i, at in zip(g.members, self.layout.of_group(g, "status"), strict=True)}

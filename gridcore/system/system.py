@@ -27,7 +27,6 @@ from ..equations import (
     Group,
     Layout,
     SparseMap,
-    Trace,
     Workspace,
     c_source,
     entries,
@@ -90,9 +89,9 @@ class System:
         self._solver, self.linear_solver = solver, linear_solver(solver)
         self.network = Network([replace(instance, values=_Elsewhere()) for instance in instances])
         self.layout = layout = Layout(self.network)
-        self.traces = [Trace(g.shape) for g in layout.groups]
+        self.traces = [group.trace for group in layout.groups]
         self.islands = Islands(layout, deenergise)
-        self.switching = Switching(layout, self.traces, self.islands)
+        self.switching = Switching(layout, self.islands)
         self.equations = self._assemble()
         self.runtime = self.equations.runtime
         self._maps: Kept[SparseMap] = Kept()
@@ -135,8 +134,8 @@ class System:
 
         def make() -> SparseMap:
             column_of = self.columns(columns)
-            made = SparseMap((self.n, len(columns)), [self.row_entries(k, "jacobian_p", column_of)
-                                                      for k in range(len(self.traces))])
+            made = SparseMap((self.n, len(columns)), [self.row_entries(group, "jacobian_p", column_of)
+                                                      for group in self.layout.groups])
             made.batches.bind(_compile([[batch] for batch in made.batches]))
             return made
 
@@ -150,10 +149,10 @@ class System:
     def _guard_entries(self, columns: Sequence[int] | np.ndarray) -> list[Entries | None]:
         """The same of each group."""
         column_of, parts, first = self.columns(columns), [], 0
-        for group, trace in zip(self.layout.groups, self.traces, strict=True):
-            functions = [e for _, e in trace.guards]
+        for group in self.layout.groups:
+            functions = [e for _, e in group.trace.guards]
             rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
-            parts.append(entries("guards", self.layout, group, trace, functions, rows, column_of))
+            parts.append(entries("guards", self.layout, group, functions, rows, column_of))
             first += rows.size
         return parts
 
@@ -197,22 +196,21 @@ class System:
         out[np.asarray(positions, dtype=int)] = np.arange(len(positions))
         return out
 
-    def row_entries(self, k: int, name: str, column_of: np.ndarray) -> Entries | None:
-        """Derivatives of the rows of group `k`."""
-        group, trace = self.layout.groups[k], self.traces[k]
-        return entries(name, self.layout, group, trace, [e for _, e in trace.rows], self.rows(group, trace), column_of)
+    def row_entries(self, group: Group, name: str, column_of: np.ndarray) -> Entries | None:
+        """Derivatives of the rows of a group."""
+        return entries(name, self.layout, group, [e for _, e in group.trace.rows], self.rows(group), column_of)
 
-    def rows(self, group: Group, trace: Trace) -> np.ndarray:
+    def rows(self, group: Group) -> np.ndarray:
         """(count, n_rows) row of F to which each output of the group is added."""
-        if not trace.rows:
+        if not group.trace.rows:
             return np.zeros((len(group), 0), dtype=np.int32)
-        return np.stack([self.layout.target(group, *symbol) for symbol, _ in trace.rows], axis=1)
+        return np.stack([self.layout.target(group, *symbol) for symbol, _ in group.trace.rows], axis=1)
 
     def quantity(self, device: str, name: str) -> tuple[ca.Function, np.ndarray]:
         """A quantity, variable, parameter, input or mode of a device: a function of Z[gather]."""
         number, member = self.locate(device)
-        group, trace = self.layout.groups[number], self.traces[number]
-        function, gather = function_of("quantity", self.layout, group, trace, trace.quantity(name))
+        group = self.layout.groups[number]
+        function, gather = function_of("quantity", self.layout, group, group.trace.quantity(name))
         return function, gather[member]
 
     @functools.cached_property
@@ -226,24 +224,24 @@ class System:
     def _assemble(self) -> Equations:
         """Kernels and pattern; compiled side by side where there is a compiler."""
         layout, column_of = self.layout, self.columns(np.arange(self.n))
-        kept = [k for k, trace in enumerate(self.traces) if trace.rows]
-        parts = {k: self.row_entries(k, "jacobian", column_of) for k in kept}
+        groups = [group for group in layout.groups if group.trace.rows]
+        parts = {group: self.row_entries(group, "jacobian", column_of) for group in groups}
         pattern = SparseMap((self.n, self.n), list(parts.values()), np.arange(self.n))
-        jac = dict(zip([k for k in kept if parts[k] is not None], pattern.batches, strict=True))
-        rhs: dict[int, Batch] = {}
-        for k in kept:
-            group, trace = layout.groups[k], self.traces[k]
-            rhs[k] = Batch(*function_of("rhs", layout, group, trace, [e for _, e in trace.rows]),
-                           self.rows(group, trace))
-        linear = {k for k in kept if (part := parts[k]) is None or part.constant} - {
-            k for k in kept if any(self.traces[k].kind(s) == "t" for s in self.traces[k].symbols)}
-        guards = iter(self.switching.batches)
-        runtime = _compile([[batch for batch in (rhs.get(k), jac.get(k), next(guards) if trace.guards else None)
-                             if batch is not None] for k, trace in enumerate(self.traces)])
+        jac = dict(zip([group for group in groups if parts[group] is not None], pattern.batches, strict=True))
+        rhs = {group: Batch(*function_of("rhs", layout, group, [e for _, e in group.trace.rows]), self.rows(group))
+               for group in groups}
+        linear = {group for group in groups if (part := parts[group]) is None or part.constant} - {
+            group for group in groups if any(group.trace.kind(symbol) == "t" for symbol in group.trace.symbols)}
+        guards = dict(zip([g for g in layout.groups if g.trace.guards], self.switching.batches, strict=True))
+        runtime = _compile([[batch for batch in (rhs.get(group), jac.get(group), guards.get(group))
+                             if batch is not None] for group in layout.groups])
         self.switching.batches.bind(runtime)
-        return Equations(
-            layout, [rhs[k] for k in kept if k not in linear], [jac[k] for k in jac if k not in linear],
-            [rhs[k] for k in kept if k in linear], [jac[k] for k in jac if k in linear], pattern, runtime, self.scale)
+
+        def of(batches: dict[Group, Batch], are_linear: bool) -> list[Batch]:
+            return [batch for group, batch in batches.items() if (group in linear) == are_linear]
+
+        return Equations(layout, of(rhs, False), of(jac, False), of(rhs, True), of(jac, True), pattern, runtime,
+                         self.scale)
 
     def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""
@@ -264,8 +262,8 @@ class System:
     @functools.cached_property
     def event_times(self) -> set[int]:
         """Positions in Z of times and delays of events that no equation reads: no part of the operating point."""
-        read = {int(i) for group, trace in zip(self.layout.groups, self.traces, strict=True)
-                for path, name in trace.symbols for i in self.layout.gather(group, path, name)}
+        read = {int(i) for group in self.layout.groups for path, name in group.trace.symbols
+                for i in self.layout.gather(group, path, name)}
         return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
 
 

@@ -82,6 +82,6 @@ def _evaluate(system: Equilibrium, trigger: Trigger, limit: Reached) -> tuple[fl
     """What is limited, and its bound, at Z0."""
     group, trace = system.layout.groups[trigger.group], system.traces[trigger.group]
     both = [ca.SX(trace.expression(f)) for f in (limit.value, lambda s: bound_of(s, limit.bound))]
-    function, gather = function_of("limit", system.layout, group, trace, both)
+    function, gather = function_of("limit", system.layout, group, both)
     value, bound = np.array(function(system.Z0[gather[trigger.member]])).ravel()
     return float(value), float(bound)

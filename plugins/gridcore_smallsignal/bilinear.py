@@ -60,7 +60,7 @@ class BilinearGradient:
         return out[: self.size] + 1j * out[self.size: -1]
 
     def _batch(self, system: Equilibrium, group: Group, trace: Trace) -> Batch | None:
-        rows, targets = ca.vertcat(*(e for _, e in trace.rows)), system.system.rows(group, trace)
+        rows, targets = ca.vertcat(*(e for _, e in trace.rows)), system.system.rows(group)
         places = {key: system.layout.gather(group, *key) for key in trace.symbols}
         moving = [key for key, place in places.items() if (place < self.n).any()]
         if not moving:

@@ -162,16 +162,17 @@ def test_two_devices_that_drive_one_input_are_refused():
 
 
 def test_dependants_are_what_hangs_on_a_device_directly_or_not(plants):
-    layout = plants.layout
-
-    def below(id):
-        return {layout.instances[i].id for i in layout.dependants(layout.find(id))}
-
-    assert below("P1") == {"C1"}
-    assert below("P2") == set()
+    assert plants.network.dependants("P1") == ["C1"]
+    assert plants.network.dependants("P2") == []
     s = gc.build("wscc9_recovery_loads")
     host = next(i for i in s.layout.instances if "branch" in i.ports)
-    assert host.id in {s.layout.instances[k].id for k in s.layout.dependants(s.layout.find(host.ports["branch"]))}
+    assert host.id in s.network.dependants(host.ports["branch"])
+
+
+def test_a_device_goes_out_of_service_with_all_that_hang_on_it(plants):
+    Z, address = plants.Z0.copy(), plants.layout.address
+    plants.layout.set_status(Z, "P1", 0.0)
+    assert [Z[address(f"{id}.status")] for id in ("P1", "C1", "P3", "C3")] == [0, 0, 1, 1]
 
 
 # ---------------------------------------------------------------- references

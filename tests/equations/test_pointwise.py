@@ -35,7 +35,7 @@ def test_quantities_of_a_case_are_casadi_s(case):
     system = gc.build(case)
     for group, trace in zip(system.layout.groups, system.traces, strict=True):
         for name in group.shape.cls.declares.quantities:
-            function, gather = function_of("q", system.layout, group, trace, trace.quantity(name))
+            function, gather = function_of("q", system.layout, group, trace.quantity(name))
             values = system.Z0[gather].T
             expected = np.array([function(column).full().ravel() for column in values.T]).T
             np.testing.assert_allclose(evaluate(function, values), expected, rtol=1e-12, atol=1e-14, err_msg=name)

@@ -167,7 +167,7 @@ def test_what_hangs_on_a_tripped_device_goes_with_it(nine):
     Z = s.Z0.copy()
     s.switching.apply(Z, [trigger(s, "trip.trips")])
     out = {i.id for i in s.layout.instances if Z[at(s, f"{i.id}.status")] == 0}
-    hanging = {s.layout.instances[k].id for k in s.layout.dependants(s.layout.find("GEN2"))}
+    hanging = set(s.network.dependants("GEN2"))
     assert out == {"GEN2"} | hanging
     assert {"EXC2", "GOV2"} <= out
 
