@@ -30,9 +30,5 @@ hookimpl = pluggy.HookimplMarker("gridcore")
 
 
 @pluggy.HookspecMarker("gridcore")
-def _hook(register: Register) -> None:
+def specification(register: Register) -> None:
     """What every hook is called with."""
-
-
-SPECIFICATIONS = type("SPECIFICATIONS", (), dict.fromkeys(HOOKS, _hook))
-"""The hooks as pluggy takes them."""
