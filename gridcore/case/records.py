@@ -1,9 +1,7 @@
 """Cases: the records of devices that make up a system; edited, named and validated.
 
-A :class:`Case` holds rows as they were written: a value may still be ``"163 MW"``, a name may be
-missing. :func:`validate` turns it into a :class:`ValidCase`, where every row is an
-:class:`Instance` with its device class, its id, numbers in the declared units, and ports that
-lead somewhere. Nothing in a case is ever executed.
+A :class:`Case` holds rows as they were written: a value may still be ``"163 MW"``, a name may be missing.
+:func:`.validation.validate` makes instances of them. Nothing in a case is ever executed.
 """
 
 from __future__ import annotations

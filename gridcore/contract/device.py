@@ -113,16 +113,12 @@ class State(Declaration):
         Name of a parameter (or of a quantity of parameters only), the time constant:
         ``T dx/dt = rate``. Where it is zero the state is algebraic, ``0 = rate``, for that instance.
     limits : (bound, bound), optional
-        Lower and upper: a non-windup limit. A bound is the name of a parameter, set-point or quantity,
-        a number, or None. At the limit the state *is* the limit, and it leaves when its rate points back inside;
-        guards and modes come with it. The mode is named ``<state>_limit`` and is -1, 0 or 1.
-        A bound that moves (a quantity) catches the state only while its rate points outwards, and
-        lets it go when a switch takes the bound away from it.
+        Lower and upper non-windup limit, each the name of a parameter, set-point or quantity, a number, or None: see
+        :mod:`gridcore.contract.limits`. The mode ``<state>_limit``, -1, 0 or 1, and its guards come with it.
     limit_names : (str, str), optional
         What the bounds are called in events, where not by their own names.
     clamp : str, optional
-        Name of another mode that changes with that of the limit: of an output that is at its limit
-        wherever this state is.
+        Another mode that changes with that of the limit: of an output that is at its limit where the state is.
     at_limit : {0, 1, -1}
         1 or -1 for a state that normally rests at that limit (an integrator that a gate does not
         select): initialisation starts from there, and frees it where its rate points back inside.
@@ -132,8 +128,7 @@ class State(Declaration):
         ``"port.input"``: this state feeds that input of the device it hangs on; or the name of a
         :class:`Reference`, whose parameter it then replaces.
     scale : float
-        The size of this variable that matters, in its unit: errors of it are measured against ``scale + |x|``.
-        One that stays near 1e-9 has ``scale=1e-9``.
+        The size that matters, in its unit: errors are measured against ``scale + |x|``.
     """
 
     def __init__(self, unit: str = "", *, init: float = 0.0, rate: Callable[..., Any] | None = None,
@@ -373,10 +368,7 @@ class Device:
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
-        """What is wrong with the parameters of a row taken together, in words, or None.
-
-        ``"r and x are both zero"``. Each one's own bounds stand at its declaration and are kept already.
-        """
+        """What is wrong with the parameters of a row taken together, ``"r and x are both zero"``, or None."""
         return None
 
     @classmethod

@@ -6,7 +6,7 @@ rate that it has inside points back. The row of the state is in
 
 A bound that moves, a voltage times a constant, is followed while the rate points outwards. It catches the state
 only then: a state that falls by itself while the bound falls faster is let be. Otherwise it would be caught and
-let go without end.
+let go without end. A switch that takes the bound away from the state lets it go.
 """
 
 from __future__ import annotations

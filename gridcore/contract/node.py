@@ -20,11 +20,10 @@ from .device import Algebraic, Device, Field, Mode, Param, quantity
 
 
 class Node(Device):
-    """Base of every node. Each :class:`Algebraic` without ``equals`` is a potential, with a row of its own.
+    """Base of every node. Each :class:`Algebraic` without ``equals`` is a potential: its row is the sum of the flows
+    into the node, or the potential itself, which is then zero, while the node is not energised.
 
-    A subclass declares potentials (their ``init`` is the first guess), and may have ``start(s)`` for better guesses
-    and quantities for results. It has no ``residuals``: the row of a potential is the sum of the flows into the node
-    while it is energised, and the potential itself, which is then zero, while it is not.
+    A subclass may have ``start(s)`` for initial guesses, and quantities for results, but no ``residuals``.
 
     Attributes
     ----------

@@ -59,7 +59,7 @@ class Stepper(ABC):
         Whether nothing that happened before a restart matters after it, to the last bit, and a restart costs little:
         such runs can be recomputed from checkpoints.
     end_weight : float
-        Of the end of a step, in integrals along the run; its start has the rest.
+        Quadrature weight of the end of a step in integrals along the run; its start has the rest.
     """
 
     name: ClassVar[str]
@@ -70,19 +70,18 @@ class Stepper(ABC):
 
     @abstractmethod
     def restart(self, ws: Workspace, t: float) -> None:
-        """Begin at time `t` from what stands in a workspace: at t0, and where the state, the parameters or the modes
-        have been changed. ``ws.differential`` says which rows are differential from here on, and ``ws.guards`` which
-        guards would fire at a Z: a method that finds roots itself may end an advance just beyond the first of them. The
-        driver decides what is an event, and when.
+        """Begin at time `t` from what stands in a workspace: at t0, and where state, parameters or modes have changed.
+
+        ``ws.differential`` says which rows are differential from here on, ``ws.guards`` which guards would fire at a Z:
+        a method that finds roots itself may end an advance just beyond the first of them.
         """
 
     @abstractmethod
     def advance(self, t: float, target: float) -> Advance:
         """Go from `t`, whose state stands in the workspace, to `target` or less far.
 
-        Leaves the state in ``ws.X``, the time in ``ws.Z[-1]``, and in ``ws.mass`` and ``ws.c`` a matrix
-        ``diag(mass) - diag(c) F_X`` that belongs to its equations. The guards may say that the step has to end
-        earlier: then :meth:`state_at` is asked.
+        Leaves the state in ``ws.X``, the time in ``ws.Z[-1]``, and ``ws.mass`` and ``ws.c`` such that
+        ``diag(mass) - diag(c) F_X`` is the Jacobian of its equations.
 
         Raises
         ------

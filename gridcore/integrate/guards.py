@@ -126,6 +126,7 @@ class Watch:
             self.active[trigger.cancel] = True
             self.side[trigger.cancel] = -1
         self._restore_directions()
+        self._note()
 
     def disarm(self, guard: int) -> None:
         """The pending action of a guard was made or cancelled."""
@@ -134,6 +135,7 @@ class Watch:
         if trigger.cancel >= 0:
             self.active[trigger.cancel] = False
         self._restore_directions()
+        self._note()
 
     def cancelled_by(self, guard: int) -> int:
         """The guard whose pending action a firing guard row cancels, or -1."""
@@ -147,4 +149,3 @@ class Watch:
             cancel = self.switching.guards[guard].cancel
             # a pending guard fires only by crossing back; one that cannot be cancelled, not at all
             self.direction[guard] = -self.side[guard] if cancel == -2 else 2
-        self._note()

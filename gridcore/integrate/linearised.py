@@ -93,11 +93,14 @@ class Linearised:
         self.carried = np.asarray(carried, dtype=int)
         self.width = len(self.carried)
         self.column_of = system.system.columns(self.carried)
-        self.ws = system.workspace()
-        self.parameter_map = system.system.parameter_jacobian(self.carried)
+        self.ws = ws = system.workspace()
+        self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
         rows, structure = system.base_differential.tobytes(), system.system
-        patterns = (*_patterns.get(structure, rows, self._of_state),
-                    *_patterns.get(structure, (rows, self.carried.tobytes()), self._of_parameters))
+        patterns = (
+            *_patterns.get(structure, rows, lambda: self._of_both_ends(
+                (system.n, system.n), ws.indptr, ws.indices, ws.diagonal)),
+            *_patterns.get(structure, (rows, self.carried.tobytes()), lambda: self._of_both_ends(
+                of_p.shape, of_p.indptr, of_p.indices)))
         self.A, self.B, self.C, self.C_start = (pattern.matrix() for pattern in patterns)
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
@@ -108,25 +111,15 @@ class Linearised:
         self._spare: list[Factors] = []
         self._factored: dict[int, tuple[int, float]] = {}
 
-    def _of_state(self) -> tuple[Pattern, Pattern]:
-        """The patterns of A and B: of F_X, a step's start needs only the rows that can be differential."""
-        ws, n = self.ws, self.n
-        kept, starts = self._differential_rows(ws.indptr, ws.indices)
-        diagonal = np.searchsorted(kept, ws.diagonal[self.system.base_differential]).astype(np.int32)
-        return (Pattern((n, n), ws.indptr, ws.indices, ws.runtime, None, ws.diagonal),
-                Pattern((n, n), starts, ws.indices[kept], ws.runtime, kept, diagonal))
-
-    def _of_parameters(self) -> tuple[Pattern, Pattern]:
-        """The pattern of C, and that of its part at a step's start."""
-        of_C, runtime = self.parameter_map, self.ws.runtime
-        kept, starts = self._differential_rows(of_C.indptr, of_C.indices)
-        return (Pattern(of_C.shape, of_C.indptr, of_C.indices, runtime),
-                Pattern(of_C.shape, starts, of_C.indices[kept], runtime, kept))
-
-    def _differential_rows(self, indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Entries of a pattern in rows that can be differential, and where the columns of these begin."""
-        kept = np.flatnonzero(self.system.base_differential[indices]).astype(np.int32)
-        return kept, np.searchsorted(kept, indptr).astype(np.int32)
+    def _of_both_ends(self, shape: tuple[int, int], indptr: np.ndarray, indices: np.ndarray,
+                      diagonal: np.ndarray | None = None) -> tuple[Pattern, Pattern]:
+        """A pattern, and what of it the start of a step has: its entries in rows that can be differential."""
+        runtime, rows = self.ws.runtime, self.system.base_differential
+        kept = np.flatnonzero(rows[indices]).astype(np.int32)
+        starts = np.searchsorted(kept, indptr).astype(np.int32)
+        at = None if diagonal is None else np.searchsorted(kept, diagonal[rows]).astype(np.int32)
+        return (Pattern(shape, indptr, indices, runtime, None, diagonal),
+                Pattern(shape, starts, indices[kept], runtime, kept, at))
 
     def point(self, k: int) -> Point:
         """Point `k` of the tape, linearised; the last few are kept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,7 @@ def _mesh(run: Run) -> np.ndarray:
 
 def _same_events(run: Run, out: Run) -> None:
     there, here = ([f"{e.device}.{e.item} ({e.kind})" for e in r.events] for r in (run, out))
-    for k in range(max(len(there), len(here))):
-        a, b = (names[k] if k < len(names) else "none" for names in (there, here))
+    for k, (a, b) in enumerate(itertools.zip_longest(there, here, fillvalue="none")):
         if a != b:
             raise EventError(f"replayed by {out.settings['method']}, event {k + 1} of this run is {b} in place of {a}: "
                              "its mesh is too coarse; run it with a smaller step or max_step",

@@ -30,9 +30,5 @@ hookimpl = pluggy.HookimplMarker("gridcore")
 
 
 @pluggy.HookspecMarker("gridcore")
-def _hook(register: Register) -> None:
+def specification(register: Register) -> None:
     """What every hook is called with."""
-
-
-SPECIFICATIONS = type("SPECIFICATIONS", (), {"__doc__": "The hooks as pluggy takes them.",
-                                             **dict.fromkeys(HOOKS, _hook)})

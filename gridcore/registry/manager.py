@@ -62,7 +62,7 @@ def manager() -> pluggy.PluginManager:
     called and registers what.
     """
     pm = pluggy.PluginManager(GROUP)
-    pm.add_hookspecs(hookspecs.SPECIFICATIONS)
+    pm.add_hookspecs(type("Hooks", (), dict.fromkeys(hookspecs.HOOKS, hookspecs.specification)))
     entries = sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name)
     disabled = {name.strip() for name in os.environ.get(DISABLE, "").split(",") if name.strip()}
     for name in sorted(disabled - {entry.name for entry in entries}):

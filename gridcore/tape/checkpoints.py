@@ -193,6 +193,11 @@ class Recomputed:
         self._visit: See | None = None
         self._check()
 
+    @property
+    def held(self) -> int:
+        """Bytes of all states in memory."""
+        return self._buffer.nbytes + sum(checkpoint.X.nbytes for checkpoint in self._kept.values())
+
     def _check(self) -> None:
         if self._slots() <= 0:
             need = 8 * self.n * (len(self._buffer) + 1)

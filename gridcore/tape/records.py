@@ -95,7 +95,7 @@ Record = Step | Arm | Cancel | Switch | Resolve
 
 
 class Settings:
-    """Parameters and modes at t0 and after each switch: the first whole, the others by what changed.
+    """Parameters and modes at t0 and after each switch: the first whole, of the others what differs from these.
 
     A switch changes a few numbers of many, so a run with many switches stays light.
     """
@@ -103,7 +103,6 @@ class Settings:
     def __init__(self, whole: Iterable[np.ndarray] = ()):
         self._first = np.zeros(0)
         self._changes: list[tuple[np.ndarray, np.ndarray]] = []
-        self._read: tuple[int, np.ndarray] = (-1, self._first)
         for values in whole:
             self.append(values)
 
@@ -111,9 +110,7 @@ class Settings:
         """Add the settings that hold from here on, (n_p + n_m,)."""
         if not self._changes:
             self._first = values.copy()
-        last = self[len(self) - 1] if self._changes else self._first
-        at = np.flatnonzero(values != last)
-        at = at[~(np.isnan(values[at]) & np.isnan(last[at]))]
+        at = np.flatnonzero(values.view(np.int64) != self._first.view(np.int64))  # every bit: -0.0 and nan, too
         self._changes.append((at, values[at]))
 
     def __len__(self) -> int:
@@ -123,15 +120,9 @@ class Settings:
         return (self[number] for number in range(len(self)))
 
     def __getitem__(self, number: int) -> np.ndarray:
-        number = range(len(self))[number]
-        last, values = self._read
-        if last != number:
-            if not 0 <= last <= number:
-                last, values = 0, self._first
-            values = values.copy()
-            for at, new in self._changes[last + 1: number + 1]:
-                values[at] = new
-            self._read = (number, values)
+        at, new = self._changes[number]
+        values = self._first.copy()
+        values[at] = new
         return values
 
 

@@ -62,12 +62,6 @@ def same_to_the_last_bit(name: str, checkpoint: Any) -> gc.Run:
     return run
 
 
-def held(run: gc.Run) -> int:
-    """Bytes of all states in memory."""
-    states = run.tape.states
-    return states._buffer.nbytes + sum(checkpoint.X.nbytes for checkpoint in states._kept.values())
-
-
 def test_the_grids_have_what_they_should():
     for name, kind in (("wscc9_paper", "switch"), ("wscc9_recovery_cancelled", "cancelled")):
         assert kind in {event.kind for event in simulated(name, "memory").events}
@@ -88,7 +82,7 @@ class TestSameBits:
         """From one checkpoint in all to more than are needed."""
         budget = system(name).n * (LEAST + 8 * (16 + checkpoints))
         run = same_to_the_last_bit(name, budget)
-        assert held(run) <= budget
+        assert run.tape.states.held <= budget
 
     @pytest.mark.parametrize("name", STUDIES)
     def test_kept_on_disk(self, name, tmp_path):
@@ -154,7 +148,7 @@ class TestMemory:
             used[checkpoint] = tracemalloc.get_traced_memory()[0]
             tracemalloc.stop()
         whole = 8 * s.n * len(run.t)
-        assert held(run) <= budget
+        assert run.tape.states.held <= budget
         assert used["memory"] - used[budget] > 0.9 * (whole - budget)
 
     def test_a_file_is_gone_with_its_run(self, tmp_path):
