@@ -42,7 +42,7 @@ class Industry:
 
 def _disturbance(bus: int, line: str, cleared: float) -> list[gc.Record]:
     return [gc.BusFault(id="fault", bus=bus, t=1.0, clear=cleared),
-            gc.BranchTrip(id="trip", branch=line, t=cleared)]
+            gc.BranchTrip(id="trip", branch=line, t="fault.clear")]
 
 
 CASES = {
