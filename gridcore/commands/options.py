@@ -119,8 +119,17 @@ def sensitivity_options(command: Command) -> Command:
                      help="P0, Q0 and V0 act through the power flow, or power and voltage at t0 by themselves."),
         click.option("--jumps", default="discrete", show_default=True, metavar="RULE",
                      help="How sensitivities cross events: discrete (exact), continuous, or a plugin's rule."),
-        click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
+        click.option("--joint", multiple=True, metavar="A,B", callback=_groups,
+                     help="Parameters that move together: fault.clear,trip.t. May be repeated."),
+        click.option("--wrt", multiple=True, metavar="PATTERN",
                      help="Parameters or initial values: 'GEN*.H', fault.clear. May be repeated."))
+
+
+def _groups(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The groups of --joint; one must be there where there is no --wrt."""
+    if not values and not context.params.get("wrt"):
+        raise click.UsageError("Missing option '--wrt' (or '--joint').")
+    return tuple(tuple(name.strip() for name in value.split(",")) for value in values)
 
 
 def _all(command: Command, *options: Callable[[Command], Command]) -> Command:

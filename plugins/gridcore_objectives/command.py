@@ -26,8 +26,8 @@ if TYPE_CHECKING:
               help="The objectives: 'pydoc gridcore_objectives.files' has the format, "
                    "cases/*/frequency.toml examples.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Rows shown.")
-def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path, plot: bool, top: int,
-         **study: Any) -> None:
+def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str, dispatch: str, out: Path,
+         plot: bool, top: int, **study: Any) -> None:
     """Gradient of objectives of a run, by the discrete adjoint.
 
     The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
@@ -42,11 +42,11 @@ def grad(file: Path, wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path,
     asked = Study(**study)
     system = asked.build()
     objectives = load_objectives(file, system)
-    Request.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    Request.of(system, wrt, dispatch, joint)  # a wrong pattern is told before the run
     run = asked.simulate(system, out)
     with Progress("differentiating"):
         try:
-            gradient = adjoint(run, objectives, wrt, jumps=jumps, dispatch=dispatch)
+            gradient = adjoint(run, objectives, wrt, joint=joint, jumps=jumps, dispatch=dispatch)
         except GridcoreError as error:
             if "sample" in str(error):  # times of a file that the run does not reach
                 error.args = (f"{file}: {error}",)

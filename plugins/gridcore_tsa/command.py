@@ -24,8 +24,8 @@ if TYPE_CHECKING:
               help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--strategy", metavar="NAME", help="Find them together with the steps, and show what that took: "
               "'simultaneous corrector', or 'staggered direct', '... corrector', '... hybrid'.")
-def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, dispatch: str, out: Path, plot: bool,
-                strategy: str | None, **study: Any) -> None:
+def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str,
+                dispatch: str, out: Path, plot: bool, strategy: str | None, **study: Any) -> None:
     """Sensitivities of quantities along a run, by the forward sweep.
 
     The largest of each is shown; all go to CASE_tsa.csv and CASE_tsa.nc in the folder --out, the figure to
@@ -41,11 +41,11 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], jumps: str, d
     asked = Study(**study)
     system = asked.build()
     found = select(system, quantities)
-    Request.of(system, wrt, dispatch)  # a wrong pattern is told before the run
+    Request.of(system, wrt, dispatch, joint)  # a wrong pattern is told before the run
     replaying(strategy)
     run = asked.simulate(system, out)
     with Progress("differentiating"):
-        table = tsa(run, wrt, found, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)
+        table = tsa(run, wrt, found, joint=joint, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)
     click.echo(_extremes(table))
     data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
     with whole_file(data[0]) as temporary:

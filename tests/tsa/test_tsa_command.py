@@ -56,6 +56,18 @@ def test_tsa_writes_the_sensitivities_at_times_that_stand_still(call, tmp_path):
     assert float(shown[8][2]) == pytest.approx(table.values[k, 3, 1], rel=1e-6)
 
 
+def test_what_moves_together_is_one_column_and_who_asks_for_one_of_it_is_warned(call, tmp_path):
+    study = ["tsa", "wscc9", "--set", "trip.t=0.183", "--t-end", 0.3, "--of", "GEN2.omega"]
+    result = call(*study, "--joint", "fault.clear, trip.t", wrt=[])
+    assert (result.exit_code, result.stderr) == (0, "")
+    with xr.open_dataset(tmp_path / "wscc9_tsa.nc", engine="h5netcdf") as stored:
+        assert list(stored["parameter"].values) == ["fault.clear + trip.t"]
+        one = gc.analyses.tsa(gc.simulate(gc.build("wscc9"), 0.3), "fault.clear", [("GEN2", "omega")], fixed_time=True)
+        assert_allclose(stored["sensitivity"].values[-1], one.values[-1], rtol=1e-9)
+    assert "at 0.183 s: fault.clear, then trip.t; the derivative in trip.t is one-sided" in call(
+        *study, wrt=["trip.t"]).stderr
+
+
 def test_at_a_fixed_time_a_curve_has_no_spike_where_a_point_moves():
     """Before the fault is cleared nothing depends on when it will be, but the point that the clearing makes moves."""
     run = gc.simulate(gc.build("wscc9_paper"), t_end=0.4)
