@@ -86,7 +86,7 @@ def test_a_trial_of_the_true_values_fits_and_nothing_is_traced_again(monkeypatch
     data = fabricated(smib().with_values({"GEN1.H": 4.0, "CCT1.x": 0.45}))
     problem = Problem([Recording(smib(), data)], ["GEN1.H", "CCT1.x"])
     problem.jacobian(start_of(problem))
-    monkeypatch.setattr("gridcore.system.system.Trace", None)
+    monkeypatch.setattr("gridcore.equations.layout.Trace", None)
     monkeypatch.setattr("gridcore.equations.native.compile_libraries", None)
     assert np.abs(problem.residuals(np.array([4.0, 0.45]))).max() == 0.0
     problem.jacobian(np.array([4.0, 0.45]))
