@@ -96,7 +96,7 @@ def test_dependants_are_all_that_hangs_on_a_device_once_and_nearest_first():
     assert made.dependants("GEN1") == ["EXC1"]
     assert made.dependants("BUS1") == []
     assert made.hangs_on.has_edge("EXC1", "GEN1", "machine")
-    made = network(Guest(id="G", host="H", other="H"), gc.Ramp(id="H", parameter="X.t", t0=0, t1=1),
+    made = network(Guest(id="G", host="H", other="H"), gc.Ramp(id="H", parameter="H.scale", t0=0, t1=1),
                    gc.Trip(id="X", device="G", t=1.0), Guest(id="L", host="G", other="X"))
     assert made.dependants("H") == ["G", "X", "L"]
     assert made.dependants("L") == []
