@@ -78,7 +78,7 @@ def test_the_curves_are_the_numbers_of_the_run(run, tmp_path):
 def test_a_switching_is_a_vertical_jump(run, tmp_path):
     line = plot(run, tmp_path / "f.png").axes[2].lines[6]
     t, volts = line.get_data()
-    before, after = np.flatnonzero(t == 0.1)
+    before, after, _ = np.flatnonzero(t == 0.1)
     assert after == before + 1
     assert volts[before] > 1.0
     assert volts[after] < 0.01
