@@ -109,9 +109,7 @@ def test_a_trial_is_one_simulation_and_one_adjoint(system, frequency, monkeypatc
 
 
 def test_the_equations_are_not_traced_again(system, frequency, monkeypatch):
-    from gridcore.system import system as dae
-
-    monkeypatch.setattr(dae, "Trace", None)
+    monkeypatch.setattr("gridcore.equations.layout.Trace", None)
     found = optimise(system, gc.Terminal(moved), "GEN[23].P0", t_end=1.0, bounds=BOUNDS,
                      constraints=Constraint(frequency, high=2e-3))
     assert found.success
