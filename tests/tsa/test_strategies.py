@@ -132,7 +132,7 @@ def test_nothing_is_solved_before_anything_has_moved(strategy):
     assert len(run.events) == 3  # and no limit that is reached, an instant with solves of its own
     work = gc.analyses.tsa(run, "fault.clear", strategy=strategy).attrs
     after = int((run.t > 0.183 + 1e-9).sum())
-    # besides: the network after the fault and after its clearing, the fault's step to the grid, the step to the clearing
+    # besides: the networks of the fault and of its clearing, the step from the fault to the grid, that to the clearing
     assert after < work["direct_solves"] + work["iterative_solves"] <= after + 4
     assert work["steps"] == run.counters["steps"]
 
