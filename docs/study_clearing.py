@@ -97,7 +97,7 @@ def sensitivities(study: Study, count: int = 12) -> str:
     rows = []
     for k in order:
         name, at = str(table["parameter"].values[k]), float(table["at"].values[k])
-        h = 1e-3 * abs(at)
+        h = 2e-4 * abs(at)
         a, b = (gc.analyses.critical_value(study.system.with_values({name: at + s * h}), "fault.clear", tolerance=1e-8,
                                            between=study.between, t_end=study.t_end).value for s in (1, -1))
         rows.append([name, f"{at:.5g} {table['unit'].values[k]}", f"{1e3 * table.values[k]:.5f}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,16 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from devices_for_tests import SMALL, registered
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests that ``slow.txt`` lists took longer than three seconds on one busy core: they are marked so."""
+    here = Path(__file__).parent
+    listed = set((here / "slow.txt").read_text().splitlines())
+    for item in items:
+        _, _, name = item.nodeid.partition("::")
+        if item.path.is_relative_to(here) and f"{item.path.relative_to(here)}::{name}" in listed:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
