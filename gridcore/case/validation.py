@@ -153,7 +153,7 @@ class _Checker:
                                             f"{plural(port.kind)}", port)
         words = {key: self._word(key) for key in self.device.declares.fields}
         words |= {key: self._address(key) for key in self.device.declares.references}
-        words |= {key: time for key in event_times(self.device) if (time := self._other_time(self.record, key))}
+        words |= {key: time for key in event_times(self.device) if (time := self._other_time(key))}
         values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
         wrong = self.device.check(values)
         if wrong:
@@ -217,13 +217,13 @@ class _Checker:
 
     def _value(self, key: str, param: Param) -> float:
         value = self._given(key, param.default)
-        if key in event_times(self.device) and (other := self._other_time(self.record, key)):
-            id, _, name = other.rpartition(".")
-            of = self.by_id[id]
-            return _Checker(self.case, self.by_id, of)._value(name, of.device.declares.params[name])
         if key not in self.fields:
             return float(self.case.base_mva if value == "base_mva" else value)
         if isinstance(value, str):
+            if key in event_times(self.device) and (other := self._other_time(key)):
+                id, _, name = other.rpartition(".")
+                of = self.by_id[id]
+                return _Checker(self.case, self.by_id, of)._value(name, of.device.declares.params[name])
             try:
                 number = convert(value, param.unit, self._base(key))
             except CaseError as error:
@@ -239,12 +239,12 @@ class _Checker:
             raise self.record.error(f"{value!r} must be {allowed}", key)
         return number
 
-    def _other_time(self, record: Record, key: str) -> str | None:
+    def _other_time(self, key: str) -> str | None:
         """The address of the event time that a time is said to be, ``t = "fault.clear"``; None where it is a number."""
-        value, address, seen = record.fields.get(key), None, [(id(record), key)]
+        value, address, seen = self.fields.get(key), None, [(id(self.record), key)]
         while isinstance(value, str):
             device, _, name = value.rpartition(".")
-            record = self.by_id.get(device)  # type: ignore[assignment]
+            record = self.by_id.get(device)
             if record is None or name not in event_times(record.device):
                 break
             if (id(record), name) in seen:

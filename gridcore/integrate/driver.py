@@ -182,7 +182,7 @@ class Driver:
         self._events(self.watch.fired_by_jump(self.gamma, self.visible))
 
     def _zero_step(self, clock: int) -> None:
-        """A step of no length to another clock: an event at t0 or at the end moves, t0 and the end do not."""
+        """A step of no length to another clock: that of the next event of this instant, or the grid."""
         self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,10 +66,8 @@ class Request:
                 fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
                 # of a source, V0 counts where it holds the voltage, and sets Q0
                 self.operating_point += [int(i) for i in found.sources.at["V0"]]
-        self._names, self._fixed = names, fixed
-        self._shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
-        alone = self._matching(patterns)
-        groups = [self._matching(group) for group in joint]
+        shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
+        alone, *groups = (_matching(part, names, fixed, shared) for part in (patterns, *joint))
         self.names = list(dict.fromkeys([*alone, *(name for group in groups for name in group)]))
         place = {name: k for k, name in enumerate(self.names)}
         self._columns = [[place[name]] for name in alone] + [[place[name] for name in group] for group in groups]
@@ -85,24 +83,9 @@ class Request:
             "parameter": IndexVariable("parameter", [" + ".join(self.names[k] for k in g) for g in self._columns]),
             "unit": Variable("parameter", [units[g[0]] for g in self._columns])}
 
-    def _matching(self, patterns: Iterable[str]) -> list[str]:
-        """The names that patterns match, those left out that have no derivative."""
-        chosen: dict[str, None] = {}
-        for pattern in patterns:
-            matching = [pattern] if pattern in self._names else fnmatch.filter(self._names, pattern)
-            matches = [name for name in matching if self._names[name] not in self._fixed]
-            if not matches and pattern in self._shared:
-                raise CaseError(f"'{pattern}' is {self._shared[pattern]}: ask for that")
-            if not matches:
-                why = [self._fixed[self._names[name]] for name in matching]
-                raise CaseError(f"'{pattern}' is {why[0]}: there is no derivative in it" if why
-                                else f"no parameter or state matches '{pattern}'{suggest(pattern, self._names)}")
-            chosen.update(dict.fromkeys(matches))
-        return list(chosen)
-
     def joined(self, derivatives: np.ndarray) -> np.ndarray:
         """(..., names) derivatives with those of a group summed: (..., what was asked for)."""
-        if len(self._columns) == len(self.names):
+        if self._columns == [[k] for k in range(len(self.names))]:
             return derivatives
         return np.stack([derivatives[..., group].sum(axis=-1) for group in self._columns], axis=-1)
 
@@ -124,6 +107,23 @@ class Request:
         # other values may make a state algebraic
         key = (patterns, groups, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
         return _requests.get(system.system, key, lambda: cls(system, patterns, groups, dispatch))
+
+
+def _matching(patterns: Iterable[str], names: Mapping[str, int], fixed: Mapping[int, str], shared: Mapping[str, str]
+              ) -> list[str]:
+    """The names that patterns match, those left out that have no derivative."""
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        matching = [pattern] if pattern in names else fnmatch.filter(names, pattern)
+        matches = [name for name in matching if names[name] not in fixed]
+        if not matches and pattern in shared:
+            raise CaseError(f"'{pattern}' is {shared[pattern]}: ask for that")
+        if not matches:
+            why = [fixed[names[name]] for name in matching]
+            raise CaseError(f"'{pattern}' is {why[0]}: there is no derivative in it" if why
+                            else f"no parameter or state matches '{pattern}'{suggest(pattern, names)}")
+        chosen.update(dict.fromkeys(matches))
+    return list(chosen)
 
 
 def unit_of(system: Equilibrium, device: str, name: str) -> str:

@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import refused
 
 import gridcore as gc
 from gridcore.commands import Progress
@@ -42,16 +43,6 @@ def call(tmp_path, monkeypatch):
     (tmp_path / "small.toml").write_text(SMALL)
     monkeypatch.chdir(tmp_path)
     return lambda *args: CliRunner().invoke(gridcore, [str(a) for a in args])
-
-
-def refused(result) -> str:
-    """The one line of an error."""
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert "Traceback" not in result.stderr
-    return result.stderr.removeprefix("error: ").rstrip()
 
 
 # Bad input: the list of issue 2 -----------------------------------------------------------------------

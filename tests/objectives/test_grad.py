@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
+from command_line import refused
 from numpy.testing import assert_allclose
 
 import gridcore as gc
@@ -29,14 +30,6 @@ def call(tmp_path, monkeypatch):
         return CliRunner().invoke(gridcore, options)
 
     return call
-
-
-def refused(result) -> str:
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").rstrip()
 
 
 def violation(machine: str) -> gc.Integral:

@@ -117,6 +117,13 @@ def test_the_joint_derivative_is_the_sum(scene, group):
     np.testing.assert_array_equal(joint[:, 0], alone.sum(axis=1))
 
 
+def test_one_alone_beside_the_group_that_has_it():
+    case = cleared_and_opened()
+    alone = gradient(case, ["fault.clear", "trip.t"], OFF)
+    both = gradient(case, ["fault.clear"], OFF, joint=[("fault.clear", "trip.t")])
+    np.testing.assert_array_equal(both, np.stack([alone[:, 0], alone.sum(axis=1)], axis=1))
+
+
 def test_forward_and_adjoint_are_the_same_at_an_instant_of_three():
     run = gc.simulate(gc.build(relay_at_the_clearing()), T_END, 0.01)
     wrt = ["fault.t", "fault.clear", "R.delay", "GEN2.H"]

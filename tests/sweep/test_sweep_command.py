@@ -6,6 +6,7 @@ import csv
 
 import pytest
 from click.testing import CliRunner
+from command_line import refused
 
 import gridcore as gc
 from gridcore.commands.main import gridcore
@@ -37,14 +38,6 @@ dip = "min BUS5.Vm"
 def call(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return lambda *args: CliRunner().invoke(gridcore, ["sweep", *map(str, args)])
-
-
-def refused(result) -> str:
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    assert "Traceback" not in result.stderr
-    return result.stderr.removeprefix("error: ").rstrip()
 
 
 def test_contingencies_are_ranked_and_kept(call, tmp_path):
