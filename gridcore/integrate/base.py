@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .linearised import Linearised, Point
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Advance:
     """What an advance has done.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -74,6 +75,7 @@ class Driver:
         self.newton = Newton(self.ws)
         self.watch = Watch(system.switching)
         self.ws.guards = lambda Z: self.watch.margins(Z)
+        self.guarded = len(self.watch) > 0
         self.gamma = np.zeros(len(self.watch))
         self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
@@ -193,7 +195,7 @@ class Driver:
 
     def _evaluate_guards(self) -> None:
         """The guards at the present point."""
-        if len(self.watch):
+        if self.guarded:
             self.counters["guard_evaluations"] += 1
             self.gamma = self.system.switching.values(self.Z)
 
@@ -219,14 +221,14 @@ class Driver:
         fired = np.array([located]) if located >= 0 else _NONE
         if located >= 0 or self.t >= min(self.timers[0][0], delayed) - self.slack:
             self._events(fired)
-        elif len(self.watch):
+        elif self.guarded:
             self.watch.accept(self.gamma, fired)
 
     def _step(self, target: float) -> int:
         """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
-        begun, before, X = self.t, self.gamma, self.ws.X.copy() if len(self.watch) else self.ws.X
+        begun, before, X = self.t, self.gamma, self.ws.X.copy() if self.guarded else self.ws.X
         self.t = self._advance_or_shorten(target, X)
-        if not len(self.watch):
+        if not self.guarded:
             return -1
         self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
@@ -244,7 +246,7 @@ class Driver:
         try:
             return self._reach(t, target)
         except ConvergenceError:
-            for _ in range(_HALVINGS if len(self.watch) else 0):
+            for _ in range(_HALVINGS if self.guarded else 0):
                 part = 0.5 * (low + high)
                 self.ws.X[:], self.Z[-1] = X, t
                 try:
@@ -273,7 +275,7 @@ class Driver:
     def _check_finite(self) -> None:
         """Accept no state that is not finite, whoever made it."""
         X = self.ws.X
-        if not np.isfinite(X).all():
+        if not isfinite(X.dot(X)) and not np.isfinite(X).all():  # a sum of squares is quick, and may overflow
             place = self.ws.label(int(np.argmin(np.isfinite(X))))
             raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
 

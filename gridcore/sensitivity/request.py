@@ -72,6 +72,8 @@ class Request:
         place = {name: k for k, name in enumerate(self.names)}
         self._columns = [[place[name]] for name in alone] + [[place[name] for name in group] for group in groups]
         self._at = np.array([names[name] for name in self.names], dtype=int)
+        self._alone = {names[name] for name in (*alone, *(group[0] for group in groups if len(group) == 1))}
+        self._groups = [{names[name] for name in group} for group in groups if len(group) > 1]
         self.is_parameter = self._at >= system.n
         self.parameters, self.states = self._at[self.is_parameter], self._at[~self.is_parameter]
         self.units = units = [unit_of(system, *name.rsplit(".", 1)) for name in self.names]
@@ -79,24 +81,24 @@ class Request:
             if len({units[k] for k in group}) > 1:
                 raise CaseError("joint: " + ", ".join(f"{self.names[k]} is in {units[k] or 'per unit'}" for k in group)
                                 + ": what moves together has one unit")
+        self._shown = self._at[[group[0] for group in self._columns]]
         self._labels = {
             "parameter": IndexVariable("parameter", [" + ".join(self.names[k] for k in g) for g in self._columns]),
             "unit": Variable("parameter", [units[g[0]] for g in self._columns])}
 
     def joined(self, derivatives: np.ndarray) -> np.ndarray:
         """(..., names) derivatives with those of a group summed: (..., what was asked for)."""
-        if self._columns == [[k] for k in range(len(self.names))]:
+        if not self._groups and len(self._columns) == len(self.names):
             return derivatives
         return np.stack([derivatives[..., group].sum(axis=-1) for group in self._columns], axis=-1)
 
     def asks_alone(self, at: int, others: Iterable[int]) -> bool:
         """Whether a position in Z is asked for by itself, or in a group that lacks one of the others."""
-        groups = [set(self._at[group].tolist()) for group in self._columns]
-        return any(at in group and not (len(group) > 1 and group.issuperset(others)) for group in groups)
+        return at in self._alone or any(at in group and not group.issuperset(others) for group in self._groups)
 
     def coordinates(self, system: Equilibrium) -> dict[str, Any]:
         """What labels the dimension ``parameter`` of a table: names, units, and values at t0, of a group its first."""
-        return {**self._labels, "at": ("parameter", system.Z0[self._at[[group[0] for group in self._columns]]])}
+        return {**self._labels, "at": ("parameter", system.Z0[self._shown])}
 
     @classmethod
     def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str,
