@@ -114,6 +114,11 @@ class OnDisk(InMemory):
         self._file: Any = None
         super().__init__(n, recorded)
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether they have outgrown the budget."""
+        return self._file is not None
+
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
         return _in_memory, (self.n, self.recorded, np.array(self._X[: self.points]))
@@ -164,6 +169,10 @@ class Recomputed:
 
     Attributes
     ----------
+    starts : list of int
+        The first point of each segment.
+    buffer : (points, n) array
+        Room for the states of a segment.
     replay : callable
         Runs on from a checkpoint: both are the driver's.
 
@@ -184,8 +193,8 @@ class Recomputed:
         self._lock = threading.RLock()
         self.n, self.points = n, 0
         self._budget = budget
-        self._buffer = np.empty((SEGMENT + _SPARE, n))
-        self._starts: list[int] = []
+        self.buffer = np.empty((SEGMENT + _SPARE, n))
+        self.starts: list[int] = []
         self._kept: dict[int, Any] = {}
         self._plan: set[int] = {0}
         self._segment, self._filled = -1, 0
@@ -196,20 +205,20 @@ class Recomputed:
     @property
     def held(self) -> int:
         """Bytes of all states in memory."""
-        return self._buffer.nbytes + sum(checkpoint.X.nbytes for checkpoint in self._kept.values())
+        return self.buffer.nbytes + sum(checkpoint.X.nbytes for checkpoint in self._kept.values())
 
     def _check(self) -> None:
-        if self._slots() <= 0:
-            need = 8 * self.n * (len(self._buffer) + 1)
+        if self.slots() <= 0:
+            need = 8 * self.n * (len(self.buffer) + 1)
             raise CaseError(f"checkpoint = {self._budget} bytes is too little: a segment of this run needs {need}")
 
-    def _slots(self) -> int:
+    def slots(self) -> int:
         """Checkpoints for which there is room."""
-        return self._budget // (8 * self.n) - len(self._buffer)
+        return self._budget // (8 * self.n) - len(self.buffer)
 
     def reserve(self, points: int) -> None:
         """Choose the checkpoints of a run of about this many points."""
-        self._plan = self._schedule(0, math.ceil(points / SEGMENT), self._slots() - 1)
+        self._plan = self._schedule(0, math.ceil(points / SEGMENT), self.slots() - 1)
 
     @staticmethod
     def _schedule(first: int, segments: int, slots: int) -> set[int]:
@@ -224,29 +233,29 @@ class Recomputed:
     def start(self, take: Callable[[], Any]) -> None:
         """A segment starts here: keep its checkpoint if the schedule says so."""
         if self._visit is not None:
-            self._visit(self._starts[self._segment], self._buffer[: self._filled])
+            self._visit(self.starts[self._segment], self.buffer[: self._filled])
         self._segment, self._filled = self._segment + 1, 0
-        if self._segment == len(self._starts):
-            self._starts.append(self.points)
-        if self._segment in self._plan and self._segment not in self._kept and len(self._kept) < self._slots():
+        if self._segment == len(self.starts):
+            self.starts.append(self.points)
+        if self._segment in self._plan and self._segment not in self._kept and len(self._kept) < self.slots():
             self._kept[self._segment] = take()
 
     def append(self, X: np.ndarray) -> None:
         """The state of the next point, for the first time or again."""
-        if self._filled == len(self._buffer):
+        if self._filled == len(self.buffer):
             self._lengthen()
-        self._buffer[self._filled] = X
+        self.buffer[self._filled] = X
         self._filled += 1
-        position = self._starts[self._segment] + self._filled
+        position = self.starts[self._segment] + self._filled
         self.points = max(self.points, position)
         if position == self._stop:
             raise _Enough
 
     def _lengthen(self) -> None:
         """Many events in this segment: more room for it, and fewer checkpoints."""
-        self._buffer = np.concatenate([self._buffer, np.empty((_SPARE, self.n))])
+        self.buffer = np.concatenate([self.buffer, np.empty((_SPARE, self.n))])
         self._check()
-        while len(self._kept) > self._slots():
+        while len(self._kept) > self.slots():
             del self._kept[max(self._kept)]
 
     def trim(self) -> None:
@@ -256,10 +265,10 @@ class Recomputed:
         """(n,) the state of point `k`; not to be kept."""
         k = range(self.points)[k]
         with self._lock:
-            segment = int(np.searchsorted(self._starts, k, side="right")) - 1
-            if segment != self._segment or k >= self._starts[segment] + self._filled:
+            segment = int(np.searchsorted(self.starts, k, side="right")) - 1
+            if segment != self._segment or k >= self.starts[segment] + self._filled:
                 self._fetch(segment)
-            return self._buffer[k - self._starts[segment]].copy()
+            return self.buffer[k - self.starts[segment]].copy()
 
     def columns(self, at: Any) -> np.ndarray:
         """(points, len(at)) some variables at all points: the run is replayed once for it."""
@@ -280,16 +289,16 @@ class Recomputed:
         """Call ``see(first point, their states)`` for all points, segment after segment: the run is replayed once."""
         with self._lock:
             self._replay_from(0, self.points, see)
-            see(self._starts[self._segment], self._buffer[: self._filled])
+            see(self.starts[self._segment], self.buffer[: self._filled])
 
     def _fetch(self, segment: int) -> None:
         """Replay a segment, from the last checkpoint before it; on the way, keep what the ones before will need."""
         nearest = max(s for s in self._kept if s <= segment)
         ahead = segment - nearest
-        while len(self._kept) + ahead > self._slots() and max(self._kept) > segment:
+        while len(self._kept) + ahead > self.slots() and max(self._kept) > segment:
             del self._kept[max(self._kept)]
-        self._plan = self._schedule(nearest, ahead + 1, self._slots() - len(self._kept))
-        self._replay_from(nearest, [*self._starts, self.points][segment + 1])
+        self._plan = self._schedule(nearest, ahead + 1, self.slots() - len(self._kept))
+        self._replay_from(nearest, [*self.starts, self.points][segment + 1])
 
     def _replay_from(self, segment: int, stop: int, visit: See | None = None) -> None:
         """Replay from a checkpoint to a point, with a look at each segment that is left behind."""

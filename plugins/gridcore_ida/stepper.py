@@ -79,7 +79,7 @@ class Ida(Stepper):
         self._work: Counter[str] = Counter()
         self._ws: Workspace | None = None
         self._raised: BaseException | None = None
-        self._t_raised = self._tn = self._stop = self._tried = 0.0
+        self._t_raised = self.tn = self._stop = self._tried = 0.0
         self._searching = False
 
     def _bind(self, ws: Workspace) -> None:
@@ -88,14 +88,14 @@ class Ida(Stepper):
         # a vector costs IDA more, and rounds otherwise
         atol: float | np.ndarray = relative * (float(scales[0]) if len(scales) == 1 else ws.scale)
         self._ws, self._lu, self._newton = ws, ws.factors(), Newton(ws)
-        self._near = NearIdentity(ws.n, rtol, atol, self._factor, self._lu.solve)
-        self._mass = np.zeros(ws.n)
+        self.near = NearIdentity(ws.n, rtol, atol, self._factor, self._lu.solve)
+        self.mass = np.zeros(ws.n)
         self._X, self._Xp, self._defect = (np.zeros(ws.n) for _ in range(3))
         self._begun = False
         self._margins = ws.guards(ws.Z) if self._own_roots else np.zeros(0)
         roots = {"rootfn": self._root, "nr_rootfns": len(self._margins)} if len(self._margins) else {}
-        self._solver = solver_class()(
-            self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol, atol=atol,
+        self.solver = solver_class()(
+            self.residual, linsolver="spgmr", jac_times_vecfn=self.product, rtol=rtol, atol=atol,
             one_step_compute=True, old_api=False, err_handler=_silent, **self._bounds, **roots)
 
     @property
@@ -104,7 +104,7 @@ class Ida(Stepper):
         if self._ws is None:
             return Counter()
         return self._work + self._newton.counters() + Counter(
-            products=self._near.products, solves=self._lu.solves,
+            products=self.near.products, solves=self._lu.solves,
             factorisations=self._lu.factorisations + self._lu.refactorisations)
 
     def restart(self, ws: Workspace, t: float) -> None:
@@ -116,10 +116,10 @@ class Ida(Stepper):
     def advance(self, t: float, target: float) -> Advance:
         """To `target`, to the end of IDA's next internal step, or just beyond the root that IDA found in it."""
         if self._stale:
-            self._begin(t)
-        if self._tn <= t:
+            self.begin(t)
+        if self.tn <= t:
             self._internal()
-        reached = min(target, self._stop if t < self._stop else self._tn)
+        reached = min(target, self._stop if t < self._stop else self.tn)
         self._load(reached)
         return Advance(reached)
 
@@ -130,39 +130,39 @@ class Ida(Stepper):
         are solved after it.
         """
         self._load(t)
-        self._newton.resolve(self._mass > 0)
+        self._newton.resolve(self.mass > 0)
 
-    def _begin(self, t: float) -> None:
+    def begin(self, t: float) -> None:
         """Start from the state in the workspace, with the derivative that belongs to it."""
         ws = self._ws
         assert ws is not None
-        self._mass[:] = ws.differential
+        self.mass[:] = ws.differential
         y, yp = ws.X.copy(), self._newton.derivative(ws.differential)
         if self._begun:
-            self._solver.reinit_IC(t, y, yp)
+            self.solver.reinit_IC(t, y, yp)
             self._work["restarts"] += 1
         else:
-            self._solver.init_step(t, y, yp)
-        self._begun, self._stale, self._tn, self._stop = True, False, t, t
-        self._near.begin(t, self._mass)
+            self.solver.init_step(t, y, yp)
+        self._begun, self._stale, self.tn, self._stop = True, False, t, t
+        self.near.begin(t, self.mass)
         self._lu.forget()
 
     def _internal(self) -> None:
         """One internal step, with or without a root in it."""
         self._work["internal_steps"] += 1
-        self._solver.set_options(one_step_compute=True)
-        begun, self._searching = self._tn, True
-        found, self._tn = self._call(self._tn + self.span)
-        self._stop = self._tn
+        self.solver.set_options(one_step_compute=True)
+        begun, self._searching = self.tn, True
+        found, self.tn = self._call(self.tn + self.span)
+        self._stop = self.tn
         if found:
-            at, self._tn = self._tn, self._tried  # IDA says where the root is; its step ends where it was solved last
-            self._stop = min(at + _BEYOND * (self._tn - begun), self._tn)
-            for kept in gc.get_referents(self._solver):  # the copies of scikits.odes, of this root
+            at, self.tn = self.tn, self._tried  # IDA says where the root is; its step ends where it was solved last
+            self._stop = min(at + _BEYOND * (self.tn - begun), self.tn)
+            for kept in gc.get_referents(self.solver):  # the copies of scikits.odes, of this root
                 if isinstance(kept, list):
                     kept.clear()
         # from here on none is across: one that is, and that the driver does not let go, is found again in the next step
         self._margins = np.where(self._margins > 0, self._margins, 1.0)
-        self._near.reached = self._tn
+        self.near.reached = self.tn
 
     def _root(self, t: float, y: np.ndarray, _yp: np.ndarray, out: np.ndarray) -> int:
         """Margins of the guards; while IDA only interpolates, as they were."""
@@ -182,7 +182,7 @@ class Ida(Stepper):
 
     def _load(self, t: float) -> None:
         """Put the state at `t`, within the last internal step, into the workspace."""
-        self._solver.set_options(one_step_compute=False)
+        self.solver.set_options(one_step_compute=False)
         self._searching = False
         self._call(t)
         assert self._ws is not None
@@ -191,7 +191,7 @@ class Ida(Stepper):
     def _call(self, t: float) -> tuple[bool, float]:
         """Let IDA go on to a time, or beyond it by one step: whether it stopped at a root, and the time it reached."""
         self._raised = None
-        result = self._solver.step(t, self._X, self._Xp)
+        result = self.solver.step(t, self._X, self._Xp)
         if self._raised is not None:
             error, self._raised = self._raised, None
             if not isinstance(error, Exception):
@@ -202,7 +202,7 @@ class Ida(Stepper):
             raise ConvergenceError(f"IDA: {result.message}", place=self._worst(), t=float(result.errors.t))
         return result.flag == _ROOT_RETURN, float(result.values.t)
 
-    def _residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
+    def residual(self, t: float, y: np.ndarray, yp: np.ndarray, out: np.ndarray) -> int:
         """``P^-1 (M X' - F)``; 1 asks IDA to try a shorter step, -1 to give up."""
         self._work["residuals"] += 1
         try:
@@ -210,14 +210,14 @@ class Ida(Stepper):
             assert ws is not None
             ws.X[:], ws.Z[-1] = y, t
             self._tried = t
-            if not self._near.prepare(t):
+            if not self.near.prepare(t):
                 return 1
-            np.multiply(self._mass, yp, out=out)
+            np.multiply(self.mass, yp, out=out)
             out -= ws.rhs()
             if np.isfinite(y).all() and np.isfinite(yp).all():
                 self._defect[:] = out
             if np.isfinite(out).all():
-                self._near.multiply(y, out)
+                self.near.multiply(y, out)
         except BaseException as error:  # scikits.odes would swallow it
             self._raised, self._t_raised = error, t
             return -1
@@ -227,15 +227,15 @@ class Ida(Stepper):
         """Factors of ``cj M - F_X`` at what stands in the workspace."""
         ws = self._ws
         assert ws is not None
-        ws.mass[:], ws.c[:] = cj * self._mass, 1.0
+        ws.mass[:], ws.c[:] = cj * self.mass, 1.0
         self._lu.refactor(ws.matrix(), alike=True)
 
-    def _product(self, _t: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,
+    def product(self, _t: Any, _y: np.ndarray, _yp: np.ndarray, _residual: np.ndarray, v: np.ndarray,
                  out: np.ndarray, cj: float) -> int:
         try:
-            self._near.product(v, out, cj)
+            self.near.product(v, out, cj)
         except BaseException as error:
-            self._raised, self._t_raised = error, self._tn
+            self._raised, self._t_raised = error, self.tn
             return -1
         return 0
 

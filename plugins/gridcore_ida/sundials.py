@@ -59,11 +59,13 @@ class NearIdentity:
     ----------
     products : int
         Made so far.
+    scale : float
+        With which residuals are multiplied: IDA's tolerance of the linear solves is an absolute one.
     """
 
     def __init__(self, n: int, rtol: float, atol: float | np.ndarray, factor: Callable[[float], object],
                  solve: Callable[[np.ndarray], np.ndarray]):
-        self._rtol, self._atol, self._scale = rtol, atol, 1.0
+        self._rtol, self._atol, self.scale = rtol, atol, 1.0
         self.factor, self.solve, self.products = factor, solve, 0
         self._mass, self._work = np.zeros(n), np.zeros(n)
 
@@ -95,7 +97,7 @@ class NearIdentity:
         if abs(cj - self._cj) > _SAME_CJ * cj:
             np.multiply((cj - self._cj) * self._mass, v, out=self._work)
             out += self.solve(self._work)
-        out *= self._scale
+        out *= self.scale
 
     def multiply(self, y: np.ndarray, residual: np.ndarray) -> None:
         """Multiply a residual by ``P^-1``, and by the factor that makes SPGMR's absolute tolerance a relative one.
@@ -109,5 +111,5 @@ class NearIdentity:
         self._work += self._atol
         np.divide(residual, self._work, out=self._work)
         size = math.sqrt(self._work @ self._work / len(y))
-        self._scale = _SIZE / size if 0 < size < np.inf else 1.0
-        residual *= self._scale
+        self.scale = _SIZE / size if 0 < size < np.inf else 1.0
+        residual *= self.scale

@@ -188,20 +188,22 @@ class _Search:
         if last - first < 3:
             return None
         towards = self.towards if apart is None else -self.towards
-        found = [p for p in passages(run, self._tangents(run), first, last) if p.step * towards >= -self.tolerance]
+        seen = passages(run, tangents(run, self.parameter), first, last)
+        found = [p for p in seen if p.step * towards >= -self.tolerance]
         return min(found, key=lambda p: abs(p.step), default=None)
 
-    def _tangents(self, run: Run) -> np.ndarray:
-        """(points, n) derivatives of all variables in the parameter, at times that stand still."""
-        sweep = begin(run, Request.of(run.system, self.parameter, "power flow"), [], "discrete", "power flow")
-        out = np.empty((len(run.t), run.system.n))
 
-        def visit(k: int, X: np.ndarray) -> None:
-            moved = sweep.T[run.tape.point_clock[k], 0]
-            out[k] = X[0] - moved * sweep.replay.slope(k) if moved else X[0]
+def tangents(run: Run, parameter: str) -> np.ndarray:
+    """(points, n) derivatives of all variables in a parameter, at times that stand still."""
+    sweep = begin(run, Request.of(run.system, parameter, "power flow"), [], "discrete", "power flow")
+    out = np.empty((len(run.t), run.system.n))
 
-        sweep.run(visit)
-        return out
+    def visit(k: int, X: np.ndarray) -> None:
+        moved = sweep.T[run.tape.point_clock[k], 0]
+        out[k] = X[0] - moved * sweep.replay.slope(k) if moved else X[0]
+
+    sweep.run(visit)
+    return out
 
 
 def _sensitivities(run: Run, passed: Passage, parameter: str, wrt: list[str]) -> xr.DataArray:

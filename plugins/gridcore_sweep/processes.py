@@ -89,12 +89,12 @@ class _Worker:
     """
 
     def __init__(self, function: Function, shared: Any, crew: Sequence[_Worker]):
-        context = _context()
+        how = start_method()
         self.number: int | None = None
-        self.pipe, its = context.Pipe()
-        ours = [self.pipe, *(w.pipe for w in crew)] if context.get_start_method() == "fork" else []
-        self._process = context.Process(target=_serve, args=(its, ours, function, shared), daemon=True)
-        with _interrupts_held(), its:
+        self.pipe, its = how.Pipe()
+        ours = [self.pipe, *(w.pipe for w in crew)] if how.get_start_method() == "fork" else []
+        self._process = how.Process(target=_serve, args=(its, ours, function, shared), daemon=True)
+        with interrupts_held(), its:
             self._process.start()
 
     @property
@@ -123,7 +123,7 @@ class _Worker:
         self.pipe.close()
 
 
-def _context() -> Any:
+def start_method() -> Any:
     """How workers are started: as copies only where no other thread can hold a lock that a copy would wait for."""
     others = [thread for thread in threading.enumerate()
               if thread is not threading.main_thread() and not isinstance(thread, threading.Timer)]
@@ -135,7 +135,7 @@ def _context() -> Any:
 
 
 @contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """An interrupt from the keyboard waits: a process started inside never sees it, this one does afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -32,7 +32,7 @@ class Alone:
             else:
                 self.values[name] = value
 
-    def _lookup(self, path: Path, name: str) -> Any:
+    def lookup(self, path: Path, name: str) -> Any:
         address = ".".join((*path, name))
         if address in self.values:
             return np.asarray(self.values[address])[()]  # numpy orders complex numbers, Python refuses to
@@ -47,7 +47,7 @@ class Alone:
 
     @property
     def scope(self) -> Scope:
-        return Scope(self.shape, self._lookup)
+        return Scope(self.shape, self.lookup)
 
     def __getitem__(self, name: str) -> Any:
         """A variable or a quantity."""
@@ -88,6 +88,6 @@ class Alone:
     def jacobian(self, inputs: list[str], of: Callable[[Alone], np.ndarray] | None = None) -> np.ndarray:
         """Derivative of the rates (or of `of`) in `inputs`, by the complex step."""
         of = of or Alone.rates
-        columns = [np.imag(of(self.but(**{name: self._lookup(tuple(name.split(".")[:-1]), name.split(".")[-1])
+        columns = [np.imag(of(self.but(**{name: self.lookup(tuple(name.split(".")[:-1]), name.split(".")[-1])
                                           + 1e-30j}))) / 1e-30 for name in inputs]
         return np.stack(columns, axis=1)

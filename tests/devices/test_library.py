@@ -58,7 +58,7 @@ def test_traced_equations_and_their_derivatives_are_those_of_the_functions(cls):
     function = ca.Function("rows", everything, [expression])
     alone = Alone(cls, HOSTS)
     alone.values.update(free, **at)
-    inputs = [alone._lookup(*s) for s in trace.symbols]
+    inputs = [alone.lookup(*s) for s in trace.symbols]
     direction = ca.vertcat(*(along.get(".".join((*path, name)), 0.0) for path, name in trace.symbols))
     derivative = ca.jtimes(expression, ca.vertcat(*everything, ca.SX(0, 1)), direction)
     slope = ca.Function("slope", everything, [derivative])

@@ -135,7 +135,7 @@ class TestRestart:
         stepper = Ida(0.1)
         driver = Driver(s, stepper, Method("ida"), 0.1, 0.0, 2.0)
         driver.run()
-        result = stepper._solver.step(stepper._tn + 1.0)
+        result = stepper.solver.step(stepper.tn + 1.0)
         assert driver.counters["events"] == 1
         assert result.roots.t is None
         assert result.tstop.t is None
@@ -161,7 +161,7 @@ def begun(s):
     ida, ws = Ida(0.01), s.workspace()
     ws.differential[:] = s.differential(s.Z0)
     ida.restart(ws, 0.0)
-    ida._begin(0.0)
+    ida.begin(0.0)
     return ida
 
 
@@ -173,14 +173,14 @@ class TestSparse:
         s = gc.build("wscc9")
         ida, v = begun(s), np.random.default_rng(1).normal(size=s.n)
         residual, product = np.zeros(s.n), np.zeros(s.n)
-        ida._residual(0.02, s.Z0[: s.n] + 1e-3, v, residual)
+        ida.residual(0.02, s.Z0[: s.n] + 1e-3, v, residual)
         at = s.Z0.copy()
         at[: s.n] += 1e-3
         F_X, M, F = s.jacobian(at).toarray(), np.diag(s.differential(at).astype(float)), s.rhs(at)
         P = 50.0 * M - F_X  # of the first order: cj is one by the step
-        scale = ida._near._scale
+        scale = ida.near.scale
         np.testing.assert_allclose(residual / scale, np.linalg.solve(P, M @ v - F), rtol=1e-9, atol=1e-12)
-        ida._product(residual, v, v, residual, v, product, 50.0 * ratio)
+        ida.product(residual, v, v, residual, v, product, 50.0 * ratio)
         expected = np.linalg.solve(P, (50.0 * ratio * M - F_X) @ v)
         np.testing.assert_allclose(product / scale, expected, rtol=1e-9, atol=1e-12)
 
@@ -188,12 +188,12 @@ class TestSparse:
         s = gc.build("wscc9")
         ida, v = begun(s), np.ones(s.n)
         X, residual = s.Z0[: s.n].copy(), np.zeros(s.n)
-        ida._residual(0.02, X, 0 * v, residual)
-        ida._product(residual, X, v, residual, v, np.zeros(s.n), 75.0)  # of the second order
-        ida._near.reached = 0.02
-        ida._residual(0.06, X, v, residual)
-        expected = np.linalg.solve(1.5 / 0.04 * np.diag(ida._mass) - s.jacobian(s.Z0).toarray(), ida._mass)
-        np.testing.assert_allclose(residual / ida._near._scale, expected, rtol=1e-6, atol=1e-9)
+        ida.residual(0.02, X, 0 * v, residual)
+        ida.product(residual, X, v, residual, v, np.zeros(s.n), 75.0)  # of the second order
+        ida.near.reached = 0.02
+        ida.residual(0.06, X, v, residual)
+        expected = np.linalg.solve(1.5 / 0.04 * np.diag(ida.mass) - s.jacobian(s.Z0).toarray(), ida.mass)
+        np.testing.assert_allclose(residual / ida.near.scale, expected, rtol=1e-6, atol=1e-9)
 
     @pytest.mark.parametrize(("name", "tolerance"), [("wscc9_paper", 1e-5), ("wscc9_paper", 1e-9), ("ieee118", 1e-6)])
     def test_newton_and_krylov_have_little_to_do(self, name, tolerance):

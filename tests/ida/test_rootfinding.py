@@ -82,7 +82,7 @@ class TestEvents:
         stepper = Ida(0.1, rootfinding="sundials")
         driver = Driver(s, stepper, Method("ida"), 0.1, 0.0, 1.0)
         driver.run()
-        result = stepper._solver.step(stepper._tn + 1.0)
+        result = stepper.solver.step(stepper.tn + 1.0)
         assert driver.counters["events"] == 9
         assert result.roots.t is None
 

@@ -87,7 +87,7 @@ def test_without_a_saddle_it_halves_and_says_so(system, found, monkeypatch):
 def test_the_eigenvalue_at_a_passage_is_one_of_the_linearised_system(system, found):
     """Against LAPACK on the reduced Jacobian; the only one with a positive real part that is not small."""
     run = found.run
-    tangents = critical._Search(system, "fault.clear", {"t_end": 3.0}, 1e-6)._tangents(run)
+    tangents = critical.tangents(run, "fault.clear")
     [passed, *_] = saddle.passages(run, tangents, np.searchsorted(run.t, 0.3), len(run.t) - 1)
     Z = run.read(np.arange(system.layout.size))[passed.k]
     J, mass = run.system.jacobian(Z).toarray(), run.system.differential(Z)

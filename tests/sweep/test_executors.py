@@ -35,14 +35,14 @@ from gridcore_sweep.processes import LocalProcesses
 @pytest.fixture(params=["fork", "spawn"])
 def started(request, monkeypatch):
     """Workers are copies of this process, or start from nothing."""
-    monkeypatch.setattr(processes, "_context", lambda: multiprocessing.get_context(request.param))
+    monkeypatch.setattr(processes, "start_method", lambda: multiprocessing.get_context(request.param))
 
 
 @pytest.fixture(params=["here", "fork", "spawn"])
 def runner(request, monkeypatch):
     if request.param == "here":
         return InProcess()
-    monkeypatch.setattr(processes, "_context", lambda: multiprocessing.get_context(request.param))
+    monkeypatch.setattr(processes, "start_method", lambda: multiprocessing.get_context(request.param))
     return LocalProcesses(2)
 
 
@@ -137,7 +137,7 @@ def test_workers_end_when_who_started_them_is_killed(tmp_path, method):
     script.write_text("import multiprocessing, sys\nfrom pathlib import Path\n"
                       f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
                       "from sweep_tasks import never\nfrom gridcore_sweep import processes\n"
-                      f"processes._context = lambda: multiprocessing.get_context('{method}')\n"
+                      f"processes.start_method = lambda: multiprocessing.get_context('{method}')\n"
                       "if __name__ == '__main__':\n"
                       "    list(processes.LocalProcesses(2).run(never, Path(sys.argv[1]), [1, 2]))\n")
     workers = tmp_path / "workers"
@@ -158,7 +158,7 @@ def test_workers_end_when_who_started_them_is_killed(tmp_path, method):
     ids=["alone", "a progress bar that waits", "another thread"])
 def test_workers_are_copies_unless_another_thread_could_hold_what_they_wait_for(monkeypatch, others, method):
     monkeypatch.setattr(threading, "enumerate", lambda: [threading.main_thread(), *others])
-    assert processes._context().get_start_method() == method
+    assert processes.start_method().get_start_method() == method
 
 
 def test_a_script_without_a_main_guard_is_told_so(tmp_path):
@@ -206,7 +206,7 @@ def test_workers_are_started_deaf_to_the_keyboard(started):
 
 def test_an_interrupt_while_workers_are_started_is_not_lost():
     def interrupted():
-        with processes._interrupts_held():
+        with processes.interrupts_held():
             signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # to this thread, whatever others there are
             reached.append("the end")
 
