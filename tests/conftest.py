@@ -11,7 +11,20 @@ import pytest
 # Matrices here are small: threads of the linear algebra would only wait for each other. Read when numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import margins
 from devices_for_tests import SMALL, registered
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--margins FILE``: see :mod:`margins`."""
+    parser.addoption("--margins", metavar="FILE", help="keep there how near errors come to their bounds")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch comparisons, if that is asked for."""
+    if file := config.getoption("--margins"):
+        margins.watch()
+        config.pluginmanager.register(margins.Notes(file))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,167 @@
+"""How near numbers come to the bounds that tests set them: ``pytest --margins FILE``, and all processors together.
+
+Of every comparison with a small bound (``assert_allclose``, ``pytest.approx``, ``assert error < 1e-9``) the worst ratio
+of the error to its bound is kept in FILE, by the line that has it; runs of other processors into the same file add to
+it. ``python tests/margins.py FILE`` shows what is above one half, and says which have a reason (``margins.txt``).
+
+``python tests/margins.py --all`` runs the numerical suites as on each processor that this machine can be, and shows
+that. numpy, BLAS and libm differ between processors in the last digit; a bound that is met by less than a factor of two
+is likely to be missed on one that nobody tried.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+REASONS = HERE / "margins.txt"
+HALF = 0.5
+SMALL = 1e-2  # what is compared with more than this is a count or a quantity, no bound of an error
+SUITES = ("linear", "equations", "equilibrium", "integrate", "theta", "trbdf2", "sensitivity", "smallsignal",
+          "estimation", "optimisation", "tsa", "ida", "devices", "reference", "klu", "tape", "contract", "system")
+PROCESSORS = {
+    "Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    "Zen": {"OPENBLAS_CORETYPE": "Zen"},
+    "no AVX-512": {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"},
+    "no AVX2": {"OPENBLAS_CORETYPE": "Sandybridge", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
+    "interpreted": {"GRIDCORE_NO_COMPILER": "1"},
+    "SkylakeX": {"OPENBLAS_CORETYPE": "SkylakeX"},
+}
+_NUMBER = r"(?:np\.float64\()?([-+.\de]+)\)?"
+_COMPARED = re.compile(rf"^{_NUMBER} <=? {_NUMBER}(?:\n|$)")
+
+worst: dict[str, float] = {}
+
+
+def note(site: str, ratio: float) -> None:
+    """An error, as a part of its bound."""
+    if math.isfinite(ratio):
+        worst[site] = max(worst.get(site, 0.0), float(ratio))
+
+
+def _site() -> str | None:
+    """The line of a test that is being run."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(HERE) and path != Path(__file__):
+            return f"{path.relative_to(HERE)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+def watch() -> None:
+    """Take notes of comparisons of arrays, and with what is approximately right."""
+    import numpy as np
+    import pytest
+
+    plain, scalar = np.testing.assert_allclose, type(pytest.approx(0.0))
+    equal = scalar.__eq__
+
+    def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 0, **named: Any) -> None:
+        plain(actual, desired, rtol, atol, **named)
+        a, d = np.asarray(actual), np.asarray(desired)
+        if (site := _site()) and a.dtype.kind in "fc" and a.size:
+            with np.errstate(all="ignore"):
+                error, bound = np.abs(a - d), atol + rtol * np.abs(d)
+                ratio = np.where(error == 0, 0.0, error / bound)
+            note(site, float(np.max(ratio[np.isfinite(ratio)], initial=0.0)))
+
+    def eq(self: Any, actual: Any) -> bool:
+        result: bool = equal(self, actual)
+        if result and isinstance(actual, float) and isinstance(self.expected, float) and (site := _site()):
+            error = abs(actual - self.expected)
+            note(site, error / self.tolerance if error else 0.0)
+        return result
+
+    np.testing.assert_allclose = assert_allclose
+    scalar.__eq__ = eq
+
+
+class Notes:
+    """The plugin of pytest: what passed is noted; what the workers noted is put together."""
+
+    def __init__(self, file: str):
+        self.file = Path(file)
+
+    def pytest_assertion_pass(self, item: Any, lineno: int, orig: str, expl: str) -> None:
+        """``assert a < b`` has passed."""
+        found = _COMPARED.match(expl)
+        if found:
+            left, right = float(found[1]), float(found[2])
+            if 0 <= left and 0 < right <= SMALL:
+                note(f"{Path(item.path).relative_to(HERE)}:{lineno}", left / right)
+
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """Give what was noted to the process that started this one, or write it."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output["margins"] = worst
+            return
+        if self.file.exists():
+            for site, ratio in json.loads(self.file.read_text()).items():
+                note(site, ratio)
+        self.file.write_text(json.dumps(worst, indent=0, sort_keys=True))
+
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker of pytest-xdist has ended."""
+        for site, ratio in getattr(node, "workeroutput", {}).get("margins", {}).items():
+            note(site, ratio)
+
+
+def reasons() -> dict[str, str]:
+    """Lines of tests (file and text) that may come near their bound, and why."""
+    lines = [line for line in REASONS.read_text().splitlines() if line and not line.startswith("#")]
+    return dict(part.split(" # ", 1) for part in lines)
+
+
+def near(file: Path) -> Iterator[tuple[float, str, str, str | None]]:
+    """Ratio, place, text and reason of what comes nearer to its bound than one half."""
+    known = reasons()
+    for site, ratio in sorted(json.loads(file.read_text()).items(), key=lambda item: -item[1]):
+        path, number = site.rsplit(":", 1)
+        text = linecache.getline(str(HERE / path), int(number)).strip()
+        if ratio > HALF:
+            yield ratio, site, text, known.get(f"{path}: {text}")
+
+
+def show(file: Path) -> bool:
+    """Print what is near its bound; whether all of it has a reason."""
+    good = True
+    for ratio, site, text, reason in near(file):
+        print(f"{ratio:6.3f}  {site}: {text}" + (f"\n        {reason}" if reason else ""))
+        good &= reason is not None
+    return good
+
+
+def possible(name: str) -> bool:
+    """Whether this machine can be that processor."""
+    return name != "SkylakeX" or "avx512f" in Path("/proc/cpuinfo").read_text()
+
+
+def run_all(file: Path, call: Callable[..., Any] = subprocess.run) -> bool:
+    """Run the numerical suites on every processor that there is; whether all tests passed."""
+    good = True
+    for name in filter(possible, PROCESSORS):
+        print(f"== {name}", flush=True)
+        done = call([sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", "not slow",
+                     "--margins", str(file), *(str(HERE / suite) for suite in SUITES)],
+                    env={**os.environ, **PROCESSORS[name]})
+        good &= done.returncode == 0
+    return good
+
+
+if __name__ == "__main__":
+    everything = sys.argv[1:2] == ["--all"]
+    target = Path(sys.argv[1 + everything] if len(sys.argv) > 1 + everything else "margins.json").absolute()
+    passed = run_all(target) if everything else True
+    sys.exit(not (show(target) and passed))
