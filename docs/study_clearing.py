@@ -10,7 +10,6 @@ import numpy as np
 from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
-from gridcore.results import rotors
 from gridcore_optimisation.critical import Critical
 
 WRT = ["GEN*.H", "GEN*.P0", "EXC*.KA", "LINE*.x", "GEN*.V0"]
@@ -45,7 +44,7 @@ class Study:
         while unstable - stable > self.tolerance:
             middle, count = 0.5 * (stable + unstable), count + 1
             run = gc.simulate(self.system.with_values({"fault.clear": middle}), self.t_end)
-            out = rotors(run).verdict == "out of synchronism"
+            out = gc.analyses.rotors(run).verdict == "out of synchronism"
             stable, unstable = (stable, middle) if out else (middle, unstable)
         return 0.5 * (stable + unstable), count
 
@@ -119,7 +118,7 @@ def main() -> None:
     axes[0, 0].legend(frameon=False, fontsize=8)
     for offset, colour in ((-1e-3, BLUE), (-1e-5, BLUE), (-1e-7, BLUE), (1e-7, ORANGE), (1e-5, ORANGE), (1e-3, ORANGE)):
         run = gc.simulate(nine.system.with_values({"fault.clear": nine.found.value + offset}), 3.0)
-        spread = np.degrees(rotors(run).spread)
+        spread = np.degrees(gc.analyses.rotors(run).spread)
         shown = spread < 300
         axes[0, 1].plot(run.t[shown], spread[shown], color=colour, linewidth=1)
     axes[0, 1].set_xlabel("time (s)")

@@ -46,11 +46,3 @@ def register_jump_rules(register: Register) -> None:
 def register_exporters(register: Register) -> None:
     """A run whole, to be loaded again."""
     register(".nc", "gridcore.results.store:save")
-
-
-@hookimpl
-def register_commands(register: Register) -> None:
-    """The verbs of the core."""
-    for verb in ("run", "pf", "doctor", "convert", "export"):
-        register(verb, f"gridcore.commands.main:{verb}")
-    register("plugins", "gridcore.commands.main:list_plugins")

@@ -1,8 +1,25 @@
-"""What the tests of all verbs ask of a refusal."""
+"""What the tests of verbs share: a small case file, and what they ask of a refusal."""
 
 from __future__ import annotations
 
 from click.testing import Result
+
+SMALL = """\
+name = "small"
+Bus = [
+  {id = 1, kv = 20},
+  {id = 2, kv = 20},
+]
+Line = [
+  {bus1 = 1, bus2 = 2, x = 0.1},
+]
+ZIP = [
+  {bus = 2, P0 = 0.5, Q0 = 0.1},
+]
+Classical = [
+  {bus = 1, control = "slack", H = 3.5, Xdp = 0.3},
+]
+"""
 
 
 def refused(result: Result) -> str:

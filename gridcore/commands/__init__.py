@@ -1,4 +1,4 @@
-"""The verbs of the core, what verbs share, and progress.
+"""The group of the verbs that plugins register, what verbs share, and progress.
 
 Imports from everything to its left; whatever is heavy is imported inside functions: all verbs are loaded together.
 """
@@ -7,6 +7,7 @@ from .main import main
 from .options import (
     Study,
     file_of,
+    file_options,
     load,
     located,
     read_options,
@@ -16,9 +17,8 @@ from .options import (
     system_options,
 )
 from .progress import Progress
-from .tables import Table, per, write_csv
 
 __all__ = [
-    "Progress", "Study", "Table", "file_of", "load", "located", "main", "per", "read_options", "read_value",
-    "sensitivity_options", "simulation_options", "system_options", "write_csv",
+    "Progress", "Study", "file_of", "file_options", "load", "located", "main", "read_options", "read_value",
+    "sensitivity_options", "simulation_options", "system_options",
 ]

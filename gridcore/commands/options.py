@@ -1,7 +1,4 @@
-"""What verbs about a case share: their options, a case with changes, and a run with progress and errors that say where.
-
-A plugin's verb uses them like the verbs of :mod:`gridcore.commands.main`.
-"""
+"""What verbs about a case share: options, a case with changes, a run with progress and errors that say where."""
 
 from __future__ import annotations
 

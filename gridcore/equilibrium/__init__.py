@@ -7,8 +7,9 @@ from .build import build
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
+from .powerflow import PQ, PV, SLACK, PowerFlow
 from .starting_at import starting_at
 
 __all__ = [
-    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "starting_at",
+    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "build", "starting_at",
 ]

@@ -1,16 +1,14 @@
-"""A run seen by name: quantities, summary, tables and files.
+"""A run seen by name: quantities, tables and files.
 
 Imports from ``tape`` and what is left of it.
 """
 
 from .export import whole_file, write_dataset
-from .rotors import Rotors, infinite_buses, rotor_devices, rotors
 from .run import Event, Run, Stretch
 from .signals import base_of, needed, recorded, select, signals
 from .store import load_run
-from .summary import describe_run, describe_system, layout
 
 __all__ = [
-    "Event", "Rotors", "Run", "Stretch", "base_of", "describe_run", "describe_system", "infinite_buses", "layout",
-    "load_run", "needed", "recorded", "rotor_devices", "rotors", "select", "signals", "whole_file", "write_dataset",
+    "Event", "Run", "Stretch", "base_of", "load_run", "needed", "recorded", "select", "signals", "whole_file",
+    "write_dataset",
 ]

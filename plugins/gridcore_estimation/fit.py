@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import norm, t
 
-from gridcore.commands import Table
+from gridcore_verbs.tables import Table
 
 from .identifiability import Identifiability
 from .methods import Outcome

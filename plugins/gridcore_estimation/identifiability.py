@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr
 
-from gridcore.commands import Table
 from gridcore.errors import GridcoreError
+from gridcore_verbs.tables import Table
 
 # Of normalised columns: a combination that moves the samples by less than this part of what its members do.
 SINGULAR = 1e-5

@@ -15,7 +15,7 @@ from gridcore.registry import plots
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.commands import Table
+    from gridcore_verbs.tables import Table
 
 
 @click.command("grad")
@@ -33,9 +33,10 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
     CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
     """
-    from gridcore.commands import Progress, write_csv
+    from gridcore.commands import Progress
     from gridcore.results import whole_file, write_dataset
     from gridcore.sensitivity import Request, adjoint
+    from gridcore_verbs.tables import write_csv
 
     from .files import load_objectives
 
@@ -69,8 +70,8 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
 
 def long_table(gradient: xr.DataArray) -> Table:
     """One row for each derivative, every digit kept."""
-    from gridcore.commands import Table
     from gridcore.sensitivity import products
+    from gridcore_verbs.tables import Table
 
     m, n = gradient.shape
 
@@ -89,7 +90,7 @@ def long_table(gradient: xr.DataArray) -> Table:
 
 def _values(gradient: xr.DataArray, top: int) -> Table:
     """The objectives; of many the largest, in their order."""
-    from gridcore.commands import Table
+    from gridcore_verbs.tables import Table
 
     shown = gradient[np.sort(np.argsort(-np.abs(gradient["value"].values), kind="stable")[:top])]
     return Table({"objective": shown["objective"].values.tolist(),
@@ -99,8 +100,8 @@ def _values(gradient: xr.DataArray, top: int) -> Table:
 
 def _largest(gradient: xr.DataArray, top: int) -> Table:
     """The derivatives that matter most; those that are zero are left out."""
-    from gridcore.commands import Table, per
     from gridcore.sensitivity import products
+    from gridcore_verbs.tables import Table, per
 
     size, slope = np.abs(products(gradient)).ravel(), np.abs(gradient.values).ravel()
     order = [k for k in np.lexsort((-slope, -size)) if slope[k] > 0][:top]

@@ -38,9 +38,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     CASE_optimum.csv, everything to CASE_optimum.nc. The exit code is 1 where the solver did not converge.
     """
     from gridcore.case import save_case
-    from gridcore.commands import write_csv
     from gridcore.registry import analyses, plots
     from gridcore.results import whole_file, write_dataset
+    from gridcore_verbs.tables import write_csv
 
     from .measures import Constraint
     from .report import iterations, limits, parameters
@@ -94,7 +94,7 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
     folder --out.
     """
-    from gridcore.commands import write_csv
+    from gridcore_verbs.tables import write_csv
 
     from .critical import critical_value
     from .report import attempts, sensitivities

@@ -13,7 +13,7 @@ from gridcore.commands import Progress
 from gridcore.equilibrium import Equilibrium, build
 from gridcore.errors import CaseError, GridcoreError, PluginError
 from gridcore.integrate import simulate
-from gridcore.results import rotors
+from gridcore.registry import analyses
 from gridcore.sensitivity import Request, Terminal, adjoint
 from gridcore.tape import Spacing, Switch
 from gridcore_tsa.sensitivities import begin
@@ -163,14 +163,14 @@ class _Search:
         run: Run | None = None
         try:
             run = simulate(self.system.with_values({self.parameter: value}), **self.options)
-            spread = rotors(run).spread
+            spread = analyses.rotors(run).spread
             apart = np.flatnonzero(spread >= 2 * np.pi)
             stable = not len(apart)
             passed = self._passage(run, spread, int(apart[0]) if len(apart) else None)
         except (CaseError, PluginError):
             raise
         except GridcoreError:  # an integration that fails, or an event that only grazes: nothing to step from
-            stable = run is not None and rotors(run).verdict != "out of synchronism"
+            stable = run is not None and analyses.rotors(run).verdict != "out of synchronism"
         tried = Attempt(value, stable, value + passed.step if passed else np.nan,
                         passed.eigenvalue if passed else np.nan)
         self.attempts.append(tried)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gridcore.commands import Table
+from gridcore_verbs.tables import Table
 
 if TYPE_CHECKING:
     import xarray as xr

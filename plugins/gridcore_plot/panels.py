@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.contract import Bus
-from gridcore.results import Rotors, infinite_buses, recorded, rotor_devices, rotors, signals
+from gridcore.results import recorded, signals
+from gridcore_rotors.rotors import Rotors, kept_rotors
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -41,8 +42,7 @@ class Panel:
 
 def panels(run: Run) -> list[Panel]:
     """Speeds, rotor angles, bus voltages, field voltages, as far as there are any; else the states."""
-    devices = rotor_devices(run.system)
-    machines = rotors(run) if devices and run.keeps(devices, "delta") and run.keeps(devices, "omega") else None
+    machines = kept_rotors(run)
     found = [*_rotor_panels(run, machines), *_voltages(run), *_fields(run, machines)]
     return found or _states(run)
 
@@ -51,7 +51,7 @@ def _rotor_panels(run: Run, machines: Rotors | None) -> list[Panel]:
     if machines is None:
         return []
     speed = np.where(machines.in_service, machines.omega, np.nan)
-    reference = "infinite bus" if infinite_buses(run.system) else "centre of inertia"
+    reference = "infinite bus" if machines.infinite_buses else "centre of inertia"
     return [Panel("rotor speed (pu)", machines.devices, speed),
             Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, np.degrees(machines.relative), speed)]
 

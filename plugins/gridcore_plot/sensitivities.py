@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.commands import per
+from gridcore_verbs.tables import per
 
 from .figures import compose, drawn
 from .panels import Panel

@@ -83,7 +83,8 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     Shown is each mode at the first and at the last value; with --out all values go to CASE_locus.nc, with --plot the
     figure to CASE_locus.png.
     """
-    from gridcore.commands import Progress, Table
+    from gridcore.commands import Progress
+    from gridcore_verbs.tables import Table
 
     from .analysis import small_signal
     from .locus import root_locus
@@ -123,7 +124,8 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     """
     import numpy as np
 
-    from gridcore.commands import Progress, Table
+    from gridcore.commands import Progress
+    from gridcore_verbs.tables import Table
 
     from .locus import damping_map
 
@@ -204,7 +206,7 @@ def _told(value: complex) -> str:
 
 def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -> Any:
     """Derivatives of the modes shown, one row for each mode and parameter."""
-    from gridcore.commands import Table
+    from gridcore_verbs.tables import Table
 
     found = modes.sensitivities(wrt, numbers)
     pairs = [(i, j) for i in range(found.sizes["mode"]) for j in range(found.sizes["parameter"])]
@@ -218,7 +220,7 @@ def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -
 
 
 def _write(table: Any, path: Path) -> None:
-    from gridcore.commands import write_csv
+    from gridcore_verbs.tables import write_csv
 
     write_csv(table, path)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.commands import Table, write_csv
 from gridcore.errors import GridcoreError
 from gridcore.results import write_dataset
+from gridcore_verbs.tables import Table, write_csv
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,7 +9,8 @@ import numpy as np
 
 from gridcore.contract import Bus
 from gridcore.errors import CaseError
-from gridcore.results import rotors, select
+from gridcore.registry import analyses
+from gridcore.results import select
 from gridcore.suggest import suggest
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def margin(spread: float) -> float:
 
 def measured(run: Run, measures: tuple[Measure, ...]) -> tuple[dict[str, Any], dict[str, float]]:
     """The columns of a run, and for each machine how far it came from the centre of inertia (deg)."""
-    machines = rotors(run)
+    machines = analyses.rotors(run)
     row: dict[str, Any] = {}
     each: dict[str, float] = {}
     if machines.devices:

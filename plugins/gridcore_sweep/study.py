@@ -11,9 +11,10 @@ from gridcore.case import Case, ValidCase, load_case, validate
 from gridcore.commands import located
 from gridcore.errors import CaseError
 from gridcore.integrate import new_stepper
-from gridcore.results import needed, rotor_devices
+from gridcore.results import needed
 from gridcore.suggest import suggest
 from gridcore.tape import finest, grid
+from gridcore_rotors.rotors import rotor_devices
 
 from .contingencies import contingencies
 from .defaults import T_END

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.commands import Table as Columns
 from gridcore.errors import CaseError
 from gridcore.results import whole_file
 from gridcore.suggest import suggest
+from gridcore_verbs.tables import Table as Columns
 
 from .measures import SEARCHED, UNITS
 from .scenarios import Scenario, shown

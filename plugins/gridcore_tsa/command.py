@@ -63,7 +63,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
 
 def _extremes(table: xr.DataArray) -> str:
     """The largest derivative of each quantity in each parameter, and when."""
-    from gridcore.commands import Table, per
+    from gridcore_verbs.tables import Table, per
 
     at = np.abs(table.values).argmax(axis=0)
     pairs = list(np.ndindex(at.shape))

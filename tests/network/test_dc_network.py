@@ -8,8 +8,8 @@ import pytest
 from devices_for_tests import registered
 
 import gridcore as gc
-from gridcore.results import describe_system, infinite_buses, layout, rotors
 from gridcore.testing import examine
+from gridcore_verbs.summary import describe_system, layout
 
 
 @pytest.fixture(autouse=True)
@@ -156,9 +156,9 @@ def test_results_know_dc_nodes_as_a_kind_of_their_own():
 def test_rotor_angles_are_told_beside_a_dc_part_and_its_source_is_no_infinite_bus():
     case = nine_bus(*feeder(), dc.Converter(bus=5, dc=2, P0=0.3), gc.BranchTrip(branch="LINE5-7", t=0.05))
     run = gc.simulate(gc.build(case), 0.2, 0.01)
-    machines = rotors(run)
+    machines = gc.analyses.rotors(run)
     assert machines.devices == ["GEN1", "GEN2", "GEN3"]
-    assert infinite_buses(run.system) == []
+    assert machines.infinite_buses == []
     H = np.array([run.system.Z0[run.system.layout.address(f"GEN{k}.H")] for k in (1, 2, 3)])
     Sn = np.array([run.system.Z0[run.system.layout.address(f"GEN{k}.Sn")] for k in (1, 2, 3)])
     assert machines.relative @ (H * Sn) == pytest.approx(0, abs=1e-9 * (H * Sn).sum())

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.results import rotors
 from gridcore_optimisation import critical, saddle
 from gridcore_optimisation.critical import critical_value
 
@@ -28,7 +27,7 @@ def halved(system, t_end, stable, unstable, tolerance):
     while unstable - stable > tolerance:
         middle = 0.5 * (stable + unstable)
         run = gc.simulate(system.with_values({"fault.clear": middle}), t_end)
-        stable, unstable = (stable, middle) if rotors(run).spread.max() >= 2 * np.pi else (middle, unstable)
+        stable, unstable = (stable, middle) if gc.analyses.rotors(run).spread.max() >= 2 * np.pi else (middle, unstable)
     return 0.5 * (stable + unstable)
 
 

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.transforms import Bbox
 
 import gridcore as gc
-from gridcore.results import Event, rotors
+from gridcore.results import Event
 from gridcore_plot.curves import ALL_LABELLED, COLOURS, GREY, STANDING_OUT, outliers, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
 from gridcore_plot.figures import plot
@@ -69,7 +69,7 @@ def test_the_curves_are_the_numbers_of_the_run(run, tmp_path):
     speed, angle, voltage, field = figure.axes
     assert np.array_equal(speed.lines[1].get_ydata(), run["GEN2", "omega"])
     assert np.array_equal(speed.lines[1].get_xdata(), run.t)
-    assert np.array_equal(angle.lines[1].get_ydata(), np.degrees(rotors(run).relative[:, 1]))
+    assert np.array_equal(angle.lines[1].get_ydata(), np.degrees(gc.analyses.rotors(run).relative[:, 1]))
     assert np.array_equal(voltage.lines[6].get_ydata(), run["BUS7", "Vm"])
     assert np.array_equal(field.lines[2].get_ydata(), run["EXC3", "Efd"])
     assert figure.axes[-1].get_xlabel() == "time (s)"

@@ -1,18 +1,18 @@
-"""Results by name, as a dataset, as a table; rotor angles; a run in words."""
+"""Results by name, as a dataset, as a table."""
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import tracemalloc
 from gc import collect
 
 import numpy as np
 import pytest
+from two_islands import two_islands
 
 import gridcore as gc
 from gridcore.errors import CaseError, DeviceError
-from gridcore.results import describe_run, describe_system, layout, rotors, signals
+from gridcore.results import signals
 
 
 @pytest.fixture(scope="module")
@@ -24,20 +24,6 @@ def run():
 @pytest.fixture(scope="module")
 def dataset(run):
     return run.to_xarray()
-
-
-def two_islands(**trip):
-    """Two machines with a load each, joined by a line that trips."""
-    case = gc.Case("pair", frequency=50)
-    for bus, control in ((1, "slack"), (2, "PV")):
-        case.add(gc.Record("Bus", {"id": bus, "kv": 20}))
-        case.add(gc.Record("Classical", {"id": f"G{bus}", "bus": bus, "control": control, "P0": 0.2, "H": 4.0 / bus,
-                                         "Sn": 100.0 * bus, "Xdp": 0.3}))
-        case.add(gc.Record("ZIP", {"id": f"L{bus}", "bus": bus, "P0": 0.3}))
-    case.add(gc.Record("Line", {"id": "TIE", "bus1": 1, "bus2": 2, "x": 0.1}))
-    for device, t in trip.items():
-        case.add(gc.Trip(device=device, t=t))
-    return case
 
 
 # By name --------------------------------------------------------------------------------------------
@@ -143,86 +129,7 @@ def test_devices_of_one_kind_are_one_variable_whatever_their_models():
         **{s.dimension: s.devices for s in found.values()}, "bus": ("BUS1", "BUS2", "BUS3")}
 
 
-# Rotors ---------------------------------------------------------------------------------------------
-
-def test_inertia_weighted_angles_to_the_centre_of_inertia_cancel(run):
-    machines = rotors(run)
-    inertia = np.array([23.64, 6.40, 3.01])  # all on 100 MVA
-    assert np.allclose(machines.relative @ inertia, 0, atol=1e-12)
-    delta = run.of(["GEN1", "GEN2", "GEN3"], "delta")
-    assert np.allclose(machines.spread, delta.max(axis=1) - delta.min(axis=1), rtol=1e-14)
-
-
-def test_the_rating_weighs_as_inertia_does():
-    machines = rotors(gc.simulate(gc.build(two_islands()), t_end=0.05))
-    weight = np.array([4.0 * 100, 2.0 * 200])
-    assert np.allclose(machines.relative @ weight, 0, atol=1e-12)
-
-
-def test_islands_have_a_centre_of_inertia_each():
-    run = gc.simulate(gc.build(two_islands(TIE=0.1)), t_end=0.3)
-    machines = rotors(run)
-    apart = run["TIE", "status"] == 0
-    assert np.any(machines.relative[~apart] != 0)
-    assert np.max(np.abs(machines.relative[apart])) < 1e-15
-    assert np.all(machines.spread[apart] == 0)
-    assert abs(run["G1", "delta"] - run["G2", "delta"])[-1] > abs(machines.spread[0])
-
-
-def test_a_machine_out_of_service_has_no_angle():
-    run = gc.simulate(gc.build(two_islands(G2=0.1)), t_end=0.3)
-    machines = rotors(run)
-    off = run["G2", "status"] == 0
-    assert off.any()
-    assert np.all(np.isnan(machines.relative[off, 1]))
-    assert np.allclose(machines.reference[off, 0], run["G1", "delta"][off], rtol=1e-15)
-
-
-def test_an_infinite_bus_is_the_reference_of_its_island():
-    run = gc.simulate(gc.build("smib"), t_end=0.05)
-    machines = rotors(run)
-    angle = run["BUS3", "Va"][0]
-    assert np.allclose(machines.relative[:, 0], run["GEN1", "delta"] - angle, rtol=1e-14)
-
-
-# In words -------------------------------------------------------------------------------------------
-
-def test_the_summary_tells_what_was_simulated_and_what_came_of_it(run):
-    text = layout([*describe_system(run.system), *describe_run(run)])
-    for part in ("9 buses, 20 devices", "48 unknowns, 21 of them differential", "power flow", "largest residual",
-                 "limits at t0   all kept", "0.1830000 s  LINE5-7: opened", "in synchronism", "simulate"):
-        assert part in text
-    speed = run.of(["GEN1", "GEN2", "GEN3"], "omega")
-    assert f"to {speed.max():.4f} pu (GEN2 at" in text
-
-
-def test_the_summary_says_when_synchronism_is_lost():
-    case = gc.load_case("wscc9")
-    case.set("fault.clear", 0.45)
-    case.set("trip.t", 0.45)
-    run = gc.simulate(gc.build(case), t_end=1.5)
-    spread = np.ptp(run.of(["GEN1", "GEN2", "GEN3"], "delta"), axis=1)
-    lost = run.t[np.argmax(spread >= np.pi)]
-    text = layout([*describe_run(run)])
-    assert f"OUT OF SYNCHRONISM: rotor angles 180 degrees apart at {lost:.4g} s, at most" in text
-    assert f"{np.degrees(spread[-1]):.1f} in the end" in text
-
-
-@pytest.mark.parametrize(("degrees", "verdict"), [
-    (0, "in synchronism"), (179, "in synchronism"), (181, "beyond 180 degrees"), (359, "beyond 180 degrees"),
-    (361, "out of synchronism")])
-def test_machines_are_out_of_step_once_one_has_slipped_a_pole(run, degrees, verdict):
-    widened = dataclasses.replace(rotors(run), spread=np.radians([0.0, degrees, 10.0]))
-    assert widened.verdict == verdict
-
-
-def test_a_system_without_network_has_a_summary_too():
-    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.12, step=0.001)
-    text = layout([*describe_system(run.system), *describe_run(run)])
-    assert "1 device: 1 SwitchedLinear" in text
-    assert "0.0957333 s" in text
-    assert not {"voltage", "speed"} & set(text.split())
-
+# Weight ---------------------------------------------------------------------------------------------
 
 def test_xarray_is_imported_when_a_dataset_is_asked_for_and_not_before(run):
     modules = {name: sys.modules.pop(name) for name in [m for m in sys.modules if m.split(".")[0] == "xarray"]}

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..contract import Bus, Node, plural
-from .rotors import Rotors, rotor_devices, rotors
-from .signals import recorded
+from gridcore.contract import Bus, Node, plural
+from gridcore.results import recorded
+from gridcore_rotors.rotors import Rotors, kept_rotors
 
 if TYPE_CHECKING:
-    from ..equilibrium import Equilibrium
-    from ..tape import Spacing
-    from .run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
+    from gridcore.tape import Spacing
 
 Line = tuple[str, str]
 _EVENTS_SHOWN = 30
@@ -55,8 +55,7 @@ def describe_system(system: Equilibrium) -> Iterator[Line]:
 def describe_run(run: Run) -> Iterator[Line]:
     """Events, speeds, voltages, synchronism, work and time."""
     yield from _under("events", _events(run) or ["none"])
-    devices = rotor_devices(run.system)
-    machines = rotors(run) if devices and all(run.keeps(devices, name) for name in ("delta", "omega")) else None
+    machines = kept_rotors(run)
     if machines is not None:
         speeds = np.where(machines.in_service, machines.omega, np.nan)
         yield "speed", _extremes(run, machines.devices, speeds, "pu")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..contract import Bus
+from gridcore.contract import Bus
 
 if TYPE_CHECKING:
-    from ..equilibrium import Equilibrium
-    from .run import Run
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Rotors:
         ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24.
     spread : (points,) array
         Largest difference of two angles (rad) in one island, an infinite bus among them.
+    infinite_buses : list of str
+        The sources that hold an AC bus and have no rotor.
     """
 
     devices: list[str]
@@ -42,6 +44,7 @@ class Rotors:
     in_service: np.ndarray
     reference: np.ndarray
     spread: np.ndarray
+    infinite_buses: list[str]
 
     @property
     def relative(self) -> np.ndarray:
@@ -62,23 +65,11 @@ class Rotors:
         return "beyond 180 degrees" if widest < 2 * np.pi else "out of synchronism"
 
 
-def rotor_devices(system: Equilibrium) -> list[str]:
-    """The sources that have a rotor."""
-    return [i.id for i in system.layout.instances
-            if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
-
-
-def infinite_buses(system: Equilibrium) -> list[str]:
-    """The sources that hold an AC bus and have no rotor."""
-    rotating = set(rotor_devices(system))
-    return [i.id for i in system.layout.instances if i.device.source and i.id not in rotating
-            and any(port.at_bus for port in i.device.node_ports()[:1])]
-
-
 def rotors(run: Run) -> Rotors:
     """The rotor angles of a run."""
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
+    infinite = _infinite_buses(system, devices)
     delta, omega = run.of(devices, "delta"), run.of(devices, "omega")
     on = run.of(devices, "status") == 1
     inertia = np.array([_inertia(system, device) for device in devices])
@@ -90,7 +81,7 @@ def rotors(run: Run) -> Rotors:
     buses = np.array([place[bus_of(device)] for device in devices], dtype=int)
     references = [(layout.address(f"{source}.status"), place[bus_of(source)],
                    float(system.Z0[layout.index(np.array([bus_of(source)]), Bus, "Va0")][0]))
-                  for source in infinite_buses(system)]
+                  for source in infinite]
     reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
     for setting in np.unique(run.point_settings):
         points = np.flatnonzero(run.point_settings == setting)
@@ -110,7 +101,25 @@ def rotors(run: Run) -> Rotors:
                 angles = np.column_stack([angles, own])
             reference[points[:, None], members] = own[:, None]
             spread[points] = np.maximum(spread[points], angles.max(axis=1) - angles.min(axis=1))
-    return Rotors(devices, delta, omega, on, reference, spread)
+    return Rotors(devices, delta, omega, on, reference, spread, infinite)
+
+
+def kept_rotors(run: Run) -> Rotors | None:
+    """The rotor angles of a run that keeps those of all its machines; None where it does not, or has no machine."""
+    devices = rotor_devices(run.system)
+    return rotors(run) if devices and run.keeps(devices, "delta") and run.keeps(devices, "omega") else None
+
+
+def rotor_devices(system: Equilibrium) -> list[str]:
+    """The sources that have a rotor."""
+    return [i.id for i in system.layout.instances
+            if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
+
+
+def _infinite_buses(system: Equilibrium, machines: list[str]) -> list[str]:
+    """The sources that hold an AC bus and have no rotor."""
+    return [i.id for i in system.layout.instances if i.device.source and i.id not in machines
+            and any(port.at_bus for port in i.device.node_ports()[:1])]
 
 
 def _inertia(system: Equilibrium, device: str) -> float:

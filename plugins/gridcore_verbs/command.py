@@ -1,0 +1,109 @@
+"""The verbs of a run, of files and of plugins.
+
+Nothing heavy is imported before a verb needs it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gridcore.commands import Study, file_of, file_options, load, simulation_options, system_options
+from gridcore.registry import REGISTRIES, devices, plots
+
+
+@click.command("run")
+@system_options
+@simulation_options
+@click.option("--record", multiple=True, metavar="PATTERN",
+              help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
+@click.option("--memory", type=float, metavar="MB",
+              help="States beyond this go to a temporary file; by default a quarter of what the machine has.")
+@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
+@click.option("--plot", is_flag=True, help="Draw a figure, too.")
+@click.option("--quiet", is_flag=True, help="No summary.")
+def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
+    """Simulate a case: a shipped one by name, or a file.
+
+    The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
+    """
+    from gridcore.results import whole_file
+
+    from .summary import describe_run, describe_system, layout
+
+    asked = Study(**study)
+    result = asked.simulate(asked.build(quiet), out, quiet)
+    data = file_of(result, out)
+    result.save(data)
+    kept = [("data", str(data))]
+    if plot:
+        figure = data.with_suffix(".png")
+        with whole_file(figure) as temporary:
+            plots["run"].draw(result, temporary)
+        kept.append(("figure", str(figure)))
+    if not quiet:
+        click.echo(layout([*describe_system(result.system), *describe_run(result), *kept]))
+
+
+@click.command("plugins")
+def list_plugins() -> None:
+    """What plugins registered, and who they are."""
+    for registry in REGISTRIES:
+        click.echo(registry.kind)
+        width = max(map(len, registry), default=0)
+        for name in sorted(registry):
+            click.echo(f"  {name:<{width}}  {registry.origin(name)}")
+
+
+@click.command("doctor")
+@click.argument("device", metavar="DEVICE|all")
+def doctor(device: str) -> None:
+    """Check a device, or all of them.
+
+    Derivatives against the complex step, equilibrium, permutation of instances, units and docs: what
+    is wrong is said in words, and the exit code is 1.
+    """
+    from gridcore.testing import examine
+
+    sick = 0
+    for name in sorted(devices) if device == "all" else [device]:
+        report = examine(devices[name])
+        click.echo(str(report))
+        sick += not report.ok
+    if sick:
+        click.get_current_context().exit(1)
+
+
+@click.command("convert")
+@file_options
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO", type=click.Path(path_type=Path))
+def convert(source: str, target: Path) -> None:
+    """Convert a case file to another format.
+
+    The suffixes say which: 'gridcore convert case9.m case9.toml'. What was left out or decided is shown.
+    """
+    from gridcore.case import save_case, validate
+    from gridcore.results import whole_file
+
+    case = load(source)
+    validate(case)
+    with whole_file(target) as temporary:
+        save_case(case, temporary)
+    click.echo(f"{target}: {len(case)} records")
+
+
+@click.command("export")
+@click.argument("run", metavar="RUN.nc", type=click.Path(path_type=Path))
+@click.argument("target", metavar="TO", type=click.Path(path_type=Path, dir_okay=False))
+def export(run: Path, target: Path) -> None:
+    """Write a run that 'gridcore run' kept in another format.
+
+    The suffix says which: 'gridcore export wscc9.nc wscc9.csv'.
+    """
+    from gridcore.results import load_run
+
+    load_run(run).save(target)
+    click.echo(str(target))

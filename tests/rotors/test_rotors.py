@@ -1,0 +1,74 @@
+"""Rotor angles: centre of inertia, islands, infinite buses, synchronism."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from two_islands import two_islands
+
+import gridcore as gc
+from gridcore_rotors.rotors import kept_rotors
+
+
+@pytest.fixture(scope="module")
+def run():
+    """The 9-bus fault study, 0.4 s."""
+    return gc.simulate(gc.build("wscc9"), t_end=0.4)
+
+
+def test_inertia_weighted_angles_to_the_centre_of_inertia_cancel(run):
+    machines = gc.analyses.rotors(run)
+    inertia = np.array([23.64, 6.40, 3.01])  # all on 100 MVA
+    assert np.allclose(machines.relative @ inertia, 0, atol=1e-12)
+    delta = run.of(["GEN1", "GEN2", "GEN3"], "delta")
+    assert np.allclose(machines.spread, delta.max(axis=1) - delta.min(axis=1), rtol=1e-14)
+
+
+def test_the_rating_weighs_as_inertia_does():
+    machines = gc.analyses.rotors(gc.simulate(gc.build(two_islands()), t_end=0.05))
+    weight = np.array([4.0 * 100, 2.0 * 200])
+    assert np.allclose(machines.relative @ weight, 0, atol=1e-12)
+
+
+def test_islands_have_a_centre_of_inertia_each():
+    run = gc.simulate(gc.build(two_islands(TIE=0.1)), t_end=0.3)
+    machines = gc.analyses.rotors(run)
+    apart = run["TIE", "status"] == 0
+    assert np.any(machines.relative[~apart] != 0)
+    assert np.max(np.abs(machines.relative[apart])) < 1e-15
+    assert np.all(machines.spread[apart] == 0)
+    assert abs(run["G1", "delta"] - run["G2", "delta"])[-1] > abs(machines.spread[0])
+
+
+def test_a_machine_out_of_service_has_no_angle():
+    run = gc.simulate(gc.build(two_islands(G2=0.1)), t_end=0.3)
+    machines = gc.analyses.rotors(run)
+    off = run["G2", "status"] == 0
+    assert off.any()
+    assert np.all(np.isnan(machines.relative[off, 1]))
+    assert np.allclose(machines.reference[off, 0], run["G1", "delta"][off], rtol=1e-15)
+
+
+def test_an_infinite_bus_is_the_reference_of_its_island():
+    run = gc.simulate(gc.build("smib"), t_end=0.05)
+    machines = gc.analyses.rotors(run)
+    angle = run["BUS3", "Va"][0]
+    assert np.allclose(machines.relative[:, 0], run["GEN1", "delta"] - angle, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("degrees", "verdict"), [
+    (0, "in synchronism"), (179, "in synchronism"), (181, "beyond 180 degrees"), (359, "beyond 180 degrees"),
+    (361, "out of synchronism")])
+def test_machines_are_out_of_step_once_one_has_slipped_a_pole(run, degrees, verdict):
+    widened = dataclasses.replace(gc.analyses.rotors(run), spread=np.radians([0.0, degrees, 10.0]))
+    assert widened.verdict == verdict
+
+
+def test_rotor_angles_are_those_of_all_machines_or_none():
+    system = gc.build("wscc9")
+    kept = {record: kept_rotors(gc.simulate(system, t_end=0.05, record=record))
+            for record in ("*.delta", "*.omega", "*", "GEN1.*")}
+    assert [record for record, machines in kept.items() if machines is not None] == ["*"]
+    assert kept_rotors(gc.simulate(gc.build("hiskens_pai"), t_end=0.05, step=0.01)) is None
