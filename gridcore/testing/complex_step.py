@@ -92,11 +92,6 @@ def perturbed(value: Any, by: float = 0.0) -> ComplexStep:
     return (np.asarray(value, dtype=complex) + 1j * numerics.COMPLEX_STEP * by).view(ComplexStep)
 
 
-def value_of(z: Any) -> np.ndarray:
-    """The value that the real function would give."""
-    return np.real(np.asarray(z)).view(np.ndarray)
-
-
 def derivative_of(z: Any) -> np.ndarray:
     """The derivative in the direction that was perturbed."""
     return np.imag(np.asarray(z)).view(np.ndarray) / numerics.COMPLEX_STEP
