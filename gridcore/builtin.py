@@ -40,9 +40,3 @@ def register_jump_rules(register: Register) -> None:
 
     for rule in (Discrete(), Continuous()):
         register(rule.name, rule)
-
-
-@hookimpl
-def register_exporters(register: Register) -> None:
-    """A run whole, to be loaded again."""
-    register(".nc", "gridcore.results.store:save")

@@ -286,12 +286,13 @@ class Plot(Registrable):
 
 @dataclass(frozen=True)
 class Exporter(_OfSuffix):
-    """A format of runs: ``write(run, path)``."""
+    """A format of runs: ``write(run, path)``, and ``read(path) -> Run`` if it can be read."""
 
     hook = "register_exporters"
     what = "run format"
-    functions = {"write": "run, path"}
+    functions = {"write": "run, path", "read": "path"}
     write: Function
+    read: Function = None
 
 
 @dataclass(frozen=True)

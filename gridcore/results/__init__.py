@@ -3,12 +3,11 @@
 Imports from ``tape`` and what is left of it.
 """
 
-from .export import whole_file, write_dataset
-from .run import Event, Run, Stretch
+from .export import heading, whole_file, write_dataset
+from .run import Event, Run, Stretch, load_run
 from .signals import base_of, needed, recorded, select, signals
-from .store import load_run
 
 __all__ = [
-    "Event", "Run", "Stretch", "base_of", "load_run", "needed", "recorded", "select", "signals", "whole_file",
-    "write_dataset",
+    "Event", "Run", "Stretch", "base_of", "heading", "load_run", "needed", "recorded", "select", "signals",
+    "whole_file", "write_dataset",
 ]

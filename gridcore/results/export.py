@@ -49,7 +49,7 @@ def write_dataset(dataset: xr.Dataset, path: Path) -> None:
         dataset.to_netcdf(temporary, engine="h5netcdf")
 
 
-def describe(run: Run) -> dict[str, str]:
+def heading(run: Run) -> dict[str, str]:
     """What stands at the head of a data file."""
     case, settings = run.system.case, run.settings
     return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
@@ -72,4 +72,4 @@ def to_xarray(run: Run, names: Iterable[str] | None = None) -> xr.Dataset:
     variables["event_time"] = ("event", np.array([e.t for e in events]),
                                {"units": "s", "long_name": "time of event"})
     variables["event_words"] = ("event", np.array([e.words for e in events], dtype=str))
-    return xr.Dataset(variables, coordinates, describe(run))
+    return xr.Dataset(variables, coordinates, heading(run))

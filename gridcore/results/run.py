@@ -177,7 +177,7 @@ class Run:
         ----------
         path : str or Path
             ``.nc`` is a NetCDF file with everything, from which :func:`load_run` gives this run back, bit for bit;
-            plugins have others, such as ``.csv``, a table.
+            ``.csv`` is a table.
         **options
             Of the format: ``columns=["GEN*.omega"]`` of ``.csv``.
 
@@ -221,3 +221,20 @@ class Stretch:
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
         """(points, devices) the same quantity of several devices."""
         return values(self, list(devices), name)
+
+
+def load_run(path: str | Path) -> Run:
+    """A run that :meth:`Run.save` wrote, with its system assembled again: to be looked at or replayed.
+
+    Raises
+    ------
+    GridcoreError
+        If the file is not there or is no run, or runs in its format can only be written.
+    """
+    path = Path(path)
+    found = plugins.exporters.of_file(path)
+    if found is None or found.read is None:
+        what = "runs in this format can be written only" if found else "is not a run of gridcore"
+        known = ", ".join(suffix for suffix in sorted(plugins.exporters) if plugins.exporters[suffix].read)
+        raise GridcoreError(f"{path}: {what}; formats that can be read: {known}")
+    return found.read(path)

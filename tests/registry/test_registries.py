@@ -283,6 +283,19 @@ def test_register_exporters_writes_runs_of_a_suffix_also_from_the_command_line(i
     assert (tmp_path / "again.words").read_text() == "3 points"
 
 
+def test_a_format_of_runs_is_read_by_its_own_function_or_says_that_it_cannot_be_read(tmp_path):
+    run = gc.simulate(gc.build(infinite_bus()), t_end=0.1, step=0.05)
+    record = plugins.records.Exporter
+    with gc.registered(record(".both", lambda run, path: None, lambda path: (run, path)),
+                       record(".out", lambda run, path: None)):
+        assert gc.load_run(str(tmp_path / "x.BOTH")) == (run, tmp_path / "x.BOTH")
+        with pytest.raises(gc.errors.GridcoreError, match=r"x\.out: runs in this format can be written only; "
+                                                          r"formats that can be read: \.both, \.nc$"):
+            gc.load_run(tmp_path / "x.out")
+    with pytest.raises(gc.errors.GridcoreError, match=r"is not a run of gridcore; formats that can be read: \.nc$"):
+        gc.load_run(tmp_path / "x.both")
+
+
 def test_register_commands_adds_a_verb_to_the_command_line(install):
     install("greetings", """
         import click

@@ -10,9 +10,8 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError, NetworkError
-from gridcore.results import store
-from gridcore.tape import Arm, Cancel, Resolve, Settings, Step, Switch
-from gridcore.tape import records as trajectory
+from gridcore.tape import Arm, Cancel, Record, Resolve, Settings, Step, Switch, Tape
+from gridcore_netcdf import store
 
 
 def stored(run, folder):
@@ -91,7 +90,7 @@ def every_record():
     """A tape with at least two records of each type, out of any natural order."""
     records = [Step(0, 0.1, 0, 1, -1), Arm(1, 2, 3), Switch(1, (("timer", 0), ("guard", 4)), 1), Resolve(1),
                Cancel(2, 2, 5), Step(2, 1e-300, 1, 0, 7), Switch(3, (), 2), Resolve(3), Arm(4, 0, 1), Cancel(4, 0, 0)]
-    assert {type(r) for r in records} == set(typing.get_args(trajectory.Record))
+    assert {type(r) for r in records} == set(typing.get_args(Record))
     return records
 
 
@@ -213,7 +212,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
 def test_nothing_that_a_tape_or_a_run_holds_is_left_out():
     """Whoever adds to a tape or a run must add it to the file, and here."""
-    assert {f.name for f in dataclasses.fields(trajectory.Tape)} == {
+    assert {f.name for f in dataclasses.fields(Tape)} == {
         "states", "times", "methods", "clocks", "point_clock", "settings", "records"}
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
     assert set(vars(run)) == {"system", "tape", "settings", "counters", "timings"}

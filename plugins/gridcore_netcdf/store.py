@@ -21,24 +21,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Case, load_case, save_case
-from ..equilibrium import build
-from ..errors import GridcoreError
-from ..tape import AUTO, Clock, Method, Settings, Tape, states
-from ..tape import records as trajectory
-from .export import describe, whole_file
-from .run import Run, Stretch
-from .signals import signals
+from gridcore.case import Case, load_case, save_case
+from gridcore.equilibrium import build
+from gridcore.errors import GridcoreError
+from gridcore.results import Run, Stretch, heading, signals, whole_file
+from gridcore.tape import AUTO, Clock, Method, Record, Settings, Tape, states
 
 if TYPE_CHECKING:
-    from ..equilibrium import Equilibrium
+    from gridcore.equilibrium import Equilibrium
 
 FORMAT = "gridcore run"
 VERSION = 2
 _CASE = "case.toml"  # the format in which a file has its case
 _CHUNK, _BLOCK = 1 << 20, 1 << 24  # bytes of a chunk of a file, and of what is read together
 _plain = operator.methodcaller("tolist")  # numbers and arrays of numpy as Python's, for JSON
-_RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(trajectory.Record)}
+_RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(Record)}
 
 
 def save(run: Run, path: Path) -> None:
@@ -46,13 +43,13 @@ def save(run: Run, path: Path) -> None:
     import h5netcdf
 
     with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
-        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **describe(run)})
+        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **heading(run)})
         columns = _write_results(run, file)
         _write_tape(run, file.create_group("tape"), columns)
 
 
-def load_run(path: str | Path) -> Run:
-    """A run that :meth:`Run.save` wrote, with its system assembled again: to be looked at or replayed.
+def load(path: Path) -> Run:
+    """A run that :func:`save` wrote, with its system assembled again.
 
     Raises
     ------
@@ -61,7 +58,6 @@ def load_run(path: str | Path) -> Run:
     """
     import h5netcdf
 
-    path = Path(path)
     if not path.is_file():
         raise GridcoreError(f"{path}: there is no such file")
     try:
