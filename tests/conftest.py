@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 
 # Matrices here are small: threads of the linear algebra would only wait for each other. Read when numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# the package with a node type of its own, where it is not installed
+sys.path.append(str(Path(__file__).parent / "packages" / "gridcore_example_dc"))
 
 import margins
 from devices_for_tests import SMALL, registered

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dc_example as dc
 import numpy as np
 import pytest
 from devices_for_tests import registered
 
 import gridcore as gc
 from gridcore.testing import examine
+from gridcore_example_dc import devices as dc
 from gridcore_verbs.summary import describe_system, layout
 
 

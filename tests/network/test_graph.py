@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import dc_example as dc
 import networkx as nx
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from gridcore.case import validate
 from gridcore.equations import Layout
 from gridcore.network import Network
 from gridcore.system.islands import Islands
+from gridcore_example_dc import devices as dc
 
 
 class Star(gc.Device):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import dc_example as dc
 import numpy as np
 import pytest
 from devices_for_tests import registered
@@ -12,6 +11,7 @@ from scenes import case_of, nine_bus
 from studies import Study, compare
 
 import gridcore as gc
+from gridcore_example_dc import devices as dc
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""A DC network beside the AC one, as a plugin would have it: against public names only.
+"""A DC network, alone or beside an AC one: against public names only.
 
 Voltages in pu of a base voltage of the DC network, currents in pu of ``base_mva`` over it.
 """
@@ -32,7 +32,11 @@ class DCLine(gc.Device):
 
 
 class DCSource(gc.Device):
-    """A voltage behind a resistance; it falls with the current it gives, with a lag: droop control."""
+    """A voltage behind a resistance; it falls with the current it gives, with a lag: droop control.
+
+    J. Beerten, S. Cole, R. Belmans, "Modeling of multi-terminal VSC HVDC systems with distributed DC voltage control",
+    IEEE Trans. Power Systems 29(1), 2014.
+    """
 
     attaches = gc.Port("dc", node=DCNode)
     naming = "DCSRC{dc}"
@@ -55,7 +59,11 @@ class DCSource(gc.Device):
 
 
 class DCLoad(gc.Device):
-    """A load that draws constant power once its conductance has followed the voltage, with a lag."""
+    """A load that draws constant power once its conductance has followed the voltage, with a lag.
+
+    Constant power as in A. Kwasinski, C. N. Onwuchekwa, "Dynamic behavior and stabilization of DC microgrids with
+    instantaneous constant-power loads", IEEE Trans. Power Electronics 26(3), 2011.
+    """
 
     attaches = gc.Port("dc", node=DCNode)
     naming = "DCLOAD{dc}"
