@@ -158,6 +158,10 @@ class _Checker:
         wrong = self.device.check(values)
         if wrong:
             raise self.record.error(wrong)
+        bounds = [state.limits for state in self.device.declares.states.values() if state.limits]
+        for low, high in (*bounds, *[("Qmin", "Qmax")] * self.device.regulates):
+            if low in values and high in values and not values[low] <= values[high]:
+                raise self.record.error(f"{values[low]:g} must be at most {high} = {values[high]:g}", low)
         return Instance(id, self.device, values, words, ports, self.record, self._in_service())
 
     def _in_service(self) -> bool:

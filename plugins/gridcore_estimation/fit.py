@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import norm, t
 
+from gridcore.errors import CaseError
 from gridcore_verbs.tables import Table
 
 from .identifiability import Identifiability
@@ -114,6 +115,8 @@ class Fit:
 
     def intervals(self, level: float = 0.95) -> np.ndarray:
         """(parameters, 2) confidence intervals: Student's t, or the normal distribution where the noise is known."""
+        if not 0 < level < 1:
+            raise CaseError(f"level = {level!r} must be between 0 and 1: 0.95 for intervals of 95 %")
         inside = 0.5 + level / 2
         factor = norm.ppf(inside) if self.absolute else t.ppf(inside, max(self.degrees_of_freedom, 1))
         return self.values[:, None] + factor * self.standard_errors[:, None] * np.array([-1.0, 1.0])

@@ -142,6 +142,8 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     if np.isfinite(least).any():
         i, j = np.unravel_index(np.nanargmax(least), least.shape)
         click.echo(f"\nbest: {least[i, j]:.4f} at {x} = {found.values[0][i]:g}, {y} = {found.values[1][j]:g}")
+    elif limits is not None:
+        click.echo(f"no mode is between {limits[0]:g} and {limits[1]:g} Hz", err=True)
     for told in list(dict.fromkeys(found.failures.values()))[:3]:
         click.echo(f"no equilibrium at {list(found.failures.values()).count(told)} points: {told}", err=True)
     for path in _written(system, out, plot, "_damping", {
@@ -177,12 +179,15 @@ def _varied(text: str) -> tuple[str, list[float]]:
 
 
 def _band(text: str | None) -> tuple[float, float] | None:
+    from .locus import check_band
+
     if text is None:
         return None
     try:
         low, high = map(float, text.split(":"))
     except ValueError:
         raise click.BadParameter(f"'{text}' is not FROM:TO", param_hint="--band") from None
+    check_band((low, high))
     return low, high
 
 

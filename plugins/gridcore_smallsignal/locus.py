@@ -67,6 +67,7 @@ class Locus:
         """The smallest damping ratio at each point, of the modes with frequencies in a band (Hz), or of all."""
         ratios = self.damping_ratio
         if band is not None:
+            check_band(band)
             ratios = np.where((self.frequency >= band[0]) & (self.frequency <= band[1]), ratios, np.inf)
         smallest = np.where(np.isnan(ratios), np.inf, ratios).min(axis=-1, initial=np.inf)
         return np.where(np.isinf(smallest), np.nan, smallest)
@@ -85,6 +86,13 @@ class Locus:
     def __repr__(self) -> str:
         where = ", ".join(f"{name} from {v[0]:g} to {v[-1]:g}" for name, v in zip(self.parameters, self.values))
         return f"<Locus of '{self.case}': {self.eigenvalues.shape[-1]} modes over {where}>"
+
+
+def check_band(band: tuple[float, float]) -> None:
+    """Refuse frequencies that no mode could be between."""
+    low, high = band
+    if not 0 <= low <= high:
+        raise CaseError(f"band {low:g} to {high:g} Hz: two frequencies, at least 0, the lower one first")
 
 
 def root_locus(system: Equilibrium, parameter: str, values: Sequence[float], modes: Iterable[int] | None = None, *,

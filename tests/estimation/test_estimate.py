@@ -51,6 +51,13 @@ def test_values_and_covariance_are_those_of_scipys_curve_fit(data):
     np.testing.assert_allclose(fit.covariance, covariance, rtol=1e-3)
 
 
+def test_a_level_of_confidence_is_between_zero_and_one(data):
+    fit = gc.analyses.estimate(smib(), data, list(TRUE))
+    for level in (0.0, 1.0, 95.0):
+        with pytest.raises(CaseError, match="must be between 0 and 1"):
+            fit.intervals(level)
+
+
 def test_times_of_events_and_initial_values_are_found_too():
     true = {"fault.clear": 0.1751, "GEN1.omega": 1.002, "GEN1.H": 3.8}
     from gridcore.equilibrium import starting_at

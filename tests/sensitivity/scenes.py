@@ -326,6 +326,19 @@ def delay_ends_at_t_end() -> Study:
 
 
 @study
+def voltages_pass_Vlow() -> Study:
+    """Loads of every law turn into constant impedances: together at the switches, one by one in the swing after."""
+    case = nine_bus(LOAD5__pZ=0, LOAD5__pI=0.2, LOAD5__pP=0.8, LOAD5__qZ=0, LOAD5__qP=1)
+    case.remove("LOAD6"), case.remove("LOAD8")
+    case.add(record("Exponential", bus=6, P0=0.9, Q0=0.3, alpha=0.3, beta=1.5, Vlow=0.75))
+    case.add(record("ExponentialRecovery", bus=8, P0=1.0, Q0=0.35, alpha_s=0.0, alpha_t=0.5, beta_s=0.5, beta_t=2.5,
+                    Tp=0.3, Tq=0.2, Vlow=0.72))
+    case.add(gc.BusFault(id="fault", bus=7, t=0.1031, clear=0.2263))
+    wrt = ["LOAD5.Vlow", "LOAD6.Vlow", "LOAD8.Vlow", "LOAD5.pP", "LOAD6.alpha", "LOAD8.Tp", "fault.clear", "GEN2.P0"]
+    return Study(case, 0.6, 0.01, wrt, [*NINE, ("LOAD6", "P"), ("LOAD8", "Q")], ["LOAD8.passes_Vlow"] * 3)
+
+
+@study
 def undervoltage_load_shedding() -> Study:
     case = nine_bus()
     case.add(gc.BusFault(id="dip", bus=8, t=0.1, clear=0.3137, x=0.1))

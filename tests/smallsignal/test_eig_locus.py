@@ -98,6 +98,9 @@ def test_a_band_leaves_other_modes_out(system):
     narrow = made.least((1.9, 2.2))
     assert (narrow > made.least()).all()
     assert np.isnan(made.least((50.0, 60.0))).all()
+    for wrong in ((3.0, 0.5), (-1.0, 2.0), (0.1, np.nan)):
+        with pytest.raises(CaseError, match="two frequencies, at least 0, the lower one first"):
+            made.least(wrong)
 
 
 def test_where_there_is_no_equilibrium_a_locus_stops_and_a_map_has_a_hole(system):
