@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,12 +74,22 @@ def _companion(path: Path) -> Companion:
 
 
 def save_case(case: Case, path: str | Path) -> None:
-    """Write a case, in the format that the file's suffix stands for."""
+    """Write a case, in the format that the file's suffix stands for; its folder is made where it is not there.
+
+    Raises
+    ------
+    CaseError
+        If there is no such format, or the file cannot be written.
+    """
     path = Path(path)
     reader = _reader(path)
     if reader.write is None:
         raise CaseError("this format can be read but not written", file=str(path))
-    reader.write(case, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        reader.write(case, path)
+    except OSError as error:
+        raise CaseError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
 def shipped() -> dict[str, Path]:
@@ -91,11 +102,12 @@ def shipped() -> dict[str, Path]:
 
 
 def _find(name: str | Path) -> Path:
+    if not isinstance(name, str | Path):
+        raise CaseError(f"{name!r} is no case: give a Case, or the name or path of one")
     path = Path(name)
-    if path.is_file():
-        return path
-    if (path / "case.toml").is_file():
-        return path / "case.toml"
+    for file in (path, path / "case.toml"):
+        if os.path.isfile(file):  # of what no file can be called, too
+            return file
     cases = shipped()
     if str(name) in cases:
         return cases[str(name)]

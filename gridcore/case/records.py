@@ -52,8 +52,12 @@ class Case:
         self.notes.append(text)
         self.about["notes"] = "\n".join(filter(None, (self.about.get("notes"), text)))
 
-    def add(self, record: Record) -> Record:
-        """Append a record, and return it."""
+    def add(self, record: Record | str, /, **fields: Any) -> Record:
+        """Append a record, and return it: ``case.add("Line", bus1=1, bus2=2, x=0.1)``, or a Record as it is."""
+        if isinstance(record, str):
+            record = Record(record, fields)
+        elif fields or not isinstance(record, Record):
+            raise CaseError(f"{record!r} is no model: write add('Line', bus1=1, bus2=2, x=0.1)")
         self.records.append(record)
         return record
 

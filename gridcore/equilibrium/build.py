@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..case import Case, load_case, validate
 from ..errors import CaseError
 from ..system import System
@@ -9,13 +11,13 @@ from .equilibrium import Equilibrium, find_equilibrium
 from .values import parameters
 
 
-def build(case: Case | str, *, deenergise: bool = False, enforce_q_limits: bool = False,
+def build(case: Case | str | Path, *, deenergise: bool = False, enforce_q_limits: bool = False,
           initialise: bool = True, linear_solver: str | None = None) -> Equilibrium:
     """Assemble a case: graph, equations, power flow, and devices brought to an equilibrium.
 
     Parameters
     ----------
-    case : Case or str
+    case : Case, str or Path
         A case, or the name or path of one.
     deenergise : bool
         Take islands without a voltage source out of service; otherwise they are an error.

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..equilibrium import Equilibrium
+from ..case import Case
+from ..equilibrium import Equilibrium, build
 from ..errors import CaseError, GridcoreError
 from ..results import Run, needed
-from ..tape import Recomputed, Spacing, finest, grid, states
+from ..tape import Recomputed, Spacing, finest, span, states
 from .base import new_stepper
 from .driver import Driver
 
 
-def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: str = "theta", *, t0: float = 0.0,
+def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: Spacing | str = 0.01,
+             method: str = "theta", *, t0: float | str = 0.0,
              checkpoint: str | Path | float = "auto", memory: float | None = None,
              record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
@@ -24,10 +24,10 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
 
     Parameters
     ----------
-    system : Equilibrium
-        What :func:`gridcore.build` gives.
-    t_end : float
-        End of the run (s).
+    system : Equilibrium or Case or str
+        What :func:`gridcore.build` gives, or what it takes.
+    t_end : float or str
+        End of the run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
     step : float or sequence of (float, float)
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
         ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
@@ -59,9 +59,8 @@ def simulate(system: Equilibrium, t_end: float, step: Spacing = 0.01, method: st
     ConvergenceError, EventError
         With the place and the time; what was computed before is in the error's ``run``.
     """
-    if not (np.isfinite(t_end) and t_end > t0):
-        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
-    grid(step, t0, t_end)  # refused before anything is made
+    system = system if isinstance(system, Equilibrium) else build(system)
+    step, t0, t_end = span(step, t0, t_end, system.case.frequency)
     stepper, described = new_stepper(method, finest(step), options)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
     if isinstance(kept, Recomputed) and not stepper.one_step:

@@ -77,15 +77,15 @@ class Run:
         """(points, n) all variables, in the order of ``system.variables``."""
         return self.tape.X
 
-    def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
-        """``run["GEN2", "omega"]``: a variable, quantity, parameter, input or mode, (points,).
+    def __getitem__(self, key: tuple[str, str] | str) -> np.ndarray:
+        """``run["GEN2.omega"]`` or ``run["GEN2", "omega"]``: a variable, quantity, parameter, input or mode, (points,).
 
         Raises
         ------
         CaseError, DeviceError
             If there is no such device or name; the nearest are offered.
         """
-        device, name = key
+        device, name = key.rpartition(".")[::2] if isinstance(key, str) else key
         return self.of([device], name)[:, 0]
 
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:

@@ -199,7 +199,7 @@ def needed(system: Equilibrium, patterns: Iterable[str]) -> np.ndarray:
         If a pattern matches nothing; the nearest names are offered.
     """
     by_name: dict[str, list[str]] = {}
-    for device, name in select(system, [patterns] if isinstance(patterns, str) else patterns):
+    for device, name in select(system, patterns):
         by_name.setdefault(name, []).append(device)
     at = [at.ravel() for name, devices in by_name.items() for _, at, _ in _sources(system, devices, name)]
     positions = np.unique(np.concatenate([np.zeros(0, dtype=int), *at]))
@@ -215,7 +215,22 @@ def base_of(system: Equilibrium, device: str) -> Base:
     return Base(float(system.case.base_mva), kv, float(system.case.frequency))
 
 
-def select(system: Equilibrium, patterns: Iterable[str]) -> list[tuple[str, str]]:
+def patterns_of(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Patterns as a tuple, of one or many.
+
+    Raises
+    ------
+    CaseError
+        If one is no text.
+    """
+    found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for pattern in found:
+        if not isinstance(pattern, str):
+            raise CaseError(f"{pattern!r} must be an address or a pattern, such as 'GEN*.H'")
+    return found
+
+
+def select(system: Equilibrium, patterns: str | Iterable[str]) -> list[tuple[str, str]]:
     """(device, quantity) of everything that the shell-style patterns ``"GEN*.omega"`` match, in their order.
 
     Raises
@@ -226,7 +241,7 @@ def select(system: Equilibrium, patterns: Iterable[str]) -> list[tuple[str, str]
     known = {f"{i.id}.{name}": (i.id, name)
              for i in system.layout.instances for name in _quantities(i.device.declares)}
     out: dict[tuple[str, str], None] = {}
-    for pattern in patterns:
+    for pattern in patterns_of(patterns):
         found = [pattern] if pattern in known else fnmatch.filter(known, pattern)
         if not found:
             raise CaseError(f"no quantity matches '{pattern}'{suggest(pattern, known)}")

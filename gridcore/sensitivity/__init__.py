@@ -21,6 +21,7 @@ from .objective import (
     Traced,
     evaluate,
     joint_function,
+    objectives_of,
     trace,
 )
 from .operators import Replay, ResolveOperator, carried_parameters
@@ -31,5 +32,5 @@ __all__ = [
     "At", "CoincidenceWarning", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points",
     "Pointwise", "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken",
     "Terminal", "Traced", "adjoint", "carried_parameters", "differences", "evaluate", "joint_function",
-    "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
+    "objectives_of", "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
 ]

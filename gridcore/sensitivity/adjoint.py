@@ -13,7 +13,7 @@ from ..integrate import made_by, retrace
 from ..registry import registries as plugins
 from ..tape import GRID, Arm, Cancel, Record, Resolve, Step, Switch
 from .coincidence import warn_of_coincidence
-from .objective import Evaluation, Objective, evaluate
+from .objective import Evaluation, Objective, evaluate, objectives_of
 from .operators import Replay, ResolveOperator, carried_parameters
 from .request import Request, replayable, table
 
@@ -164,7 +164,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     EventError
         If an event grazes, unless that is allowed.
     """
-    objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
+    objectives = objectives_of(run, objectives)
     if method not in plugins.adjoints:
         raise CaseError(f"method = {method!r} must be {' or '.join(map(repr, plugins.adjoints))}")
     kind = plugins.adjoints[method]

@@ -10,7 +10,7 @@ import numpy as np
 from .. import numerics
 from ..errors import CaseError, EventError
 from ..integrate import simulate
-from .objective import Objective, evaluate
+from .objective import Objective, evaluate, objectives_of
 from .request import Request, table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
     EventError
         If the changed runs have other events than the run itself: there is no derivative to difference.
     """
-    objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
+    objectives = objectives_of(run, objectives)
     request = Request.of(run.system, wrt, "power flow")
     layout, out = run.system.layout, np.empty((len(objectives), len(request.names)))
     for column, name in enumerate(request.names):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -19,12 +20,12 @@ from ..contract import Path, Scope
 from ..equations import BASE, numpy_on_symbols
 from ..errors import CaseError, GridcoreError
 from ..kept import KeptFor
+from ..results import Run
 from .quadrature import Points, Sampling, Taken
 from .same_function import fingerprint
 
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium
-    from ..results import Run
 
 Function = Callable[[Any], Any]
 Joint = tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]
@@ -35,7 +36,7 @@ _mapped: KeptFor[tuple[ca.Function, ca.Function]] = KeptFor("objectives_at_point
 class Objective(ABC):
     """A number made of a run. A kind of one's own says its value and its partial derivatives on the run.
 
-    They add up, also of different kinds: ``Integral(f) + 2.0 * Terminal(g)``.
+    They add up, also of different kinds: ``Integral(f) - 2.0 * Terminal(g)``, ``sum([f, g])``.
 
     Attributes
     ----------
@@ -77,12 +78,43 @@ class Objective(ABC):
         return None
 
     def __add__(self, other: Objective) -> Sum:
-        return Sum(self.terms() + other.terms(), self.name or other.name)
+        return Sum(self.terms() + other.terms(), self.name or other.name) if isinstance(other, Objective) \
+            else NotImplemented
+
+    def __radd__(self, zero: float) -> Objective:  # where sum() begins
+        return self if zero == 0 else NotImplemented
 
     def __mul__(self, factor: float) -> Sum:
-        return Sum([(factor * f, o) for f, o in self.terms()], self.name)
+        return Sum([(factor * f, o) for f, o in self.terms()], self.name) if isinstance(factor, Real) \
+            else NotImplemented
 
     __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Sum:
+        return Sum([(f / divisor, o) for f, o in self.terms()], self.name)
+
+    def __neg__(self) -> Sum:
+        return -1.0 * self
+
+    def __sub__(self, other: Objective) -> Sum:
+        return self + -other
+
+
+def objectives_of(run: Run, given: Objective | Iterable[Objective]) -> list[Objective]:
+    """Objectives of a run as a list.
+
+    Raises
+    ------
+    CaseError
+        If one is none, or the run is none.
+    """
+    found = list(given) if isinstance(given, Iterable) else [given]
+    for each in found:
+        if not isinstance(each, Objective):
+            raise CaseError(f"{each!r} is no objective: write gc.Terminal(function) or gc.Integral(function)")
+    if not isinstance(run, Run):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
+    return found
 
 
 @dataclass
@@ -191,7 +223,7 @@ class At(Pointwise):
     def _samples(self, points: Points) -> tuple[Sampling, np.ndarray]:
         """Where the times fall on a run, and the weight of each."""
         at = Sampling.of(points.run, self.times)
-        return at, np.broadcast_to(np.asarray(self.factors, dtype=float), at.k.shape)
+        return at, _for_each(at, "weights", self.factors)
 
 
 class Sampled(At):
@@ -212,12 +244,21 @@ class Sampled(At):
 
     def take(self, points: Points, r: np.ndarray) -> Taken:
         at, factors = self._samples(points)
-        data = np.broadcast_to(np.asarray(self.data, dtype=float), at.k.shape)
+        data = _for_each(at, "data", self.data)
         if not np.isfinite(data).all():
             raise CaseError(f"the data of a sampled objective have {int((~np.isfinite(data)).sum())} values that are "
                             "not finite")
         error = at.values(r) - data
         return at.take(r, float(factors @ error**2), 2 * factors * error, points.moving)
+
+
+def _for_each(samples: Sampling, what: str, values: ArrayLike) -> np.ndarray:
+    """A number for each sample."""
+    try:
+        return np.broadcast_to(np.asarray(values, dtype=float), samples.k.shape)
+    except (TypeError, ValueError):
+        raise CaseError(f"{what} of a sampled objective must be a number, or one for each of its {len(samples.k)} times"
+                        ) from None
 
 
 @dataclass

@@ -13,6 +13,7 @@ from ..errors import CaseError
 from ..integrate import made_by
 from ..kept import KeptFor
 from ..registry import registries as plugins
+from ..results import patterns_of
 from ..suggest import suggest
 
 if TYPE_CHECKING:
@@ -104,8 +105,7 @@ class Request:
     def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str,
            joint: Iterable[Iterable[str]] = ()) -> Request:
         """The same for the patterns as a user gives them; found once for each system."""
-        patterns = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        groups = tuple((group,) if isinstance(group, str) else tuple(group) for group in joint)
+        patterns, groups = patterns_of(wrt), tuple(map(patterns_of, joint))
         # other values may make a state algebraic
         key = (patterns, groups, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
         return _requests.get(system.system, key, lambda: cls(system, patterns, groups, dispatch))

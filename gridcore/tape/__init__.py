@@ -1,13 +1,14 @@
 """The tape of a run: points, typed records of all that led from one to the next, and where states are kept.
 
-Imports from ``errors`` alone.
+Imports from ``case`` and what is left of it.
 """
 
 from .checkpoints import AUTO, SEGMENT, InMemory, Recomputed, States, states
-from .grid import Spacing, finest, grid
+from .grid import Spacing, finest, grid, span
 from .records import GRID, Arm, Cancel, Clock, Method, Record, Resolve, Settings, Step, Switch, Tape
 
 __all__ = [
     "AUTO", "GRID", "SEGMENT", "Arm", "Cancel", "Clock", "InMemory", "Method", "Recomputed", "Record",
-    "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape", "finest", "grid", "states",
+    "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape", "finest", "grid", "span",
+    "states",
 ]

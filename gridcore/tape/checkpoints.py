@@ -16,6 +16,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -359,7 +360,7 @@ def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None =
     CaseError
     """
     if checkpoint == AUTO:
-        if budget is not None and not budget > 0:
+        if budget is not None and not (isinstance(budget, Real) and budget > 0):
             raise CaseError(f"memory = {budget!r} must be a number of bytes above 0")
         return OnDisk(n, recorded, budget=memory() if budget is None else int(budget))
     if checkpoint == MEMORY:

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import numerics
+from ..case import Base, convert
 from ..errors import CaseError
 
 Spacing = float | Sequence[Sequence[float]]
+POINTS = 50_000_000  # of a grid, which is in memory
+
+
+def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, float, float]:
+    """Spacing, start and end of a run in seconds, as they are or from text with a unit: ``"20 ms"``, ``"5 cycles"``.
+
+    Raises
+    ------
+    CaseError
+        If one of them is no time, or the grid is none (see :func:`grid`).
+    """
+    def seconds(name: str, value: Any) -> float:
+        try:
+            return convert(value, "s", Base(frequency=frequency)) if isinstance(value, str) else float(value)
+        except (CaseError, TypeError, ValueError, OverflowError):
+            raise CaseError(f"{name} = {value!r} must be a number of seconds, or a text such as '20 ms'") from None
+
+    t0, t_end = seconds("t0", t0), seconds("t_end", t_end)
+    if not (math.isfinite(t_end) and t_end > t0):
+        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
+    if isinstance(step, str) or not isinstance(step, Sequence):
+        step = seconds("step", step)
+    elif not all(isinstance(part, Sequence) and len(part) == 2 for part in step):
+        raise CaseError(f"step = {step!r} must be a number of seconds, or pairs (from time, step)")
+    else:
+        step = [(seconds("step", begin), seconds("step", h)) for begin, h in step]
+    grid(step, t0, t_end)
+    return step, t0, t_end
 
 
 def finest(step: Spacing) -> float:
@@ -23,7 +54,8 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     Raises
     ------
     CaseError
-        If a step is not a number greater than 0, or the spacings do not begin at `t0` and follow each other.
+        If a step is not a number greater than 0, the spacings do not begin at `t0` and follow each other, or there
+        are too many points.
     """
     parts = [(float(begin), float(h)) for begin, h in step] if isinstance(step, Sequence) else [(t0, float(step))]
     begins = np.array([begin for begin, _ in parts])
@@ -35,6 +67,9 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     points = []
     for (begin, h), end in zip(parts, [*begins[1:], t_end], strict=True):
         end = min(end, t_end)
-        count = max(int(np.ceil((end - begin) / h - numerics.SAME_TIME)), 0)
-        points.append(np.minimum(begin + h * np.arange(1, count + 1), end))
+        count = np.ceil(max((end - begin) / h - numerics.SAME_TIME, 0.0))
+        if not count <= POINTS:
+            raise CaseError(f"step = {h!r}: a grid from {begin:g} to {end:g} s has {count:.3g} points, of at most "
+                            f"{POINTS:,}")
+        points.append(np.minimum(begin + h * np.arange(1, int(count) + 1), end))
     return np.concatenate(points)

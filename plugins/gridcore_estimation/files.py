@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import glob
+import io
 import math
 import re
 from collections.abc import Mapping
@@ -13,14 +15,17 @@ import numpy as np
 
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
+from gridcore_readers import sources
 
 from .measurements import Measurements
 
 if TYPE_CHECKING:
     import xarray as xr
 
+COMTRADE = (".cfg", ".cff", ".dat", ".hdr", ".inf")
 LONG = ("time", "channel", "value")
 _UNIT = re.compile(r"(?P<name>.*\S)\s*\[(?P<unit>[^\]]*)\]")
+_HEADING = re.compile(r"--- FILE TYPE: (?P<part>[A-Z]+)(\s+(?P<coding>[A-Z0-9]+)(\s*:\s*[0-9]+)?)? ---$")
 # What recorders write for a unit, and the table of units does not know.
 _SPELT = {"p.u.": "pu", "PU": "pu", "Deg": "deg", "degrees": "deg", "HZ": "Hz", "KV": "kV", "KA": "kA", "MVAR": "MVAr",
           "MVar": "MVAr", "Mvar": "MVAr", "none": "", "NONE": ""}
@@ -51,13 +56,8 @@ def _renamed(found: Measurements, channels: Mapping[str, str] | None, source: st
 
 def _read_csv(path: Path) -> Measurements:
     """A long table with columns time, channel, value and perhaps weight and unit; or a wide one, a column a channel."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as stream:
-            reader = csv.reader(stream)
-            heading = [name.strip() for name in next(reader, [])]
-            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CaseError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=str(path)) from None
+    (_, head), *rows = sources.table(path) or [(0, [])]
+    heading = [name.strip() for name in head]
     if "time" not in heading:
         raise CaseError(f"there is no column 'time'{suggest('time', heading)}", file=str(path))
     for line, row in rows:
@@ -168,6 +168,8 @@ def _read_netcdf(path: Path) -> Measurements:
 
     try:
         with xr.open_dataset(path, engine="h5netcdf") as data:
+            numbers = sum(variable.size for variable in data.variables.values())
+            sources.within(numbers, sources.VALUES, "numbers", str(path))  # it may be small: none need be written
             return from_xarray(data.load())
     except (OSError, ValueError) as error:
         raise CaseError(f"is not a NetCDF file that can be read: {error}", file=str(path)) from None
@@ -184,9 +186,17 @@ def _read_comtrade(path: Path) -> Measurements:
     """
     import comtrade
 
+    for file in path.parent.glob(f"{glob.escape(path.stem)}.*"):
+        if file.suffix.lower() in COMTRADE:
+            sources.check(file)
     try:
+        channels, samples = _comtrade_sizes(path)
+        sources.within(channels, sources.CHANNELS, "channels", str(path))
+        sources.within(max(channels, 1) * samples, sources.VALUES, "samples", str(path))
         record = comtrade.Comtrade(use_double_precision=True)
         record.load(str(path))
+    except CaseError:
+        raise
     except Exception as error:  # whatever the parser stumbles over is the file's
         raise CaseError(f"is not a COMTRADE recording that can be read: {type(error).__name__}: {error}",
                         file=str(path)) from None
@@ -202,6 +212,33 @@ def _read_comtrade(path: Path) -> Measurements:
     if not columns:
         raise CaseError("the recording has no analog channels", file=str(path))
     return Measurements.of(time, columns, units=units, source=str(path))
+
+
+def _comtrade_sizes(path: Path) -> tuple[int, int]:
+    """How many channels and samples a header says there are: so much is allocated, whatever the file has."""
+    content = path.read_bytes().decode("utf-8", "ignore")
+    lines = content.split("\n") if path.suffix.lower() == ".cff" else io.StringIO(content, newline=None).readlines()
+    if path.suffix.lower() == ".cff":
+        lines = _section(lines, "CFG")
+    channels = sum(max(int(count.strip()[:-1]), 0) for count in lines[1].split(",")[1:3])
+    if channels > len(lines):
+        return channels, 0
+    rates = max(int(lines[channels + 3]), 1)
+    return channels, int(lines[channels + 3 + rates].split(",")[1])
+
+
+def _section(lines: list[str], wanted: str) -> list[str]:
+    """The lines of a part of a CFF file, to where binary data begin."""
+    found, part = [], ""
+    for line in lines:
+        heading = _HEADING.match(line.strip().upper())
+        if heading is None and part == wanted:
+            found.append(line)
+        elif heading is not None:
+            part = heading["part"]
+            if part == "DAT" and heading["coding"] not in (None, "ASCII"):
+                break
+    return found
 
 
 def _ratio(channel: Any) -> float:

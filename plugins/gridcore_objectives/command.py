@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
               help="The objectives: 'pydoc gridcore_objectives.files' has the format, "
                    "cases/*/frequency.toml examples.")
+@click.option("--outside", is_flag=True, help="Data that the file names may lie outside its folder.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Rows shown.")
 def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str, dispatch: str, out: Path,
-         plot: bool, top: int, **study: Any) -> None:
+         plot: bool, outside: bool, top: int, **study: Any) -> None:
     """Gradient of objectives of a run, by the discrete adjoint.
 
     The largest derivatives, by |derivative * parameter|, are shown; all go to CASE_gradient.csv and
@@ -42,7 +43,7 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
 
     asked = Study(**study)
     system = asked.build()
-    objectives = load_objectives(file, system)
+    objectives = load_objectives(file, system, outside=outside)
     Request.of(system, wrt, dispatch, joint)  # a wrong pattern is told before the run
     run = asked.simulate(system, out)
     with Progress("differentiating"):

@@ -23,10 +23,8 @@ low - v)^power, with a power of 2 by default. A sampled objective is the sum of 
 
 from __future__ import annotations
 
-import csv
 import fnmatch
 import math
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +38,7 @@ from gridcore.registry import ObjectiveShape, objective_kinds, objective_shapes
 from gridcore.results import base_of, select
 from gridcore.sensitivity import Objective, unit_of
 from gridcore.suggest import suggest
+from gridcore_readers import sources
 
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
@@ -50,8 +49,15 @@ _COMMON = ("name", "kind", "of", "sigma")
 _HEADINGS = ("title", "source", "remarks")
 
 
-def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
+def load_objectives(path: str | Path, system: Equilibrium, *, outside: bool = False) -> list[Objective]:
     """The objectives of a file, for the quantities of a system.
+
+    Parameters
+    ----------
+    path : str or Path
+    system : Equilibrium
+    outside : bool
+        Files that it names may lie outside its folder.
 
     Raises
     ------
@@ -59,16 +65,9 @@ def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
         With file, table and field of what is wrong, and what would be right.
     """
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise CaseError("there is no such file", file=str(path)) from None
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
-    except tomllib.TOMLDecodeError as error:
-        raise CaseError(f"is not valid TOML: {error}", file=str(path)) from None
+    if not path.exists():
+        raise CaseError("there is no such file", file=str(path))
+    data, _ = sources.toml(path)
     known = ("objective", *_HEADINGS)
     for key in data:
         if key not in known:
@@ -76,7 +75,8 @@ def load_objectives(path: str | Path, system: Equilibrium) -> list[Objective]:
     tables = data.get("objective")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise CaseError("has no objectives: write tables [[objective]]", file=str(path))
-    return [o for k, table in enumerate(tables, 1) for o in Table(path, f"objective {k}", table).objectives(system)]
+    return [o for k, table in enumerate(tables, 1)
+            for o in Table(path, f"objective {k}", table, outside).objectives(system)]
 
 
 @dataclass
@@ -120,10 +120,12 @@ class Table:
     row : str
         Which of its tables.
     fields : dict
+    outside : bool
+        Whether files that it names may lie outside the folder of this one.
     """
 
-    def __init__(self, path: Path, row: str, fields: dict[str, Any]):
-        self.path, self.row, self.fields = path, row, fields
+    def __init__(self, path: Path, row: str, fields: dict[str, Any], outside: bool = False):
+        self.path, self.row, self.fields, self.outside = path, row, fields, outside
 
     def error(self, message: str, field: str = "") -> CaseError:
         """An error that says where it is."""
@@ -164,24 +166,28 @@ class Table:
         for o, q, name in zip(objectives, quantities, names, strict=True):
             o.name = name if names.count(name) == 1 else f"{name} {q.address}"
 
-    def columns(self, file: Path, *names: str) -> list[np.ndarray]:
-        """Columns of a CSV file as numbers."""
+    def file(self, field: str) -> Path:
+        """A file that the table names: beside this one, or below its folder."""
+        name = self.text(field)
         try:
-            with open(file, newline="", encoding="utf-8-sig") as stream:
-                reader = csv.DictReader(stream)
-                there = reader.fieldnames or []
-                for name, field in zip(names, ("time", "column"), strict=True):
-                    if name not in there:
-                        raise self.error(f"{file} has no column '{name}'{suggest(name, there)}", field)
-                out: list[list[float]] = [[] for _ in names]
-                for row in reader:
-                    for name, values in zip(names, out, strict=True):
-                        values.append(self.cell(row[name], f"{file}, line {reader.line_num}, column '{name}'"))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise self.error(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}", "data") from None
-        if not out[0]:
+            return sources.beside(self.path, name, self.outside)
+        except CaseError as error:
+            raise self.error(str(error).removeprefix(f"{self.path}: "), field) from None
+
+    def columns(self, file: Path, *names: str) -> list[np.ndarray]:
+        """Columns of a CSV file, time first, as numbers."""
+        try:
+            (_, there), *rows = sources.table(file) or [(0, [])]
+        except CaseError as error:
+            raise self.error(f"{file} {str(error).removeprefix(f'{file}: ')}", "data") from None
+        for name, field in zip(names, ("time", "column"), strict=True):
+            if name not in there:
+                raise self.error(f"{file} has no column '{name}'{suggest(name, there)}", field)
+        if not rows:
             raise self.error(f"{file} has no rows", "data")
-        return [np.array(values) for values in out]
+        at = [there.index(name) for name in names]
+        return [np.array([self.cell(row[k] if k < len(row) else None, f"{file}, line {line}, column '{name}'")
+                          for line, row in rows]) for name, k in zip(names, at, strict=True)]
 
     def cell(self, text: str | None, place: str) -> float:
         """A number of a CSV file."""

@@ -22,8 +22,8 @@ def integral(table: Table, quantity: Quantity) -> Objective:
 
 def sampled(table: Table, quantity: Quantity) -> Objective:
     """The kind ``sampled``: the sum of squared differences to a column of a CSV file."""
-    file, key = table.path.parent / table.text("data"), (quantity.device, quantity.name)
+    key = (quantity.device, quantity.name)
     column = quantity.fill(table.text("column", quantity.address))
-    times, values = table.columns(file, table.text("time", "time"), column)
+    times, values = table.columns(table.file("data"), table.text("time", "time"), column)
     return Sampled(times, lambda v: 1.0 * v[key], values, table.number("sigma", default=1.0),
                    unit=to_power(quantity.unit, 2))

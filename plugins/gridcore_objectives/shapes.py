@@ -42,7 +42,7 @@ def band_violation(table: Table, quantity: Quantity) -> Density:
     if not low < high:
         raise table.error(f"{low:g} must be less than high = {high:g}", "low")
     power = table.number("power", default=2.0)
-    if power < 1:
+    if not 1 <= power < math.inf:
         raise table.error(f"{power:g} must be at least 1", "power")
     power = int(power) if power == int(power) else power
     sigma, key = table.number("sigma", default=1.0), (quantity.device, quantity.name)

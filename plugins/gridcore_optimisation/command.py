@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ _LIMIT = (click.Path(path_type=Path), float)
 @click.option("--at-most", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT",
               help="Each objective of this file is to stay below the limit. May be repeated.")
 @click.option("--at-least", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT", help="The same, above it.")
+@click.option("--outside", is_flag=True, help="Data that these files name may lie outside their folders.")
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
 @click.option("--bounds", multiple=True, type=(str, float, float), metavar="PATTERN LOW HIGH",
@@ -30,8 +32,8 @@ _LIMIT = (click.Path(path_type=Path), float)
 @click.option("--plot", is_flag=True, help="Draw the run at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
-                     bounds: tuple[tuple[str, float, float], ...], solver: str | None, plot: bool, out: Path,
-                     **study: Any) -> None:
+                     bounds: tuple[tuple[str, float, float], ...], solver: str | None, outside: bool, plot: bool,
+                     out: Path, **study: Any) -> None:
     """Parameters that make objectives of a run least, within limits.
 
     Gradients are exact. The case with the values found goes to CASE_optimum.toml in the folder --out, the iterations to
@@ -47,10 +49,11 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from .search import optimise
 
     asked = Study(**study)
-    system, load_objectives = asked.build(), analyses["load_objectives"].function
-    constraints = [Constraint(load_objectives(path, system), **{side: limit})
+    system = asked.build()
+    load_objectives = functools.partial(analyses["load_objectives"].function, system=system, outside=outside)
+    constraints = [Constraint(load_objectives(path), **{side: limit})
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
-    found = optimise(system, load_objectives(file, system), wrt, t_end=asked.t_end, step=asked.step,
+    found = optimise(system, load_objectives(file), wrt, t_end=asked.t_end, step=asked.step,
                      constraints=constraints, bounds={pattern: (low, high) for pattern, low, high in bounds},
                      method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)

@@ -27,6 +27,7 @@ from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
 
+from . import sources
 from .characteristics import exponents
 from .psse import element, listed, split
 from .raw import UNKNOWN
@@ -108,10 +109,7 @@ def read_models(path: Path) -> tuple[list[Model], list[str]]:
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """(line on which it begins, words) of everything that a slash ends."""
     file = str(path)
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    text = sources.text(path, errors="replace")
     words: list[str] = []
     began = 0
     for number, line in enumerate(text.splitlines(), 1):

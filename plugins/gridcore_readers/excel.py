@@ -8,6 +8,7 @@ frequency, and free text.
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
@@ -18,6 +19,7 @@ from gridcore.case import Case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 
+from . import sources
 from .native import grouped, headings, named, set_heading, unwritable
 
 SHEET = "case"
@@ -29,12 +31,23 @@ def read(path: Path) -> Case:
     import openpyxl
 
     file = str(path)
+    sources.check(path)
     try:
         with path.open("rb") as stream:
+            with zipfile.ZipFile(stream) as parts:
+                sources.within(sum(part.file_size for part in parts.infolist()), sources.EXPANDED, "bytes", file)
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-            sheets = [(sheet.title, [(n, tuple(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1)
-                                     if any(cell is not None for cell in row)])
-                      for sheet in book.worksheets]
+            sheets: list[tuple[str, list[tuple[int, tuple[Any, ...]]]]] = []
+            cells = 0
+            for sheet in book.worksheets:
+                sheets.append((sheet.title, rows := []))
+                for n, row in enumerate(sheet.iter_rows(values_only=True), 1):  # a few bytes make a million of them
+                    cells += len(row) + 1
+                    sources.within(cells, sources.CELLS, "cells", file)
+                    if any(cell is not None for cell in row):
+                        rows.append((n, tuple(row)))
+    except CaseError:
+        raise
     except OSError as error:
         raise CaseError(f"cannot be read: {error.strerror or error}", file=file) from None
     except Exception as error:  # a damaged file breaks whatever part of zip, XML or openpyxl meets it first

@@ -20,6 +20,7 @@ from gridcore.case import Case, Instance, validate
 from gridcore.contract import Load, Record
 from gridcore.errors import CaseError
 
+from . import sources
 from .characteristics import shares
 from .psse import element
 
@@ -146,10 +147,7 @@ def _numbers(buses: set[float]) -> str:
 def _tables(path: Path) -> tuple[dict[str, list[tuple[str, Row]]], float]:
     """``{table: [(place, row)]}`` and the base (MVA); numbers all, every row as wide as it must be."""
     file = str(path)
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    text = sources.text(path, errors="replace")
     text = re.sub(r"%.*", "", text)  # line numbers stay
     code = re.search(r"^[ \t]*mpc\.(?:bus|gen|branch)[ \t]*\(.*", text, re.MULTILINE)
     if code:

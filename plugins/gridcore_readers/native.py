@@ -24,7 +24,6 @@ import difflib
 import itertools
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from numbers import Integral, Real
 from pathlib import Path
@@ -34,6 +33,8 @@ from gridcore.case import Case, convert
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
+
+from . import sources
 
 BASES = {"base_mva": "MVA", "frequency": "Hz"}
 HEADINGS = ("name", "title", *BASES)
@@ -75,20 +76,11 @@ def extend(case: Case, path: Path) -> None:
 
 def _parse(path: Path) -> tuple[dict[str, Any], dict[str, list[int]]]:
     """What a file has by heading or model, and the lines of the rows of each model."""
-    file = str(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        data = tomllib.loads(text)
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
-    except UnicodeDecodeError as error:
-        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=file) from None
-    except tomllib.TOMLDecodeError as error:
-        raise CaseError(f"is not valid TOML: {error}", file=file) from None
+    data, text = sources.toml(path)
     for key, value in data.items():
         if isinstance(value, dict):
             raise CaseError(f"a model is an array of rows: {key} = [ {{...}}, ] or [[{key}]]",
-                            file=file, field=key)
+                            file=str(path), field=key)
     return data, _row_lines(text)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gridcore.errors import CaseError
 
+from . import sources
 from .psse import Columns, Row, columns, split
 
 VERSIONS = (32, 33)
@@ -59,10 +60,7 @@ def read_tables(path: Path) -> Tables:
         If it is not of version 32 or 33, ends too early, or a record is malformed: file, line and field.
     """
     file = str(path)
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=file) from None
+    text = sources.text(path, errors="replace")
     lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith("@!"))
     header = _header(lines, file)
     titles = [line.strip() for _, line in (next(lines, (0, "")), next(lines, (0, "")))]

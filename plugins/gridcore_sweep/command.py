@@ -47,11 +47,13 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--rank", metavar="COLUMN", help="Rank by this column, the smallest first; -COLUMN: the largest.")
 @click.option("--top", default=20, show_default=True, help="How many rows to show.")
+@click.option("--outside", is_flag=True, help="Files that a sweep file names may lie outside its folder.")
 @click.option("--plot", is_flag=True, help="Draw the heat map, too.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for results.")
 @click.pass_context
 def sweep_command(context: click.Context, /, case: str, processes: int | None, dask: str | None, store: Path | None,
-                  retry_failed: bool, rank: str | None, top: int, plot: bool, out: Path, **asked: Any) -> None:
+                  retry_failed: bool, rank: str | None, top: int, outside: bool, plot: bool, out: Path,
+                  **asked: Any) -> None:
     """Run a case in many scenarios, and rank them: the worst first.
 
     CASE is a case, or a sweep file (TOML). Results go to CASE_sweep.db as they come: what is there is not run again,
@@ -70,7 +72,7 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from .sweep import stored, sweep
 
     with Progress("preparing"):
-        made, stem = (_of_file(context, case) if is_sweep(Path(case)) else _of_options(case, **asked))
+        made, stem = (_of_file(context, case, outside) if is_sweep(Path(case)) else _of_options(case, **asked))
     store = store or out / f"{stem}_sweep.db"
     files = {ending: store.with_suffix(f".{ending}") for ending in ("csv", "nc", "png")}
     try:
@@ -113,7 +115,7 @@ def _counted(table: Table, top: int) -> str:
     return ", ".join(parts)
 
 
-def _of_file(context: click.Context, path: str) -> tuple[Study, str]:
+def _of_file(context: click.Context, path: str, outside: bool) -> tuple[Study, str]:
     """The study of a sweep file; options that belong into it are refused."""
     from .files import load_sweep
     from .study import study
@@ -123,7 +125,7 @@ def _of_file(context: click.Context, path: str) -> tuple[Study, str]:
     if given:
         option = next(p.opts[0] for p in context.command.params if p.name == given[0])
         raise GridcoreError(f"{path} is a sweep file: {option} is to be said in it")
-    asked = load_sweep(path)
+    asked = load_sweep(path, outside=outside)
     case = load(asked.pop("case"))
     for address, value in asked.pop("set", {}).items():
         case.set(address, value)

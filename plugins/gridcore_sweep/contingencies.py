@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from gridcore.case import Instance, ValidCase
 from gridcore.contract import Bus, Node, Record
 from gridcore.errors import CaseError
+from gridcore.results import patterns_of
 
 from .scenarios import ALL, CONTINGENCY, Scenario, Search, is_event, matching
 
@@ -58,7 +60,7 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
     out = [make.fault(bus) for bus in matching(_buses(faults), buses, "bus")]
     for id in matching(line_faults, list(branches), "branch"):
         out += [make.line_fault(id, branches[id].ports[port]) for port in branches[id].device.bus_ports()]
-    names = [b for p in _list(trips) for b in (list(branches) if p == ALL else [p])]
+    names = [b for p in patterns_of(trips) for b in (list(branches) if p == ALL else [p])]
     return out + [make.trip(others[id]) for id in matching(names, list(others), "device")]
 
 
@@ -68,14 +70,10 @@ def _check_time(name: str, value: float, zero: bool = False) -> None:
         raise CaseError(f"{name} = {value!r} must be a number of seconds {'from' if zero else 'above'} 0")
 
 
-def _list(patterns: Patterns) -> Sequence[str]:
-    return [patterns] if isinstance(patterns, str) else patterns
-
-
-def _buses(patterns: Patterns | Iterable[int]) -> list[str]:
+def _buses(patterns: Any) -> list[Any]:
     """Buses by number, too."""
-    given = [patterns] if isinstance(patterns, str | int) else patterns
-    return [Bus.id_of(int(p)) if isinstance(p, int) or p.isdecimal() else p for p in given]
+    given = patterns if isinstance(patterns, list | tuple) else [patterns]
+    return [Bus.id_of(int(p)) if isinstance(p, int) or (isinstance(p, str) and p.isdecimal()) else p for p in given]
 
 
 class _Maker:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from gridcore.commands import read_value
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
+from gridcore_readers import sources
 
 KNOWN = ("case", "set", "contingencies", "vary", "rows", "random", "measures", "t_end", "step", "method", "options",
          "own_events", "deenergise", "enforce_q_limits", "keep", "record", "title", "remarks")
@@ -23,13 +22,19 @@ _SAYS = {str: "a text", dict: "a table", list: "a list", bool: "true or false", 
 def is_sweep(path: Path) -> bool:
     """Whether a file is a sweep: TOML, and it names a case."""
     try:
-        return path.suffix == ".toml" and "case" in tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return path.suffix == ".toml" and "case" in sources.toml(path)[0]
+    except CaseError:
         return False
 
 
-def load_sweep(path: str | Path) -> dict[str, Any]:
+def load_sweep(path: str | Path, *, outside: bool = False) -> dict[str, Any]:
     """The arguments of a sweep from its file; ``case`` is found beside the file, or by name.
+
+    Parameters
+    ----------
+    path : str or Path
+    outside : bool
+        Files that it names may lie outside its folder.
 
     Raises
     ------
@@ -37,12 +42,7 @@ def load_sweep(path: str | Path) -> dict[str, Any]:
         With file and field of what is wrong.
     """
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CaseError(f"is not valid TOML: {error}", file=str(path)) from None
+    data, _ = sources.toml(path)
     for key, value in data.items():
         if key not in KNOWN:
             raise CaseError(f"unknown heading{suggest(key, KNOWN)}", file=str(path), field=key)
@@ -53,11 +53,13 @@ def load_sweep(path: str | Path) -> dict[str, Any]:
     if "case" not in data:
         raise CaseError("missing: the name of a case, or its file", file=str(path), field="case")
     asked = {key: value for key, value in data.items() if key not in ("title", "remarks")}
-    beside = path.parent / asked["case"]
+    beside = sources.beside(path, asked["case"], outside)
     if beside.exists():
         asked["case"] = str(beside)
+    elif Path(asked["case"]).name != asked["case"]:
+        raise CaseError(f"there is no file '{beside}'", file=str(path), field="case")
     if isinstance(asked.get("rows"), str):
-        asked["rows"] = read_rows(path.parent / asked["rows"])
+        asked["rows"] = read_rows(sources.beside(path, asked["rows"], outside))
     return asked
 
 
@@ -68,15 +70,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     ------
     CaseError
     """
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise CaseError(f"cannot be read: {error}", file=str(path)) from None
+    lines = sources.table(path)
     if len(lines) < 2:
         raise CaseError("has no rows: addresses at the head, one scenario in each line below", file=str(path))
-    head = [cell.strip() for cell in lines[0]]
-    for number, line in enumerate(lines[1:], 2):
+    head = [cell.strip() for cell in lines[0][1]]
+    for number, line in lines[1:]:
         if len(line) != len(head) or not all(cell.strip() for cell in line):
             raise CaseError(f"{len(head)} values are wanted", file=str(path), row=f"line {number}")
-    return [{a: read_value(cell.strip()) for a, cell in zip(head, line, strict=True)} for line in lines[1:]]
+    return [{a: read_value(cell.strip()) for a, cell in zip(head, line, strict=True)} for _, line in lines[1:]]

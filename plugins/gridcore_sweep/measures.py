@@ -50,6 +50,8 @@ class Measure:
         ------
         CaseError
         """
+        if not isinstance(text, str):
+            raise CaseError(f"measure {text!r} must be a text, as 'min BUS*.Vm'")
         take, _, pattern = text.strip().partition(" ")
         if take not in TAKES or not pattern.strip():
             raise CaseError(f"measure '{text}': write one of {', '.join(TAKES)} and a quantity, as 'min BUS*.Vm'"

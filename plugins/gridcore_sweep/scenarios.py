@@ -18,7 +18,9 @@ from typing import Any
 from gridcore.case import Case, Instance, ValidCase, validate
 from gridcore.contract import Record
 from gridcore.errors import CaseError
+from gridcore.results import patterns_of
 from gridcore.suggest import suggest
+from gridcore_readers.sources import SCENARIOS
 
 Value = float | str
 ALL = "all"
@@ -112,7 +114,7 @@ def matching(patterns: str | Iterable[str], names: Sequence[str], what: str) -> 
         If a pattern matches nothing; the nearest names are offered.
     """
     out: dict[str, None] = {}
-    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+    for pattern in patterns_of(patterns):
         found = list(names) if pattern == ALL else [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not found:
             raise CaseError(f"no {what} matches '{pattern}'{suggest(pattern, names)}")
@@ -126,9 +128,12 @@ def product(*factors: Sequence[Scenario]) -> list[Scenario]:
     Raises
     ------
     CaseError
-        If two factors change one parameter.
+        If two factors change one parameter, or there are too many combinations.
     """
-    out = []
+    out: list[Scenario] = []
+    count = math.prod(len(f) for f in factors if f)
+    if count > SCENARIOS:
+        raise CaseError(f"all combinations are {count:,} scenarios, of at most {SCENARIOS:,}")
     for combination in itertools.product(*(f for f in factors if f)):
         values: dict[str, Value] = {}
         for scenario in combination:

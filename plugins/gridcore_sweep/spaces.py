@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from gridcore.case import Instance, ValidCase
 from gridcore.contract import Load, Node, Source
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
+from gridcore_readers.sources import SCENARIOS
 
 from .scenarios import Scenario, Value, matching
 
@@ -81,6 +82,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _check_count(what: str, count: int) -> None:
+    if count > SCENARIOS:
+        raise CaseError(f"{what} = {count:,} must be at most {SCENARIOS:,}")
+
+
 def _values(pattern: str, spec: Mapping[str, Any]) -> list[Any]:
     if "values" in spec:
         values = spec["values"]
@@ -93,18 +99,29 @@ def _values(pattern: str, spec: Mapping[str, Any]) -> list[Any]:
         start, stop, count = (spec[key] for key in _RANGE)
         if not (_is_number(start) and _is_number(stop) and isinstance(count, int) and count > 1):
             raise CaseError(f"vary '{pattern}': from and to must be numbers, count an integer above 1")
+        _check_count(f"vary '{pattern}': count", count)
         values = np.linspace(start, stop, count).tolist()
     if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
         raise CaseError(f"vary '{pattern}': {values!r} must be a list of values")
+    _check_plain(f"vary '{pattern}'", values)
     if len(set(map(str, values))) < len(values):
         raise CaseError(f"vary '{pattern}': a value stands twice")
     return list(values)
+
+
+def _check_plain(where: str, values: Iterable[Any]) -> None:
+    for value in values:
+        if not isinstance(value, int | float | str):
+            raise CaseError(f"{where}: {value!r} must be a number or a text")
 
 
 def rows(space: Space, table: Sequence[Mapping[str, Value]]) -> list[Scenario]:
     """One scenario for each row: address to value."""
     out = []
     for number, row in enumerate(table, 1):
+        if not isinstance(row, Mapping):
+            raise CaseError(f"row {number}: {row!r} must be a table: address to value")
+        _check_plain(f"row {number}", row.values())
         values = {}
         for pattern, value in row.items():
             values.update(dict.fromkeys(space.find(pattern), value))
@@ -139,6 +156,7 @@ def draws(space: Space, spec: Mapping[str, Any]) -> list[Scenario]:
     for name, value, least in (("samples", samples, 1), ("seed", seed, 0)):
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise CaseError(f"random: {name} = {value!r} must be an integer of at least {least}")
+    _check_count("random: samples", int(samples))  # type: ignore[arg-type]
     drawn = spec.get("draw")
     if not isinstance(drawn, Mapping) or not drawn:
         raise CaseError("random: nothing is drawn: write tables under draw, as 'LOAD*.P0' = {distribution = 'norm', "
@@ -182,13 +200,15 @@ def _distribution(pattern: str, about: Any) -> tuple[Any, bool, bool]:
     from scipy import stats
 
     where = f"random '{pattern}'"
-    names = sorted(n for n in dir(stats) if isinstance(getattr(stats, n), stats.rv_continuous | stats.rv_discrete))
+    names = sorted(n for n, made in vars(stats).items() if isinstance(made, stats.rv_continuous | stats.rv_discrete))
     if not isinstance(about, Mapping) or "distribution" not in about:
         raise CaseError(f"{where}: missing: distribution, the name of one of scipy.stats, as 'norm' or 'uniform'")
     name = about["distribution"]
     if name not in names:
-        raise CaseError(f"{where}: scipy.stats has no distribution '{name}'{suggest(name, names)}")
+        raise CaseError(f"{where}: scipy.stats has no distribution {name!r}{suggest(str(name), names)}")
     family = getattr(stats, name)
+    if type(family)._ppf in (stats.rv_continuous._ppf, stats.rv_discrete._ppf):  # a search that may take any time
+        raise CaseError(f"{where}: '{name}' has no quantile function of its own, and cannot be drawn from")
     shapes = [s.strip() for s in (family.shapes or "").split(",") if s.strip()]
     known = [*shapes, "loc", *(["scale"] if isinstance(family, stats.rv_continuous) else [])]
     arguments = {key: value for key, value in about.items() if key not in _ABOUT}
@@ -201,7 +221,11 @@ def _distribution(pattern: str, about: Any) -> tuple[Any, bool, bool]:
     if missing:
         raise CaseError(f"{where}: '{name}' needs {', '.join(missing)}")
     frozen = family(**arguments)
-    if not math.isfinite(float(frozen.ppf(0.5))):
+    try:
+        defined = math.isfinite(float(frozen.ppf(0.5)))
+    except (ArithmeticError, ValueError, TypeError, RuntimeError):  # it has no errors of its own for its parameters
+        defined = False
+    if not defined:
         raise CaseError(f"{where}: '{name}' is not defined for {', '.join(f'{k} = {v}' for k, v in arguments.items())}")
     together = about.get("together", False)
     if not isinstance(together, bool):

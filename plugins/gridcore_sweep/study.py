@@ -13,7 +13,7 @@ from gridcore.errors import CaseError
 from gridcore.integrate import new_stepper
 from gridcore.results import needed
 from gridcore.suggest import suggest
-from gridcore.tape import finest, grid
+from gridcore.tape import finest, span
 from gridcore_rotors.rotors import rotor_devices
 
 from .contingencies import contingencies
@@ -76,10 +76,10 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
     GridcoreError
     """
     case = load_case(case) if not isinstance(case, Case) else case
-    grid(step, 0.0, t_end)
     if keep not in KEEP:
         raise CaseError(f"keep = {keep!r} must be one of {', '.join(KEEP)}")
     valid = validate(case)
+    step, _, t_end = span(step, 0.0, t_end, valid.frequency)
     if not (contingencies is None if own_events is None else own_events):
         case = without_events(case, valid)
         valid = validate(case)

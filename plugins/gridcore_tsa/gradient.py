@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.registry import jump_rules
-from gridcore.sensitivity import Objective, Request, evaluate, table
+from gridcore.sensitivity import Objective, Request, evaluate, objectives_of, table
 
 from .sensitivities import begin
 
@@ -25,7 +25,7 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
 
     Parameters and result are those of :func:`gridcore.adjoint`: the same numbers, to round-off.
     """
-    objectives = [objectives] if isinstance(objectives, Objective) else list(objectives)
+    objectives = objectives_of(run, objectives)
     wanted = Request.of(run.system, wrt, dispatch, joint)
     weights = evaluate(run, objectives, jump_rules[jumps].rule.moving)
     sweep = begin(run, wanted, weights.parameters(run.system), jumps, dispatch)

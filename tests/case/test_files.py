@@ -31,3 +31,24 @@ def test_an_unknown_case_is_answered_with_the_nearest_shipped_one(tmp_path):
     message = "no case 'wsc9', shipped or as a file; did you mean wscc9"
     with registered(Cases("gridcore", tmp_path)), pytest.raises(CaseError, match=message):
         load_case("wsc9")
+
+
+def test_a_case_is_written_into_a_folder_that_is_made(tmp_path):
+    case = load_case("smib")
+    save_case(case, tmp_path / "new" / "deep" / "x.toml")
+    assert load_case(tmp_path / "new" / "deep" / "x.toml").records == case.records
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CaseError, match=r"x\.toml: cannot be written: (Not a directory|File exists)"):
+        save_case(load_case("smib"), tmp_path / "file" / "x.toml")
+    (tmp_path / "y.toml").mkdir()
+    with pytest.raises(CaseError, match=r"y\.toml: cannot be written: Is a directory"):
+        save_case(load_case("smib"), tmp_path / "y.toml")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 5000])
+def test_a_name_that_no_file_can_have_is_that_of_no_case(name):
+    with pytest.raises(CaseError, match="there is no case"):
+        load_case(name)

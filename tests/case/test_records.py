@@ -275,3 +275,15 @@ def test_the_first_of_several_errors_is_told_and_how_many_follow(case):
 def test_base_quantities_are_positive_numbers(case, name, value):
     setattr(case, name, value)
     wrong(case, "case 'two'", f"field '{name}'")
+
+
+def test_a_record_is_added_by_model_and_fields():
+    case = Case("x")
+    assert case.add("Line", bus1=1, bus2=2, x=0.1) is case.records[0]
+    assert case.records[0] == Record("Line", {"bus1": 1, "bus2": 2, "x": 0.1})
+
+
+@pytest.mark.parametrize("given", [{"id": 1}, None, 3])
+def test_what_is_no_record_is_not_added(given):
+    with pytest.raises(CaseError, match=r"is no model: write add\('Line', bus1=1, bus2=2, x=0\.1\)"):
+        Case("x").add(given)

@@ -152,3 +152,10 @@ def test_a_stored_trajectory_takes_little_more_than_its_raw_numbers():
     finally:
         tracemalloc.stop()
     assert taken < 1.5 * 8 * len(run.t) * system.n
+
+
+def test_an_address_names_what_a_pair_names():
+    run = gc.simulate("wscc9", 0.1)
+    np.testing.assert_array_equal(run["GEN2.omega"], run["GEN2", "omega"])
+    with pytest.raises(CaseError, match="no device"):
+        run["GEN2"]

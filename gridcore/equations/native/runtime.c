@@ -224,7 +224,7 @@ void gc_step_transposed(long count, const pattern *B, const pattern *C, const pa
 {
     gc_shifted(B, m, early, J);
     gc_times_transposed(count, B, B->values, w, aX, 0);
-    if (count > 1) {
+    if (count != 1) {
         gc_sum(C, early, U, c, V);
         gc_times_transposed(count, C, C->values, w, aP, 1);
         return;

@@ -1,0 +1,121 @@
+"""Files from others, opened with care: regular ones, no larger than what stands here, and read no further than that.
+
+A few bytes of a file can ask for any amount of memory. Each limit is far above what real cases and recordings need, and
+an error names it; readers of other plugins use the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from gridcore.errors import CaseError
+
+FILE = 100_000_000  # bytes of a file
+EXPANDED = 200_000_000  # bytes of what a compressed file unpacks to
+CELLS = 5_000_000  # of a workbook, empty ones included
+DEPTH = 20  # arrays and tables in each other
+VALUES = 20_000_000  # samples of a recording, of all its channels
+CHANNELS = 100_000  # of a recording
+SCENARIOS = 1_000_000  # of a sweep
+
+
+def within(number: float, limit: int, what: str, file: str) -> None:
+    """Refuse what a file asks for, if it is more than a limit."""
+    if number > limit:
+        raise CaseError(f"has {number:,} {what}, of at most {limit:,}", file=file)
+
+
+def check(path: Path) -> None:
+    """Refuse what is no regular file, and would be read for ever or waited for; and what is too large."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError) as error:
+        raise CaseError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=str(path)) from None
+    if not stat.S_ISREG(found.st_mode):
+        raise CaseError("is no regular file", file=str(path))
+    within(found.st_size, FILE, "bytes", str(path))
+
+
+def text(path: Path, errors: str = "strict") -> str:
+    """The text of a file, UTF-8.
+
+    Raises
+    ------
+    CaseError
+        If it cannot be read, is no regular file, too large, or no text.
+    """
+    check(path)
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(FILE + 1)  # some say that they are empty, and have no end
+        within(len(content), FILE, "bytes", str(path))
+        return content.decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+    except OSError as error:
+        raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
+
+
+def toml(path: Path) -> tuple[dict[str, Any], str]:
+    """What a TOML file says, and its text.
+
+    Raises
+    ------
+    CaseError
+        As from :func:`text`; if it is not valid, or has integers beyond 64 bits or too much in each other.
+    """
+    written = text(path)
+    try:
+        data = tomllib.loads(written)
+    except RecursionError:
+        raise CaseError(f"has arrays and tables in each other, more than {DEPTH} deep", file=str(path)) from None
+    except ValueError as error:  # also of an integer with too many digits
+        raise CaseError(f"is not valid TOML: {error}", file=str(path)) from None
+    inside: list[Any] = list(data.values())
+    for _ in range(DEPTH):
+        if any(isinstance(value, int) and value.bit_length() > 64 for value in inside):
+            raise CaseError("has an integer of more than 64 bits: TOML has none", file=str(path))
+        inside = [value for each in inside if isinstance(each, dict | list)
+                  for value in (each.values() if isinstance(each, dict) else each)]
+    if inside:
+        raise CaseError(f"has arrays and tables in each other, more than {DEPTH} deep", file=str(path))
+    return data, written
+
+
+def table(path: Path) -> list[tuple[int, list[str]]]:
+    """(line, cells) of a CSV file, without empty lines.
+
+    Raises
+    ------
+    CaseError
+        As from :func:`text`, or if it is no CSV.
+    """
+    try:
+        reader = csv.reader(io.StringIO(text(path), newline=""))
+        return [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    except csv.Error as error:
+        raise CaseError(f"cannot be read: {error}", file=str(path)) from None
+
+
+def beside(path: Path, name: str, outside: bool = False) -> Path:
+    """The file that a file names: in the same folder or below it, unless it may be `outside`.
+
+    Raises
+    ------
+    CaseError
+    """
+    found = path.parent / name
+    try:
+        found.exists()
+        if outside or found.resolve().is_relative_to(path.parent.resolve()):
+            return found
+    except (OSError, ValueError, RuntimeError):
+        raise CaseError(f"'{name}' cannot be the name of a file", file=str(path)) from None
+    raise CaseError(f"'{name}' lies outside the folder of this file: --outside, or outside=True, allows that",
+                    file=str(path))

@@ -1,0 +1,66 @@
+"""What is asked of a simulation: it works, or one sentence says what would."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.errors import CaseError
+
+
+@pytest.fixture(scope="module")
+def system():
+    return gc.build("wscc9")
+
+
+def test_a_case_or_its_name_stands_for_its_system(system):
+    expected = gc.simulate(system, 0.2)
+    for given in ("wscc9", gc.load_case("wscc9")):
+        np.testing.assert_array_equal(gc.simulate(given, 0.2).X, expected.X)
+
+
+def test_times_may_have_units(system):
+    plain = gc.simulate(system, 0.25, [(0.05, 0.01), (0.15, 0.05)], t0=0.05)
+    units = gc.simulate(system, "250 ms", [("3 cycles", "10 ms"), (0.15, "50 ms")], t0="3 cycles")
+    np.testing.assert_array_equal(units.t, plain.t)
+    assert units.settings == plain.settings
+
+
+def test_a_cycle_is_one_of_the_case():
+    case = gc.load_case("smib")
+    case.frequency = 50
+    assert gc.simulate(case, "5 cycles").t[-1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(("asked", "says"), [
+    ({"t_end": "soon"}, r"t_end = 'soon' must be a number of seconds, or a text such as '20 ms'"),
+    ({"t_end": "2 MW"}, r"t_end = '2 MW' must be a number of seconds"),
+    ({"t_end": None}, r"t_end = None must be a number of seconds"),
+    ({"t_end": math.nan}, r"t_end = nan must be a number after t0 = 0"),
+    ({"t_end": "inf"}, r"t_end = inf must be a number after t0 = 0"),
+    ({"t0": "1 s"}, r"t_end = 0\.2 must be a number after t0 = 1"),
+    ({"step": None}, r"step = None must be a number of seconds"),
+    ({"step": [1]}, r"step = \[1\] must be a number of seconds, or pairs \(from time, step\)"),
+    ({"step": [(0, 1, 2)]}, r"must be a number of seconds, or pairs"),
+    ({"step": [(0, "x")]}, r"step = 'x' must be a number of seconds"),
+    ({"step": 1e-12}, r"a grid from 0 to 0\.2 s has 2e\+11 points, of at most 50,000,000"),
+    ({"step": 1e-320}, r"a grid from 0 to 0\.2 s has inf points"),
+    ({"t_end": 1e300}, r"a grid from 0 to 1e\+300 s has 1e\+302 points"),
+    ({"step": [(0, 0.1), (0.1, 1e-12)]}, r"step = 1e-12: a grid from 0\.1 to 0\.2 s has 1e\+11 points"),
+    ({"memory": "much"}, r"memory = 'much' must be a number of bytes above 0"),
+    ({"record": 3}, r"3 must be an address or a pattern"),
+    ({"rtol": 1e-6}, r"method 'theta' has no option 'rtol'; there are: theta"),
+])
+def test_what_cannot_be_done_is_said_in_one_sentence(system, asked, says):
+    with pytest.raises(CaseError, match=says):
+        gc.simulate(system, **{"t_end": 0.2, **asked})
+
+
+@pytest.mark.parametrize("given", [None, 3, {"Bus": []}])
+def test_what_is_no_case_is_refused(given):
+    for verb in (gc.load_case, gc.build, lambda case: gc.simulate(case, 0.1)):
+        with pytest.raises(CaseError, match="is no case: give a Case, or the name or path of one"):
+            verb(given)
