@@ -3,11 +3,11 @@
 Imports from ``tape`` and what is left of it.
 """
 
-from .export import heading, whole_file, write_dataset
+from .export import heading, whole_file
 from .run import Event, Run, Stretch, load_run
 from .signals import base_of, needed, patterns_of, recorded, select, signals
 
 __all__ = [
     "Event", "Run", "Stretch", "base_of", "heading", "load_run", "needed", "patterns_of", "recorded", "select",
-    "signals", "whole_file", "write_dataset",
+    "signals", "whole_file",
 ]

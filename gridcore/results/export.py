@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,32 +24,48 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary name to write to, which takes the place of `path` when all went well.
+    """A temporary name to write to; what is there takes the place of `path`, on disk for good, when all went well.
 
     Raises
     ------
     GridcoreError
         If the file cannot be written.
     """
-    temporary = path.with_name(f".{os.getpid()}.{path.name}")
+    temporary = path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        os.replace(temporary, path)
+        with _folder_beside(path) as folder:
+            temporary = Path(folder, path.name)
+            yield temporary
+            _sync(temporary)
+            os.replace(temporary, path)
+            _sync(path.parent)
     except GridcoreError as error:
         error.args = (str(error).replace(str(temporary), str(path)),)
         raise
     except OSError as error:
         raise GridcoreError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
+    """A hidden folder that names its writer's process; those that killed ones of this machine left are removed."""
+    begin = f".{path.name}.{os.uname().nodename}."
+    for left in path.parent.glob(f"{glob.escape(begin)}*"):
+        with contextlib.suppress(PermissionError, ValueError):  # somebody else's process; no name of ours
+            try:
+                os.kill(int(left.name.removeprefix(begin).partition(".")[0]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(left, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{begin}{os.getpid()}.", dir=path.parent, ignore_cleanup_errors=True)
+
+
+def _sync(path: Path) -> None:
+    """What is written is on disk, or it is an OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def write_dataset(dataset: xr.Dataset, path: Path) -> None:
-    """Write a dataset to a NetCDF file."""
-    with whole_file(path) as temporary:
-        dataset.to_netcdf(temporary, engine="h5netcdf")
+        os.close(handle)
 
 
 def heading(run: Run) -> dict[str, str]:

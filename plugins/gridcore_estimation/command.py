@@ -129,7 +129,8 @@ def _tell(number: int, iterate: Iterate) -> None:
 
 
 def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
-    from gridcore.results import whole_file, write_dataset
+    from gridcore.results import whole_file
+    from gridcore_netcdf.dataset import write_dataset
     from gridcore_verbs.tables import Table, write_csv
 
     run = result.runs[0]

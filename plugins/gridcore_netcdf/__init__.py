@@ -6,4 +6,4 @@ from gridcore.registry import Register, hookimpl
 @hookimpl
 def register_exporters(register: Register) -> None:
     """``run.save("x.nc")``, and ``gc.load_run("x.nc")``."""
-    register(".nc", "gridcore_netcdf.store:save", "gridcore_netcdf.store:load")
+    register(".nc", "gridcore_netcdf.write:save", "gridcore_netcdf.read:load")

@@ -35,8 +35,9 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     CASE_gradient.nc in the folder --out, the figure to CASE_gradient.png.
     """
     from gridcore.commands import Progress
-    from gridcore.results import whole_file, write_dataset
+    from gridcore.results import whole_file
     from gridcore.sensitivity import Request, adjoint
+    from gridcore_netcdf.dataset import write_dataset
     from gridcore_verbs.tables import write_csv
 
     from .files import load_objectives

@@ -41,7 +41,8 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     """
     from gridcore.case import save_case
     from gridcore.registry import analyses, plots
-    from gridcore.results import whole_file, write_dataset
+    from gridcore.results import whole_file
+    from gridcore_netcdf.dataset import write_dataset
     from gridcore_verbs.tables import write_csv
 
     from .measures import Constraint

@@ -231,7 +231,7 @@ def _write(table: Any, path: Path) -> None:
 
 
 def _dataset(locus: Any, path: Path) -> None:
-    from gridcore.results import write_dataset
+    from gridcore_netcdf.dataset import write_dataset
 
     write_dataset(locus.to_xarray(), path)
 

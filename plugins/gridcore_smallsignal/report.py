@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.errors import GridcoreError
-from gridcore.results import write_dataset
+from gridcore_netcdf.dataset import write_dataset
 from gridcore_verbs.tables import Table, write_csv
 
 if TYPE_CHECKING:

@@ -66,7 +66,8 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     gridcore sweep wscc9 --vary GEN2.H=4:8:9 --vary fault.clear=0.15,0.18
     """  # noqa: D301
     from gridcore.commands import Progress
-    from gridcore.results import whole_file, write_dataset
+    from gridcore.results import whole_file
+    from gridcore_netcdf.dataset import write_dataset
 
     from .files import is_sweep
     from .sweep import stored, sweep

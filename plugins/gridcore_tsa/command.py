@@ -32,8 +32,9 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     CASE_tsa.png. Beside an event they are derivatives at a time that stands still.
     """
     from gridcore.commands import Progress
-    from gridcore.results import select, whole_file, write_dataset
+    from gridcore.results import select, whole_file
     from gridcore.sensitivity import Request
+    from gridcore_netcdf.dataset import write_dataset
 
     from .sensitivities import replaying, tsa
     from .work import COUNTERS

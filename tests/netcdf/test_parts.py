@@ -9,7 +9,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.tape import checkpoints as checkpoint
-from gridcore_netcdf import store
+from gridcore_netcdf import read, write
 
 SYSTEM = gc.build("wscc9")
 
@@ -19,9 +19,9 @@ def test_a_file_that_is_written_and_read_in_parts_is_the_same(tmp_path, monkeypa
     run = gc.simulate(SYSTEM, t_end=1.0, step=0.005, **kept)
     run.save(tmp_path / "one.nc")
     run.save(tmp_path / "one.csv", columns=["GEN*.omega", "BUS7.Vm"])
-    for module in (checkpoint, store):
-        monkeypatch.setattr(module, "_BLOCK", 8 * SYSTEM.n * 7)
-    monkeypatch.setattr(store, "_CHUNK", 400)
+    monkeypatch.setattr(checkpoint, "_BLOCK", 8 * SYSTEM.n * 7)
+    monkeypatch.setattr(read, "BLOCK", 8 * SYSTEM.n * 7)
+    monkeypatch.setattr(write, "_CHUNK", 400)
     run.save(tmp_path / "parts.nc")
     run.save(tmp_path / "parts.csv", columns=["GEN*.omega", "BUS7.Vm"])
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()

@@ -10,8 +10,8 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError, NetworkError
-from gridcore.tape import Arm, Cancel, Record, Resolve, Settings, Step, Switch, Tape
-from gridcore_netcdf import store
+from gridcore.tape import Arm, Cancel, Clock, Record, Resolve, Settings, Step, Switch, Tape
+from gridcore_netcdf import form, write
 
 
 def stored(run, folder):
@@ -95,9 +95,11 @@ def every_record():
 
 
 def test_records_of_every_type_come_back(tmp_path):
-    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
+    run = gc.simulate(gc.build("wscc9"), t_end=0.01, step=0.001)
     run.tape.records = every_record()
-    run.tape.settings = Settings([run.tape.settings[0]])
+    run.tape.settings = Settings([run.tape.settings[0]] * 3)
+    run.tape.clocks = [Clock("grid"), Clock("guard", 11), Clock("delay", run.system.n, 1),
+                       Clock("timer", run.system.layout.t - 1)]
     file = tmp_path / "run.nc"
     store_events(run)
     run.save(file)
@@ -179,7 +181,7 @@ def test_a_netcdf_file_of_somebody_else(tmp_path):
 
 def test_a_run_of_a_newer_format(tmp_path, monkeypatch):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
-    monkeypatch.setattr(store, "VERSION", store.VERSION + 1)
+    monkeypatch.setattr(write, "VERSION", form.VERSION + 1)
     run.save(tmp_path / "x.nc")
     monkeypatch.undo()
     with pytest.raises(GridcoreError, match="written by a newer gridcore"):
@@ -188,8 +190,8 @@ def test_a_run_of_a_newer_format(tmp_path, monkeypatch):
 
 def test_a_run_whose_device_has_other_variables_now(tmp_path, monkeypatch):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
-    now = store._declarations(run.system)
-    monkeypatch.setattr(store, "_declarations", lambda system: {
+    now = form.declarations(run.system)
+    monkeypatch.setattr(write, "declarations", lambda system: {
         name: [[*variables, "x3"], *rest] for name, (variables, *rest) in now.items()})
     run.save(tmp_path / "x.nc")
     monkeypatch.undo()
@@ -201,7 +203,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
     run.save(tmp_path / "run.nc")
     before = (tmp_path / "run.nc").read_bytes()
-    monkeypatch.setattr(store, "_write_tape", lambda *_: 1 / 0)
+    monkeypatch.setattr(write, "_write_tape", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run.save(tmp_path / "run.nc")
     assert (tmp_path / "run.nc").read_bytes() == before

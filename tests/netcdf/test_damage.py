@@ -1,0 +1,234 @@
+"""Damaged files: what loads is what was saved, to the last bit; all else is an error in words."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import h5netcdf
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.errors import GridcoreError
+from gridcore.tape import Clock, Method, Step
+from gridcore_netcdf import write
+from gridcore_netcdf.output import Output
+from gridcore_netcdf.seal import seal
+
+SYSTEM = gc.build("hiskens_pai")
+
+
+def small(t_end=0.4, step=0.02):
+    """A run with an event, of 21 points and more."""
+    return gc.simulate(SYSTEM, t_end=t_end, step=step)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "run.nc"
+    small().save(path)
+    return path
+
+
+def content(run):
+    """All numbers of a run, and all that its tape says."""
+    tape = run.tape
+    return (run.t.tobytes(), run.X.tobytes(), run.system.Z0.tobytes(), tape.records, tape.clocks, tape.point_clock,
+            tape.methods, [s.tobytes() for s in tape.settings], run.settings, run.counters, run.timings)
+
+
+def flipped(data, bit):
+    out = bytearray(data)
+    out[bit // 8] ^= 1 << bit % 8
+    return bytes(out)
+
+
+def loads_the_same_or_says_why(path, data, expected):
+    """Whether it loads; with other numbers, or another exception, the test fails."""
+    path.write_bytes(data)
+    try:
+        run = gc.load_run(path)
+    except GridcoreError as error:
+        return str(path) not in str(error)
+    assert content(run) == expected
+    return True
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_file_with_one_bit_flipped_is_an_error(saved, tmp_path, part):
+    data, expected = saved.read_bytes(), content(gc.load_run(saved))
+    draw = random.Random(part)
+    for _ in range(150):
+        mutant = flipped(data, draw.randrange(8 * len(data)))
+        assert not loads_the_same_or_says_why(tmp_path / "x.nc", mutant, expected)
+
+
+def test_every_bit_of_the_digest_counts(saved, tmp_path):
+    data, expected = saved.read_bytes(), content(gc.load_run(saved))
+    for byte in range(len(data) - 60, len(data)):
+        assert not loads_the_same_or_says_why(tmp_path / "x.nc", flipped(data, 8 * byte + byte % 8), expected)
+
+
+def test_a_file_that_is_cut_short_is_an_error(saved, tmp_path):
+    data, expected, draw = saved.read_bytes(), content(gc.load_run(saved)), random.Random(1)
+    for size in [*range(100), *(draw.randrange(len(data)) for _ in range(100)), *range(len(data) - 100, len(data))]:
+        assert not loads_the_same_or_says_why(tmp_path / "x.nc", data[:size], expected)
+
+
+def test_a_file_that_goes_on_after_its_end_is_an_error(saved, tmp_path):
+    data, expected = saved.read_bytes(), content(gc.load_run(saved))
+    for more in (b"\0", data, b"some notes of mine"):
+        assert not loads_the_same_or_says_why(tmp_path / "x.nc", data + more, expected)
+
+
+def test_a_file_that_another_program_changed_is_an_error(saved, tmp_path):
+    path = tmp_path / "x.nc"
+    path.write_bytes(saved.read_bytes())
+    with h5netcdf.File(path, "r+") as file:
+        file.attrs["history"] = "mine"
+    with pytest.raises(GridcoreError, match=r"x\.nc: is damaged, or was changed by another program"):
+        gc.load_run(path)
+
+
+def test_a_file_of_the_format_before_checksums_is_to_be_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "VERSION", 2)
+    monkeypatch.setattr(write, "seal", lambda output: None)
+    small().save(tmp_path / "x.nc")
+    with pytest.raises(GridcoreError, match=r"x\.nc: was written by an older gridcore, without checksums: simulate it"):
+        gc.load_run(tmp_path / "x.nc")
+
+
+def test_any_program_sees_a_flipped_number(saved, tmp_path):
+    """HDF5's own checksum, of every variable of numbers."""
+    with h5netcdf.File(saved) as file:
+        at = {name: v._h5ds.id.get_chunk_info(0).byte_offset for group in (file, file["tape"])
+              for name, v in group.variables.items() if v.dtype != object and all(v.shape)}
+    assert {"time", "Z0", "Step_k", "settings"} <= at.keys()
+    for name in ("time", "Z0"):
+        (tmp_path / "x.nc").write_bytes(flipped(saved.read_bytes(), 8 * at[name] + 3))
+        with h5netcdf.File(tmp_path / "x.nc") as file:
+            variable = (file if name == "time" else file["tape"]).variables[name]
+            with pytest.raises(OSError, match=r"read data"):
+                variable[...]
+
+
+# What was sealed and cannot be --------------------------------------------------------------------------------------
+
+
+def changed(saved, path, change):
+    """A file with something else in it, and a digest that says it must be so."""
+    path.write_bytes(saved.read_bytes())
+    with h5netcdf.File(path, "r+") as file:
+        change(file)
+    with open(path, "r+b") as file:
+        output = Output(file.fileno())
+        output.seek(path.stat().st_size)
+        output.write(b"")
+        seal(output)
+    return path
+
+
+def variables(saved):
+    with h5netcdf.File(saved) as file:
+        tape = file["tape"]
+        columns = [name.removeprefix("columns_") for name in tape.variables if name.startswith("columns_")]
+        names = ["/time", *(f"/{name}" for name in columns), *(f"/tape/{name}" for name in tape.variables)]
+        return names, [name for name in tape.attrs if name != "case_name" and not name.startswith("_N")]
+
+
+def test_a_variable_that_is_missing_or_renamed_is_named(saved, tmp_path):
+    names, _ = variables(saved)
+    assert len(names) > 20
+    for name in names:
+        short = name.strip("/")
+        for change in (lambda file, name=name: file._h5file.pop(name),
+                       lambda file, name=name: file._h5file.move(name, f"{name}_")):
+            with pytest.raises(GridcoreError) as error:
+                gc.load_run(changed(saved, tmp_path / "x.nc", change))
+            assert "x.nc: " in str(error.value)
+            if "columns_" not in name:
+                assert f"'{short}' is missing" in str(error.value)
+
+
+def test_a_variable_of_another_type_or_shape_is_named(saved, tmp_path):
+    names, _ = variables(saved)
+
+    def another(file, name, make):
+        values = file._h5file[name][...]
+        del file._h5file[name]
+        file._h5file.create_dataset(name, data=make(values))
+
+    makes = [lambda v: v.astype("f4") if v.dtype.kind in "if" else np.zeros(v.shape), lambda v: v[:-1],
+             lambda v: v[..., None], lambda v: np.float64(1.0)]
+    for name, make in [*zip(names, itertools.cycle(makes)), *(("/tape/Step_k", make) for make in makes)]:
+        path = changed(saved, tmp_path / "x.nc", lambda file, name=name, make=make: another(file, name, make))
+        with pytest.raises(GridcoreError, match=r"x\.nc: "):
+            gc.load_run(path)
+
+
+def test_an_attribute_that_is_missing_or_says_something_else_is_an_error(saved, tmp_path):
+    _, names = variables(saved)
+    assert len(names) > 10
+    for name in names:
+        for change in (lambda a, name=name: a.__delitem__(name), lambda a, name=name: a.__setitem__(name, "[1, 2"),
+                       lambda a, name=name: a.__setitem__(name, "7"), lambda a, name=name: a.__setitem__(name, 1.5)):
+            path = changed(saved, tmp_path / "x.nc", lambda file, change=change: change(file["tape"].attrs))
+            with pytest.raises(GridcoreError):
+                gc.load_run(path)
+
+
+def with_records(*records):
+    def change(run):
+        run.tape.records = [*run.tape.records, *records]
+    return change
+
+
+def with_clock(clock):
+    return lambda run: run.tape.clocks.append(clock)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (with_records(Step(-1, 0.1, 0, 0)), r"'tape/Step_k' is -1 in row \d+, and must be at least 0 and below"),
+    (with_records(Step(10**6, 0.1, 0, 0)), "'tape/Step_k' is 1000000"),
+    (with_records(Step(0, float("nan"), 0, 0)), "'tape/Step_h' is nan"),
+    (with_records(Step(0, -0.1, 0, 0)), "'tape/Step_h' is -0.1"),
+    (with_records(Step(0, 0.1, 99, 0)), "'tape/Step_start' is 99"),
+    (with_records(Step(0, 0.1, 0, -2)), "'tape/Step_end' is -2"),
+    (with_records(Step(0, 0.1, 0, 0, 2)), "'tape/Step_guard' is 2"),
+    (with_records(Step(0, 0.1, 0, 0, -1, 1)), "'tape/Step_method' is 1"),
+    (with_clock(Clock("guard", 2)), "'tape/Clock' number .* cannot be"),
+    (with_clock(Clock("timer", 0)), "'tape/Clock' number .* cannot be"),
+    (with_clock(Clock("moon", 1)), "'tape/Clock' number .* cannot be"),
+    (with_clock(Clock("delay", SYSTEM.n, 999)), "'tape/Clock_after' is 999"),
+    (with_clock(Clock("delay", SYSTEM.n, -1)), "'tape/Clock' number .* cannot be"),
+    (lambda run: run.tape.methods.append(Method("theta", {"theta": 7.0})), r"'tape/methods' cannot be: theta = 7"),
+    (lambda run: run.tape.methods.append(Method("theta", {"thet": 0.5})), "no option 'thet'"),
+    (lambda run: run.tape.point_clock.__setitem__(3, -1), "'tape/point_clock' is -1 in row 3"),
+    (lambda run: run.tape.times.__setitem__(3, float("inf")), "'time' must be finite, and not decrease"),
+    (lambda run: run.tape.times.__setitem__(3, 0.0), "'time' must be finite, and not decrease"),
+])
+def test_what_cannot_be_is_told_with_its_place(change, said, tmp_path):
+    run = small()
+    run.__dict__["events"], run.__dict__["point_settings"] = [], run.tape.point_settings()
+    change(run)
+    run.save(tmp_path / "x.nc")
+    with pytest.raises(GridcoreError, match=r"x\.nc: .*" + said):
+        gc.load_run(tmp_path / "x.nc")
+
+
+def test_settings_that_cannot_be_are_told(saved, tmp_path):
+    for name, value in (("settings_at", -1), ("settings_at", 10**6), ("settings_number", 99), ("settings_number", -1)):
+        def change(file, name=name, value=value):
+            file["tape"].variables[name][0] = value
+
+        path = changed(saved, tmp_path / "x.nc", change)
+        with pytest.raises(GridcoreError, match=f"'tape/{name}' must be from"):
+            gc.load_run(path)
+
+
+def test_a_run_of_a_method_that_is_not_installed_can_be_looked_at(tmp_path):
+    run = small()
+    run.tape.methods.append(Method("somebody's", {"a": 1}))
+    run.save(tmp_path / "x.nc")
+    assert gc.load_run(tmp_path / "x.nc").X.tobytes() == run.X.tobytes()
