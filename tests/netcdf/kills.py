@@ -12,6 +12,7 @@ from pathlib import Path
 
 import gridcore as gc
 
+
 def kill_while_saving(folder: Path, count: int, seed: int) -> int:
     """Kill a process that saves two runs in turn, so many times; returns how often the file was one of them, whole."""
     path, draw, whole = folder / "x.nc", random.Random(seed), 0
