@@ -3,19 +3,7 @@
 Imports from ``registry`` and what is left of it.
 """
 
-from .blocks import (
-    PI,
-    Block,
-    Deadband,
-    Lag,
-    LeadLag,
-    Limit,
-    LowGate,
-    RateLimitedLag,
-    SecondOrderLag,
-    Signal,
-    Washout,
-)
+from .blocks import Block, Limits, Signal
 from .device import (
     REQUIRED,
     Algebraic,
@@ -42,9 +30,7 @@ from .record import Record
 from .scope import GLOBALS, Path, Scope, Shape, kind_of
 
 __all__ = [
-    "GLOBALS", "PI", "REQUIRED", "Algebraic", "Block", "Bus", "Deadband", "Declarations", "Device",
-    "Field", "Guard", "Input", "Lag", "LeadLag", "Limit", "Load", "LowGate", "Mode", "Node", "Param", "Path",
-    "Port", "Quantity", "RateLimitedLag", "Reached", "Record", "Reference", "Scope", "SecondOrderLag", "Setpoint",
-    "Shape", "Signal", "Source", "State", "Timer", "Washout", "bound_of", "guard", "kind_of", "plural", "quantity",
-    "timer",
+    "GLOBALS", "REQUIRED", "Algebraic", "Block", "Bus", "Declarations", "Device", "Field", "Guard", "Input", "Limits",
+    "Load", "Mode", "Node", "Param", "Path", "Port", "Quantity", "Reached", "Record", "Reference", "Scope", "Setpoint",
+    "Shape", "Signal", "Source", "State", "Timer", "bound_of", "guard", "kind_of", "plural", "quantity", "timer",
 ]

@@ -55,7 +55,7 @@ class Declaration:
 
 
 class Composite(Declaration):
-    """A declaration that stands for several: the blocks of :mod:`gridcore.contract.blocks`, and those of others."""
+    """A declaration that stands for several: a block of a control diagram, for one."""
 
     def parts(self) -> Mapping[str, Declaration]:
         """What it stands for, by name, as if each stood in the class body."""

@@ -7,9 +7,10 @@ import pytest
 from devices_for_tests import registered, system
 
 import gridcore as gc
-from gridcore.contract import Algebraic, Device, Limit, Mode, Param, State, guard
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore.integrate.round_off import round_off, visible
 from gridcore.linear import Newton
+from gridcore_blocks import Limit
 
 
 class Amplified(Device):

@@ -7,7 +7,8 @@ from devices_for_tests import registered
 
 import gridcore as gc
 from gridcore.commands.main import gridcore
-from gridcore.contract import Device, Lag, Param, Setpoint, quantity
+from gridcore.contract import Device, Param, Setpoint, quantity
+from gridcore_blocks import Lag
 
 
 def kundur(**values):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gridcore.contract import Algebraic, LeadLag, Param, State, Washout, quantity
+from gridcore.contract import Algebraic, Param, State, quantity
+from gridcore_blocks import LeadLag, Washout
 
 from .exciter import SensingExciter
 from .rectifier import Rectifier, source

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import LeadLag, Param, Setpoint, State, Washout
+from gridcore.contract import Param, Setpoint, State
+from gridcore_blocks import LeadLag, Washout
 
 from .exciter import SensingExciter
 from .saturation import Saturation, factor, quadratic

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import LeadLag, Limit, Param
+from gridcore.contract import Param
+from gridcore_blocks import LeadLag, Limit
 
 from .ac import ACExciter, alternator, check_order
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gridcore.contract import Lag
+from gridcore_blocks import Lag
 
 from .dc import DCExciter
 

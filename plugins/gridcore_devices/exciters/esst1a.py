@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Lag, LeadLag, Limit, Param, Washout
+from gridcore.contract import Algebraic, Param
+from gridcore_blocks import Lag, LeadLag, Limit, Washout
 
 from .ac import check_order
 from .exciter import SensingExciter

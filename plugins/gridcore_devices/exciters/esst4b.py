@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import PI, Algebraic, Lag, Limit, Param
+from gridcore.contract import Algebraic, Param
+from gridcore_blocks import PI, Lag, Limit
 
 from .ac import check_order
 from .compound import compound_voltage
@@ -27,7 +28,7 @@ class ESST4B(SensingExciter):
 
     V and I are terminal voltage and current on the machine's base, IFD PSS/E's XADIFD. FEX is that of
     :class:`~gridcore_devices.exciters.rectifier.Rectifier`, limits of the regulators are those of
-    :class:`gridcore.contract.blocks.PI`.
+    :class:`~gridcore_blocks.PI`.
     """
 
     KPR = Param("pu", ge=0, doc="proportional gain of the voltage regulator")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Lag, Param
+from gridcore.contract import Param
+from gridcore_blocks import Lag
 
 from .ac import RegulatedAC, check_order, regulated
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Lag, Limit, LowGate, Param
+from gridcore.contract import Param
+from gridcore_blocks import Lag, Limit, LowGate
 
 from .ac import RegulatedAC, check_order, regulated
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gridcore.contract import Device, Input, Lag, Param, Setpoint
+from gridcore.contract import Device, Input, Param, Setpoint
+from gridcore_blocks import Lag
 
 
 class Exciter(Device):

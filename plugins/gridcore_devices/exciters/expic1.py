@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import PI, Lag, LeadLag, Limit, Param, State, Washout
+from gridcore.contract import Param, State
+from gridcore_blocks import PI, Lag, LeadLag, Limit, Washout
 
 from .ac import check_order
 from .compound import compound_voltage
@@ -28,7 +29,7 @@ class EXPIC1(SensingExciter, Saturation):
 
     V and I are terminal voltage and current on the machine's base, IFD PSS/E's XADIFD. FEX is that of
     :class:`~gridcore_devices.exciters.rectifier.Rectifier`, the limits of VA are those of
-    :class:`gridcore.contract.blocks.PI`. With ``TA4 = 0`` the lead TA3 is left out, too.
+    :class:`~gridcore_blocks.PI`. With ``TA4 = 0`` the lead TA3 is left out, too.
     """
 
     KA = Param("1/s", gt=0, doc="integral gain of the regulator")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Lag, LeadLag, Mode, Param, guard, quantity
+from gridcore.contract import Algebraic, Mode, Param, guard, quantity
+from gridcore_blocks import Lag, LeadLag
 
 from .ac import check_order
 from .exciter import Exciter

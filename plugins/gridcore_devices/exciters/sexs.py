@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Lag, LeadLag, Param, quantity
+from gridcore.contract import Param, quantity
+from gridcore_blocks import Lag, LeadLag
 
 from .ac import check_order
 from .exciter import Exciter

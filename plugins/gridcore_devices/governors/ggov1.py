@@ -7,21 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import (
-    Algebraic,
-    Deadband,
-    Device,
-    Lag,
-    LeadLag,
-    Limit,
-    LowGate,
-    Param,
-    RateLimitedLag,
-    Setpoint,
-    State,
-    Washout,
-    quantity,
-)
+from gridcore.contract import Algebraic, Device, Param, Setpoint, State, quantity
+from gridcore_blocks import Deadband, Lag, LeadLag, Limit, LowGate, RateLimitedLag, Washout
 
 _NEVER = 1e3  # pu: what a control asks for, or the width of a band, that is not to be reached
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Algebraic, Device, Lag, Limit, Param, Setpoint, State
+from gridcore.contract import Algebraic, Device, Param, Setpoint, State
+from gridcore_blocks import Lag, Limit
 
 
 class HYGOV(Device):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Algebraic, Device, Lag, LeadLag, Param, RateLimitedLag, Setpoint
+from gridcore.contract import Algebraic, Device, Param, Setpoint
+from gridcore_blocks import Lag, LeadLag, RateLimitedLag
 
 
 class IEEEG1(Device):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, LeadLag, Limit, Mode, Param, SecondOrderLag, State, guard, quantity
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, quantity
+from gridcore_blocks import LeadLag, Limit, SecondOrderLag
 
 from ..machines.park import to_rotor
 

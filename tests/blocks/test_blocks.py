@@ -12,25 +12,21 @@ from devices_for_tests import registered
 from numpy.testing import assert_allclose
 
 import gridcore as gc
-from gridcore.contract import (
+from gridcore.contract import Block, Device, Param, State, quantity, timer
+from gridcore.errors import DeviceError, GridcoreError, InitialisationError
+from gridcore_blocks import (
     PI,
-    Block,
     Deadband,
-    Device,
+    HighGate,
+    Integrator,
     Lag,
     LeadLag,
     Limit,
     LowGate,
-    Param,
     RateLimitedLag,
     SecondOrderLag,
-    State,
     Washout,
-    quantity,
-    timer,
 )
-from gridcore.contract.blocks import HighGate, Integrator
-from gridcore.errors import DeviceError, GridcoreError, InitialisationError
 
 
 class Plant(Device):

@@ -1,0 +1,20 @@
+"""Blocks of control diagrams for devices: a library like any other, made of ``gridcore.contract.Block``."""
+
+from .blocks import (
+    PI,
+    Deadband,
+    HighGate,
+    Integrator,
+    Lag,
+    LeadLag,
+    Limit,
+    LowGate,
+    RateLimitedLag,
+    SecondOrderLag,
+    Washout,
+)
+
+__all__ = [
+    "PI", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "LowGate", "RateLimitedLag",
+    "SecondOrderLag", "Washout",
+]
