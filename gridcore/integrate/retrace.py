@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import EventError, GridcoreError
 from ..results import Run
-from ..tape import GRID, Step, finest
+from ..tape import GRID, finest
 from .base import new_stepper
 from .driver import Driver
 
@@ -59,9 +59,8 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
 
 def _mesh(run: Run) -> np.ndarray:
     """Times of all points that no event made, without the first; the last is the end."""
-    ends = [record.k + 1 for record in run.tape.records
-            if isinstance(record, Step) and record.end == GRID and record.h > 0]
-    mesh = run.t[ends]
+    steps = run.tape.records.steps()
+    mesh = run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]
     return mesh if len(mesh) and mesh[-1] == run.t[-1] else np.append(mesh, run.t[-1])
 
 

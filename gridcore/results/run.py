@@ -129,7 +129,7 @@ class Run:
         """What happened, in order."""
         guards, timers = self.system.switching.guards, self.system.switching.timers
         happened: list[tuple[int, Any, str, str]] = []
-        for record in self.tape.records:
+        for record in self.tape.records.others:
             if isinstance(record, Switch):
                 for kind, number in record.triggers:
                     trigger = (timers if kind == "timer" else guards)[number]

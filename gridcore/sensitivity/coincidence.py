@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import numerics
-from ..tape import GRID, Clock, Step, finest
+from ..tape import GRID, Clock, finest
 
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium
@@ -46,18 +46,12 @@ def warn_of_coincidence(run: Run, request: Request) -> None:
 
 def instants(run: Run) -> Iterator[tuple[float, list[int]]]:
     """Times at which the tape stands still, and the clocks of what happens there, in order."""
-    tape = run.tape
-    least = numerics.SAME_TIME * finest(run.settings["step"])
-    chain: list[int] = [GRID]
-    for record in (*(r for r in tape.records if isinstance(r, Step)), None):
-        if record is not None and record.h <= least:
-            chain.append(record.end)
-            k = record.k
-            continue
-        if len(chain) > 1:
-            yield float(tape.t[k]), chain
-        if record is not None:
-            chain = [record.end]
+    steps = run.tape.records.steps()
+    still = np.flatnonzero(steps.h <= numerics.SAME_TIME * finest(run.settings["step"]))
+    for together in np.split(still, np.flatnonzero(np.diff(still) > 1) + 1) if len(still) else ():
+        first = int(together[0])
+        before = int(steps.end[first - 1]) if first else GRID
+        yield float(run.t[steps.k[together[-1]]]), [before, *steps.end[together].tolist()]
 
 
 def _name(system: Equilibrium, clock: Clock) -> str:

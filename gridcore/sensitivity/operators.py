@@ -166,7 +166,7 @@ def carried_parameters(system: Equilibrium, tape: Tape, *wanted: Sequence[int] |
     n, end = system.n, system.n + system.layout.n_p
     mask = np.zeros(system.layout.size, dtype=bool)
     mask[[clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")]] = True
-    for record in tape.records:
+    for record in tape.records.others:
         if isinstance(record, Switch):
             for trigger in triggers(system, record):
                 targets = system.switching.change(trigger).targets[trigger.member]

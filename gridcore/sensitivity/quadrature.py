@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from ..errors import CaseError
 from ..integrate import made_by
-from ..tape import Step
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -43,27 +42,28 @@ class Points:
     moving: bool
 
     @cached_property
-    def _quadrature(self) -> tuple[np.ndarray, list[tuple[Step, float]]]:
-        """The weight of each point in integrals; steps whose ends have clocks, with the weight of the end."""
-        ends = [made_by(method).end_weight for method in self.run.tape.methods]
-        steps = [(record, ends[record.method]) for record in self.run.tape.records if isinstance(record, Step)]
-        k, h = np.array([s.k for s, _ in steps], dtype=int), np.array([s.h for s, _ in steps])
-        end = np.array([end for _, end in steps])
+    def _quadrature(self) -> tuple[np.ndarray, list[tuple[int, int, int, float]]]:
+        """The weight of each point in integrals; of steps whose ends have clocks: the first point, the clocks, the
+        weight of the end.
+        """
+        steps = self.run.tape.records.steps()
+        end = np.array([made_by(method).end_weight for method in self.run.tape.methods])[steps.method]
         weight = np.zeros(len(self.run.t))
-        np.add.at(weight, k, h * (1 - end))
-        np.add.at(weight, k + 1, h * end)
-        return weight, [(s, end) for s, end in steps if s.start or s.end]
+        np.add.at(weight, steps.k, steps.h * (1 - end))
+        np.add.at(weight, steps.k + 1, steps.h * end)
+        moved = np.flatnonzero(steps.start | steps.end)
+        return weight, [(int(steps.k[i]), int(steps.start[i]), int(steps.end[i]), float(end[i])) for i in moved]
 
     def integral(self, r: np.ndarray) -> Taken:
         """The time integral of values `r`, (points,), by the rule of the method, on the steps of the run."""
         weight, clocked = self._quadrature
         clocks = []
-        for step, end in clocked:
-            mean = (1 - end) * r[step.k] + end * r[step.k + 1]
-            if step.end:
-                clocks.append((step.end, mean if self.moving else r[step.k + 1]))
-            if step.start:
-                clocks.append((step.start, -mean if self.moving else -r[step.k]))
+        for k, start, end, part in clocked:
+            mean = (1 - part) * r[k] + part * r[k + 1]
+            if end:
+                clocks.append((end, mean if self.moving else r[k + 1]))
+            if start:
+                clocks.append((start, -mean if self.moving else -r[k]))
         return Taken(float(weight @ r), weight, clocks)
 
 
@@ -104,13 +104,11 @@ class Sampling:
         outside = times[~((times >= run.t[0]) & (times <= run.t[-1]))]
         if len(outside):
             raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
-        steps = [record for record in run.tape.records if isinstance(record, Step) and record.h > 0]
-        ends = run.t[[s.k + 1 for s in steps]]
-        chosen = np.minimum(np.searchsorted(ends, times), len(steps) - 1)
-        k, start, end = (np.array([getattr(s, name) for s in steps], dtype=int)[chosen]
-                         for name in ("k", "start", "end"))
-        h = np.array([s.h for s in steps])[chosen]
-        return cls(k, (times - run.t[k]) / h, h, start, end)
+        steps = run.tape.records.steps()
+        moving = np.flatnonzero(steps.h > 0)
+        chosen = moving[np.minimum(np.searchsorted(run.t[steps.k[moving] + 1], times), len(moving) - 1)]
+        k, h = steps.k[chosen], steps.h[chosen]
+        return cls(k, (times - run.t[k]) / h, h, steps.start[chosen], steps.end[chosen])
 
     def values(self, r: np.ndarray) -> np.ndarray:
         """Values at the times, from those at all points of the run: (points, ...) to (samples, ...)."""

@@ -7,9 +7,11 @@ the grid, the time of a timer, a located crossing, or a trigger plus a delay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,6 +96,65 @@ class Resolve:
 Record = Step | Arm | Cancel | Switch | Resolve
 
 
+class Records(Sequence[Record]):
+    """The records of a tape in the order in which they happened; steps, of which there are many, as rows of numbers.
+
+    Attributes
+    ----------
+    others : list of Record
+        Those that are no steps, in order.
+    """
+
+    def __init__(self, records: Iterable[Record] = ()):
+        self._h, self._ends = array("d"), array("q")  # of each step: its length; its other fields
+        self._row = array("q")  # of each record: the step's, or minus one less the place among the others
+        self.others: list[Record] = []
+        for record in records:
+            self.append(record)
+
+    def append(self, record: Record) -> None:
+        """Add what happened next."""
+        if isinstance(record, Step):
+            self._row.append(len(self._h))
+            self._h.append(record.h)
+            self._ends.extend((record.k, record.start, record.end, record.guard, record.method))
+        else:
+            self._row.append(-1 - len(self.others))
+            self.others.append(record)
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        row = self._row[number]
+        if row < 0:
+            return self.others[-1 - row]
+        k, start, end, guard, method = self._ends[5 * row: 5 * row + 5]
+        return Step(k, self._h[row], start, end, guard, method)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def steps(self) -> Steps:
+        """All steps, as arrays."""
+        return Steps(np.array(self._h), *np.array(self._ends, dtype=np.int64).reshape(-1, 5).T)
+
+
+class Steps(NamedTuple):
+    """Steps as arrays, (steps,) each: the fields of :class:`Step`."""
+
+    h: np.ndarray
+    k: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    guard: np.ndarray
+    method: np.ndarray
+
+
 class Settings:
     """Parameters and modes at t0 and after each switch: the first whole, of the others what differs from these.
 
@@ -144,24 +205,24 @@ class Tape:
         Where the variables at each point are: see :mod:`gridcore.tape.checkpoints`.
     clocks : list of Clock
         Number 0 is the grid.
-    point_clock : list of int
+    point_clock : array of int
         The clock of each point.
     settings : Settings
         Parameters and modes (the part of Z behind X, without the time): at t0, and after each switch.
-    records : list of Record
+    records : Records
     methods : list of Method
         Steps refer to them by number.
-    times : list of float
+    times : array of float
         The time of each point (s), which :attr:`t` has as an array.
     """
 
     states: States
     clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
-    point_clock: list[int] = field(default_factory=list)
+    point_clock: array[int] = field(default_factory=lambda: array("q"))
     settings: Settings = field(default_factory=Settings)
-    records: list[Record] = field(default_factory=list)
+    records: Records = field(default_factory=Records)
     methods: list[Method] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
+    times: array[float] = field(default_factory=lambda: array("d"))
 
     def __post_init__(self) -> None:
         self._t = np.zeros(0)
@@ -197,7 +258,7 @@ class Tape:
     def point_settings(self) -> np.ndarray:
         """(points,) number of the settings that hold at each point: at an instant of switching, before and after."""
         numbers = np.zeros(self.points, dtype=int)
-        for record in self.records:
+        for record in self.records.others:
             if isinstance(record, Switch):
                 numbers[record.k + 1:] = record.settings
         return numbers

@@ -172,7 +172,7 @@ class BackwardIda:
         self._solver = solver_class()(self._residual, linsolver="spgmr", jac_times_vecfn=self._product, rtol=rtol,
                                       atol=atol, old_api=False, one_step_compute=True, max_steps=100_000,
                                       # an integrand that is zero for most of the time must not be stepped over
-                                      max_step_size=max(r.h for r in replay.tape.records if isinstance(r, Step)))
+                                      max_step_size=float(replay.tape.records.steps().h.max()))
 
     def back(self, solution: Solution, density: Density, adjoint: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The adjoint of X at the first point from that at the last, (n,); the parameters' is added to `aP`."""

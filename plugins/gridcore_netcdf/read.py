@@ -19,7 +19,7 @@ from gridcore.case import Case, load_case
 from gridcore.equilibrium import build
 from gridcore.errors import GridcoreError
 from gridcore.results import Run
-from gridcore.tape import AUTO, Clock, Settings, Tape, states
+from gridcore.tape import AUTO, Clock, Records, Settings, Tape, states
 
 from .checks import Part, Ranges, check_clocks, check_triggers, methods, ranges
 from .form import BLOCK, CASE, FORMAT, RECORDS, VERSION, declarations
@@ -94,7 +94,7 @@ def _read_tape(root: Part, part: Part, system: Equilibrium) -> Tape:
     tape.clocks = _read_table(part, "Clock", Clock, clocks, within)
     check_clocks(part, tape.clocks, system)
     rows = {kind: iter(_read_table(part, kind, cls, count[kind], within)) for kind, cls in RECORDS.items()}
-    tape.records = [next(rows[kind]) for kind in kinds]
+    tape.records = Records(next(rows[kind]) for kind in kinds)
     check_triggers(part, tape.records, system)
     point_clock = part.within("point_clock", len(t), within)
     tape.states.reserve(len(t))

@@ -181,7 +181,7 @@ class _Search:
 
         Looked for from the last switch of a timer to where machines are apart, or to the end.
         """
-        switched = [record.k for record in run.tape.records if isinstance(record, Switch)
+        switched = [record.k for record in run.tape.records.others if isinstance(record, Switch)
                     and any(kind == "timer" for kind, _ in record.triggers)]
         first = max(switched, default=0) + 2
         last = len(spread) - 1 if apart is None else apart

@@ -61,7 +61,7 @@ class Strategy(Replay):
         stepper = self.steppers[0]
         if not isinstance(stepper, Theta):
             raise CaseError(f"strategies are of the theta method, and this is a run of '{tape.methods[0].name}'")
-        longest = max((r.h for r in tape.records if isinstance(r, Step)), default=0.0)
+        longest = float(tape.records.steps().h.max(initial=0.0))
         self.theta, self.stepper = stepper.theta, Theta(longest, stepper.theta)
         self.steps = system.workspace()  # in which steps are made
         self._there = -1

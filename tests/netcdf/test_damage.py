@@ -11,7 +11,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.tape import Clock, Method, Step
+from gridcore.tape import Clock, Method, Records, Step
 from gridcore_netcdf import write
 from gridcore_netcdf.output import Output
 from gridcore_netcdf.seal import seal
@@ -180,7 +180,7 @@ def test_an_attribute_that_is_missing_or_says_something_else_is_an_error(saved, 
 
 def with_records(*records):
     def change(run):
-        run.tape.records = [*run.tape.records, *records]
+        run.tape.records = Records([*run.tape.records, *records])
     return change
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError, NetworkError
-from gridcore.tape import Arm, Cancel, Clock, Record, Resolve, Settings, Step, Switch, Tape
+from gridcore.tape import Arm, Cancel, Clock, Record, Records, Resolve, Settings, Step, Switch, Tape
 from gridcore_netcdf import form, write
 
 
@@ -96,7 +96,7 @@ def every_record():
 
 def test_records_of_every_type_come_back(tmp_path):
     run = gc.simulate(gc.build("wscc9"), t_end=0.01, step=0.001)
-    run.tape.records = every_record()
+    run.tape.records = Records(every_record())
     run.tape.settings = Settings([run.tape.settings[0]] * 3)
     run.tape.clocks = [Clock("grid"), Clock("guard", 11), Clock("delay", run.system.n, 1),
                        Clock("timer", run.system.layout.t - 1)]

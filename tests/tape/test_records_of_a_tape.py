@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
-from gridcore.tape import GRID, InMemory, Settings, Switch, Tape
+from gridcore.tape import GRID, InMemory, Records, Settings, Switch, Tape
 
 values = arrays(float, (5,), elements=st.sampled_from([0.0, 1.0, -2.5, np.inf, np.nan]))
 
@@ -54,5 +54,5 @@ def test_the_settings_of_a_point_are_those_after_the_switches_before_it():
     tape = Tape(InMemory(1))
     for k in range(5):
         tape.point(float(k), np.zeros(1), GRID)
-    tape.records += [Switch(1, (("timer", 0),), 1), Switch(3, (("guard", 2),), 2)]
+    tape.records = Records([Switch(1, (("timer", 0),), 1), Switch(3, (("guard", 2),), 2)])
     np.testing.assert_array_equal(tape.point_settings(), [0, 0, 1, 1, 2])
