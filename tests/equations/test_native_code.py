@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import inspect
 import os
 import pickle
+import pwd
 import re
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import casadi as ca
@@ -182,3 +186,139 @@ def test_no_more_compilers_run_at_once_than_there_are_processors(monkeypatch, tm
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert compiler._compile("cc", {tmp_path / str(k): "" for k in range(12)})
     assert most == [3]
+
+
+# ---------------------------------------------------------------- what goes wrong around it
+
+
+SOME = "int some(void) { return 7; }"
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache, and nothing reported yet."""
+    monkeypatch.delenv(compiler.NO_COMPILER, raising=False)
+    monkeypatch.setenv(compiler.CACHE, str(tmp_path / "new" / "cache"))
+    monkeypatch.setattr(compiler, "_REPORTED", set())
+    compiler.compiler_path.cache_clear()
+    compiler._own_directory.cache_clear()
+    yield tmp_path / "new" / "cache"
+    compiler.compiler_path.cache_clear()
+    compiler._own_directory.cache_clear()
+
+
+def answer(libraries):
+    return libraries[0].function("some", ctypes.c_int, [])() if libraries[0] is not INTERPRETER else None
+
+
+@pytest.fixture
+def pretend(tmp_path, monkeypatch, cache):
+    """A compiler that is what the test says."""
+    def become(script):
+        path = tmp_path / "pretended"
+        path.write_text(script)
+        path.chmod(0o755)
+        monkeypatch.setenv("CC", str(path))
+        compiler.compiler_path.cache_clear()
+
+    return become
+
+
+@pytest.mark.parametrize(("script", "says"), [
+    ("no program at all", "Exec format error"),
+    ("#!/bin/nowhere\n", "No such file or directory"),
+    ("#!/bin/sh\nexit 0\n", r"nothing \(exit status 0\)"),
+    ("#!/bin/sh\nsleep 100\n", "nothing for 0.2 s"),
+    ("#!/bin/sh\nwhile [ $# -gt 1 ]; do [ $1 = -o ] && echo junk > $2; shift; done\n", "invalid ELF|too short"),
+])
+def test_a_compiler_that_hangs_or_is_none_is_told_and_done_without(pretend, monkeypatch, script, says):
+    pretend(script)
+    monkeypatch.setattr(compiler, "_PATIENCE", 0.2)
+    with pytest.warns(CompilerWarning, match=rf"pretended fails(.|\n)*{says}"):
+        loops, libraries = load([SOME])
+    assert (loops, libraries) == (FALLBACK, [INTERPRETER])
+
+
+@needs_compiler
+def test_a_cache_is_made_for_its_user_alone(cache):
+    before = os.umask(0o002)
+    try:
+        _, libraries = load([SOME])
+    finally:
+        os.umask(before)
+    assert answer(libraries) == 7
+    for place in (cache.parent, cache, *cache.iterdir()):
+        assert not place.stat().st_mode & 0o022
+
+
+@pytest.fixture
+def planted(cache, monkeypatch):
+    """Another library in the place of that of SOME, not loaded yet."""
+    with monkeypatch.context() as instead:
+        instead.setattr(compiler, "Library", lambda source, path: path)
+        some, other = compiler.compile_libraries([SOME, SOME.replace("7", "666")])
+    other.replace(some)
+    return some
+
+
+@needs_compiler
+@pytest.mark.parametrize("where", ["the folder", "a folder above", "the file", "nowhere"])
+def test_what_others_may_write_is_not_run(cache, planted, where):
+    places = {"the folder": cache, "a folder above": cache.parent, "the file": planted}
+    if where in places:
+        places[where].chmod(0o770)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert answer(load([SOME])[1]) == (666 if where == "nowhere" else 7)
+    assert [str(w.message).endswith("may be written by others: chmod go-w") for w in told] == \
+        [True] * ("folder" in where)
+
+
+@needs_compiler
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("where", ["the folder", "the file"])
+def test_what_belongs_to_another_user_is_not_run(cache, planted, where):
+    os.chown({"the folder": cache, "the file": planted}[where], 12345, 12345)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert answer(load([SOME])[1]) == 7
+    assert [str(w.message).endswith("belongs to another user") for w in told] == [True] * (where == "the folder")
+
+
+@needs_compiler
+@pytest.mark.parametrize("damage", ["a folder", "junk", "truncated"])
+def test_a_cached_library_that_cannot_be_loaded_is_made_again(planted, damage):
+    content = planted.read_bytes()
+    planted.unlink()
+    if damage == "a folder":
+        planted.mkdir()
+    elif damage == "truncated":
+        planted.write_bytes(content[:1000])
+    else:
+        planted.write_bytes(b"junk" + hashlib.sha256(b"junk").digest())
+    assert answer(load([SOME])[1]) == 7
+
+
+@needs_compiler
+def test_without_a_home_kernels_are_compiled_for_this_process(cache, monkeypatch):
+    monkeypatch.delenv(compiler.CACHE)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: {}[uid])
+    assert answer(load([SOME])[1]) == 7
+
+
+@needs_compiler
+def test_a_large_kernel_needs_no_large_stack():
+    x, before = ca.SX.sym("x", 30_000), threading.stack_size()
+    function = vector_function("large", [x], [ca.sum1(x[:5])])
+    _, (library,) = load([c_source([function])])
+    batch, out = Batch(function, np.arange(30_000)[None], np.array([[0]]), library=library), np.zeros(2)
+    threading.stack_size(131072)
+    try:
+        thread = threading.Thread(target=batch.add, args=(np.arange(30_000.0), out))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert out[0] == 10

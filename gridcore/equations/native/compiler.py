@@ -6,11 +6,13 @@ digest of its own bytes, so neither a concurrent process nor a half-written file
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import tempfile
 import warnings
@@ -25,6 +27,9 @@ FLAGS = ("-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fn
 NO_COMPILER = "GRIDCORE_NO_COMPILER"
 CACHE = "GRIDCORE_CACHE"
 
+_PATIENCE = 600.0  # s, of a compiler; large devices take minutes
+_FAILS = "the C compiler {cc} fails, and equations are interpreted, which is slow. " \
+         f"Set {NO_COMPILER}=1 if that is meant. The compiler says:\n{{said}}"
 _REPORTED: set[str] = set()
 
 
@@ -43,25 +48,80 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gridcore" / "kernels"
 
 
+@functools.cache
+def _own_directory() -> tempfile.TemporaryDirectory[str]:
+    """A folder of this process alone."""
+    return tempfile.TemporaryDirectory(prefix="gridcore-")
+
+
 def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
     """The compiled form of each source, from the cache or made now; None where there is no compiler that works.
 
-    A :class:`~gridcore.errors.CompilerWarning` says once what a compiler that fails said.
+    A :class:`~gridcore.errors.CompilerWarning` says once what a compiler that fails said, and why a cache is not used.
     """
     cc = compiler_path()
     if cc is None:
         return None
-    directory = cache_directory()
+    with contextlib.suppress(OSError, RuntimeError):  # it cannot be made or written, or the user has no home
+        directory = cache_directory().resolve()
+        _make(directory)
+        refused = _refused(directory)
+        if refused is None:
+            return _libraries(cc, sources, directory)
+        _warn(refused, f"compiled kernels are not kept, and not taken from the cache: {refused}")
+    try:
+        return _libraries(cc, sources, Path(_own_directory().name))
+    except OSError as error:
+        _warn(cc, _FAILS.format(cc=cc, said=error))
+        return None
+
+
+def _libraries(cc: str, sources: Sequence[str], directory: Path) -> list[Library] | None:
+    """The libraries of a folder, those compiled that are not in it; None if the compiler fails.
+
+    Raises
+    ------
+    OSError
+        If files cannot be made in it, or what is in it cannot be loaded.
+    """
     stamp = os.stat(cc)
     salt = f"{cc} {stamp.st_size} {stamp.st_mtime_ns} {platform.machine()} {FLAGS}".encode()
-    names = [f"{hashlib.sha256(salt + s.encode()).hexdigest()[:40]}.so" for s in sources]
-    if not all(_intact(directory / name) for name in names) and not _writable(directory):
-        directory = Path(tempfile.mkdtemp(prefix="gridcore-"))
-    paths = [directory / name for name in names]
+    paths = [directory / f"{hashlib.sha256(salt + s.encode()).hexdigest()[:40]}.so" for s in sources]
     missing = {p: s for p, s in zip(paths, sources, strict=True) if not _intact(p)}
     if missing and not _compile(cc, missing):
         return None
     return [Library(s, p) for s, p in zip(sources, paths, strict=True)]
+
+
+def _make(directory: Path) -> None:
+    """A folder that nobody else can write to, with those above it, where they are not there."""
+    if not directory.exists():
+        _make(directory.parent)
+        directory.mkdir(0o700, exist_ok=True)
+
+
+def _refused(path: Path) -> str | None:
+    """Why what lies there may not be run, by the rule of ssh; None if it may.
+
+    It and the folders above it, up to the user's home, belong to the user or to root, and others may not write there.
+    """
+    home = Path("~").expanduser() if os.environ.get("HOME") else None
+    for place in (path, *path.parents):
+        found = os.stat(place)
+        if found.st_uid not in (0, os.geteuid()):
+            return f"{place} belongs to another user"
+        if found.st_mode & 0o022 and (place == path or not found.st_mode & stat.S_ISVTX):
+            return f"{place} may be written by others: chmod go-w"
+        if place == home:
+            break
+    return None
+
+
+def _warn(about: str, text: str) -> None:
+    """Warn, once."""
+    if about not in _REPORTED:
+        _REPORTED.add(about)
+        warnings.warn(text, CompilerWarning, stacklevel=2)
 
 
 def _compile(cc: str, sources: dict[Path, str]) -> bool:
@@ -71,46 +131,40 @@ def _compile(cc: str, sources: dict[Path, str]) -> bool:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         said = list(pool.map(lambda item: _compile_one(cc, *item), sources.items()))
     failures = [text for text in said if text is not None]
-    if failures and cc not in _REPORTED:
-        _REPORTED.add(cc)
-        warnings.warn(f"the C compiler {cc} fails, and equations are interpreted, which is slow. Set {NO_COMPILER}=1 "
-                      f"if that is meant. The compiler says:\n{failures[0]}", CompilerWarning, stacklevel=2)
+    if failures:
+        _warn(cc, _FAILS.format(cc=cc, said=failures[0]))
     return not failures
 
 
 def _compile_one(cc: str, path: Path, source: str) -> str | None:
     """Compile one source; returns what the compiler said if it failed."""
-    handle, name = tempfile.mkstemp(suffix=".c", dir=path.parent)
-    with os.fdopen(handle, "w") as file:
-        file.write(source)
-    c_file, library = Path(name), Path(name).with_suffix(".tmp")
-    done = subprocess.run([cc, *FLAGS, "-o", str(library), str(c_file), "-lm"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    c_file.unlink(missing_ok=True)
-    if done.returncode == 0:
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
+        c_file, library = Path(folder, "kernels.c"), Path(folder, "kernels.so")
+        c_file.write_text(source)
+        try:
+            with open(Path(folder, "said"), "wb+") as said:
+                done = subprocess.run([cc, *FLAGS, "-o", str(library), str(c_file), "-lm"], stdin=subprocess.DEVNULL,
+                                      stdout=said, stderr=subprocess.STDOUT, check=False, timeout=_PATIENCE)
+                said.seek(0)
+                words = said.read().decode(errors="replace").strip()
+        except subprocess.TimeoutExpired:
+            return f"nothing for {_PATIENCE:g} s"
+        except OSError as error:  # it is no program
+            return str(error)
+        if done.returncode or not library.is_file():
+            return words or f"nothing (exit status {done.returncode})"
         content = library.read_bytes()
         with open(library, "ab") as file:  # ELF and Mach-O loaders ignore what follows the image
             file.write(hashlib.sha256(content).digest())
+        library.chmod(0o700)
         os.replace(library, path)
-        return None
-    library.unlink(missing_ok=True)
-    return done.stdout.decode(errors="replace").strip() or f"nothing (exit status {done.returncode})"
-
-
-def _writable(directory: Path) -> bool:
-    """Whether files can be made there; makes the directory if it can."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            return True
-    except OSError:
-        return False
+    return None
 
 
 def _intact(path: Path) -> bool:
-    """Whether the library is there and its last 32 bytes are the digest of what precedes them."""
+    """Whether the library is there, nobody else's, and its last 32 bytes are the digest of what precedes them."""
     try:
-        content = path.read_bytes()
+        content = b"" if _refused(path) else path.read_bytes()
     except OSError:
         return False
     return hashlib.sha256(content[:-32]).digest() == content[-32:]
