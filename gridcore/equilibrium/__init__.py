@@ -7,8 +7,9 @@ from .build import build
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
+from .plausibility import implausible, other_solution
 from .starting_at import starting_at
 
 __all__ = [
-    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "starting_at",
+    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "implausible", "other_solution", "starting_at",
 ]
