@@ -183,6 +183,8 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     """
     equations = Equations(Y)
     _each_island_has_a_slack(equations, kinds, names)
+    flat = (V.imag == 0) & (kinds != SLACK)  # no angle is given: that of the slack is nearer than zero
+    V = np.where(flat, V * np.exp(1j * np.angle(V[kinds == SLACK][:1])), V)
     newton = _Newton(equations, S, V, setpoints, names, solver)
     newton.approach(kinds)
     newton.solve(kinds)
