@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "CaseError", "CompilerWarning", "ConvergenceError", "DeviceError", "EventError", "GridcoreError",
+    "CaseError", "CompilerWarning", "ConvergenceError", "DataWarning", "DeviceError", "EventError", "GridcoreError",
     "InitialisationError", "Interrupted", "MissingDependency", "NetworkError", "NotRecorded", "PluginError",
     "PluginWarning", "PowerFlowError",
 ]
@@ -22,6 +22,10 @@ class CaseError(GridcoreError):
         self.file, self.row, self.field = file, row, field
         place = ": ".join(part for part in (file, row, field and f"field '{field}'") if part)
         super().__init__(f"{place}: {message}" if place else message)
+
+
+class DataWarning(UserWarning):
+    """Data, or an initial state, that are allowed and hardly meant: says which, where, and what is plausible."""
 
 
 class DeviceError(GridcoreError):
@@ -41,13 +45,13 @@ class NetworkError(GridcoreError):
 
 
 class ConvergenceError(GridcoreError):
-    """A solve failed: carries the place (bus or device), the time, and the run so far."""
+    """A solve failed: carries the place (bus or device), the time, and the run so far; may end with what to try."""
 
-    def __init__(self, message: str, *, place: str = "", t: float | None = None):
+    def __init__(self, message: str, *, place: str = "", t: float | None = None, advice: str = ""):
         self.place, self.t = place, t
         self.run: Any = None  # the Run up to here
         where = (f" at {place}" if place else "") + (f" at t = {t:.9g} s" if t is not None else "")
-        super().__init__(message + where)
+        super().__init__(message + where + advice)
 
 
 class PowerFlowError(ConvergenceError):

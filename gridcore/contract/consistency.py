@@ -24,6 +24,9 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
                  f"state {name}: limit {ref!r} is not a Param, Setpoint or quantity")
     for name, variable in declared.variables().items():
         need(0 < variable.scale < math.inf, f"{name}: scale={variable.scale!r} is not a positive number")
+    known = {**declared.params, **declared.variables(), **declared.inputs, **declared.setpoints}
+    for name in (part for item in cls.plausible.items() for part in (item[0], *item[1]) if isinstance(part, str)):
+        need(name in known, f"plausible: {name!r} is not a parameter, variable, input or set-point")
     events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
     for item in events:
         ref = item.delay if isinstance(item, Guard) else item.at

@@ -340,18 +340,23 @@ class Device:
         Whether it has a part in the power flow as slack or PV (then it declares the field
         ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and
         initialisation finds its set-points so that it injects the power flow's ``P0 + j Q0``.
+    plausible : mapping of str to (float or str, float or str)
+        ``{"Xdp": (0, "Xd"), "Efd": (0, 10)}``: from and to which number or parameter a parameter, or a variable, input
+        or set-point at t0, is likely to be meant. :func:`gridcore.build` warns of others. Subclasses add to it.
     """
 
     attaches: ClassVar[Any] = ()
     naming: ClassVar[str] = ""
     source: ClassVar[bool] = False
     regulates: ClassVar[bool] = False
+    plausible: ClassVar[Mapping[str, tuple[Any, Any]]] = {}
     declares: ClassVar[Declarations] = Declarations()
     contract_error: ClassVar[DeviceError | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.contract_error = None
+        cls.plausible = {k: v for base in cls.__mro__[::-1] for k, v in getattr(base, "plausible", {}).items()}
         try:
             if cls.attaches and not isinstance(cls.attaches, Declaration):
                 from .node import ports_of  # nodes are devices themselves; none of them has a port

@@ -83,6 +83,7 @@ class Bus(Node):
     naming = "BUS{id}"
     kind = "bus"
     shown = ("Vm", "Va")
+    plausible: ClassVar = {"Vm0": (0.5, 1.5)}
     label = Field("", doc="its name, for people: not unique")
     kv = Param("kV", 1.0, gt=0, doc="nominal voltage")
     Vm0 = Param("pu", 1.0, ge=0, doc="voltage magnitude at t0 (found by the power flow; before it, its start)")

@@ -16,6 +16,8 @@ from .layout import Layout
 from .native import Runtime
 from .sparse_map import SparseMap
 
+_NEAR = 4  # neighbours that an error tells
+
 
 class Equations:
     """The equations of a system as kernels, with the pattern of their Jacobian. Immutable, shared by all threads.
@@ -113,9 +115,13 @@ class Workspace:
         """Empty factors for a matrix of this pattern; `loose`: they only precondition an iteration."""
         return self._factors(loose=loose)
 
-    def label(self, column: int) -> str:
-        """``device.name`` of an entry of Z."""
-        return self.equations.layout.label(column)
+    def place(self, column: int) -> str:
+        """Where an unknown stands: ``device.name``, and what is at that node, or the ports of that device."""
+        layout = self.equations.layout
+        label, network = layout.label(column), layout.network
+        device = layout.instances[layout.number[label.rpartition(".")[0]]]
+        near = network.attached(device.id) if device.id in network.nodes else list(device.ports.values())
+        return f"{label} ({', '.join(near[:_NEAR])}{', ...' * (len(near) > _NEAR)})" if near else label
 
     def time_slope(self) -> np.ndarray | None:
         """Partial derivative of F in time, (n,); None where no equation reads the time."""

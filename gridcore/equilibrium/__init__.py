@@ -7,9 +7,11 @@ from .build import build
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
+from .plausibility import implausible, other_solution
 from .powerflow import PQ, PV, SLACK, PowerFlow
 from .starting_at import starting_at
 
 __all__ = [
-    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "build", "starting_at",
+    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "build", "implausible",
+    "other_solution", "starting_at",
 ]

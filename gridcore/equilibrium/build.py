@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from ..case import Case, load_case, validate
-from ..errors import CaseError
+from ..errors import CaseError, DataWarning
 from ..system import System
 from .equilibrium import Equilibrium, find_equilibrium
+from .plausibility import implausible, other_solution
 from .values import parameters
 
 
@@ -44,5 +46,12 @@ def build(case: Case | str | Path, *, deenergise: bool = False, enforce_q_limits
         raise CaseError(f"case '{case.name}' has no devices")
     valid = validate(case)
     system = System(valid.records, deenergise, linear_solver)
-    return find_equilibrium(system, case, valid.records, parameters(system, case, valid.records),
-                            enforce_q_limits if initialise else None)
+    Z = parameters(system, case, valid.records)
+    found = None
+    try:
+        found = find_equilibrium(system, case, valid.records, Z, enforce_q_limits if initialise else None)
+        return found
+    finally:
+        at_rest = found is not None and initialise
+        for text in (*implausible(system, Z, at_rest), *(other_solution(found) if found and initialise else ())):
+            warnings.warn(text, DataWarning, stacklevel=2)

@@ -230,7 +230,8 @@ class Initialisation:
             return _ITERATIONS
         worst = int(np.argmax(np.abs(np.nan_to_num(G, nan=np.inf))))
         raise InitialisationError(f"initialisation does not converge: {self._row_name(worst)} is off by "
-                                  f"{abs(G[worst]):.3g}")
+                                  f"{abs(G[worst]):.3g}; its data, or the first guesses of its `start`, do not fit "
+                                  "the operating point")
 
     def _row_name(self, row: int) -> str:
         if row < self.system.n:

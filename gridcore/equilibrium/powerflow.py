@@ -19,6 +19,7 @@ complex form of the derivatives is that of R. D. Zimmerman, MATPOWER Technical N
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +30,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .. import numerics
-from ..errors import NetworkError, PowerFlowError
+from ..errors import DataWarning, NetworkError, PowerFlowError
 from ..linear import Factors, LinearSolver, SingularMatrix
 
 PQ, PV, SLACK = 0, 1, 2
@@ -182,6 +183,8 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     """
     equations = Equations(Y)
     _each_island_has_a_slack(equations, kinds, names)
+    flat = (V.imag == 0) & (kinds != SLACK)  # no angle is given: that of the slack is nearer than zero
+    V = np.where(flat, V * np.exp(1j * np.angle(V[kinds == SLACK][:1])), V)
     newton = _Newton(equations, S, V, setpoints, names, solver)
     newton.approach(kinds)
     newton.solve(kinds)
@@ -204,6 +207,10 @@ def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequen
         more = f" and {len(buses) - 10} more" if len(buses) > 10 else ""
         raise NetworkError(f"no slack bus in the island of {', '.join(buses[:10])}{more}: "
                            "one source there must have control = \"slack\"")
+    for several in np.flatnonzero(np.bincount(island[kinds == SLACK]) > 1):
+        held = ", ".join(names[int(i)] for i in np.flatnonzero((island == several) & (kinds == SLACK)))
+        warnings.warn(f"{held} are slack in one island: what they inject follows from Va0, not from P0; one slack is "
+                      "plausible", DataWarning, stacklevel=2)
 
 
 class _Newton:
@@ -328,10 +335,13 @@ class _Newton:
                                  place=self.names[error.column // 2]) from None
 
     def failure(self, how: str) -> PowerFlowError:
-        worst = int(np.argmax(np.abs(self.residual)))
-        return PowerFlowError(f"the power flow {how}; the largest mismatch is "
-                              f"{abs(self.residual[worst]):.3g} pu of {'PQ'[worst % 2]}",
-                              place=self.names[worst // 2])
+        bus, part = divmod(int(np.argmax(np.abs(self.residual))), 2)
+        worst = abs(self.residual[2 * bus + part])
+        most = np.abs(self.equations.Y[self.equations.row == bus]).sum() / 2  # V^2 sum |y| of its branches
+        return PowerFlowError(
+            f"the power flow {how}; the largest mismatch is {worst:.3g} pu of {'PQ'[part]}", place=self.names[bus],
+            advice=f", whose branches carry {most:.3g} pu at most: there may be a solution with less power there, or "
+            "from other Vm0 and Va0")
 
 
 def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> Integer:

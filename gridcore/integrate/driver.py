@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import numerics
 from ..equilibrium import Equilibrium
-from ..errors import CaseError, ConvergenceError, EventError, GridcoreError
+from ..errors import CaseError, ConvergenceError, EventError, GridcoreError, NetworkError
 from ..linear import Newton
 from ..results import Run
 from ..tape import (
@@ -276,7 +276,7 @@ class Driver:
         """Accept no state that is not finite, whoever made it."""
         X = self.ws.X
         if not isfinite(X.dot(X)) and not np.isfinite(X).all():  # a sum of squares is quick, and may overflow
-            place = self.ws.label(int(np.argmin(np.isfinite(X))))
+            place = self.ws.place(int(np.argmin(np.isfinite(X))))
             raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
 
     def _first(self, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
@@ -382,14 +382,18 @@ class Driver:
         system, switching = self.system, self.system.switching
         k = self.tape.points - 1
         chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
-        switching.apply(self.Z, chosen)
+        names = ", ".join(f"{c} ({c.what})" for c in chosen)
+        try:
+            switching.apply(self.Z, chosen)
+        except NetworkError as error:
+            error.args = (f"at t = {self.t:.9g} s, after {names}: {error}",)
+            raise
         self._refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
         try:
             self._resolve()
         except GridcoreError as error:
-            names = ", ".join(f"{c} ({c.what})" for c in chosen)
-            error.args = (f"{error}: no solution of the network after {names}",)
+            error.args = (f"no solution of the network after {names}: {error}",)
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])

@@ -244,7 +244,7 @@ class Ida(Stepper):
         assert self._ws is not None
         rates = np.abs(self._Xp) / (self._ws.scale + np.abs(self._X))
         worst = np.where(np.isfinite(self._defect), np.nan_to_num(rates, nan=np.inf), np.inf)
-        return self._ws.label(int(np.argmax(worst)))
+        return self._ws.place(int(np.argmax(worst)))
 
 
 def _silent(code: int, module: bytes, function: bytes, message: bytes) -> None:

@@ -82,6 +82,12 @@ def rotors(run: Run) -> Rotors:
     references = [(layout.address(f"{source}.status"), place[bus_of(source)],
                    float(system.Z0[layout.index(np.array([bus_of(source)]), Bus, "Va0")][0]))
                   for source in infinite]
+    _, island = islands.components(system.Z0)
+    for number in np.unique(island[buses]):  # angles at t0 are known up to whole turns: those nearest to each other
+        members = island[buses] == number
+        about = next((angle for status, bus, angle in references if island[bus] == number and system.Z0[status] == 1),
+                      np.angle(np.exp(1j * delta[0, members]).sum()))
+        delta[:, members] -= 2 * np.pi * np.round((delta[0, members] - about) / (2 * np.pi))
     reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
     for setting in np.unique(run.point_settings):
         points = np.flatnonzero(run.point_settings == setting)

@@ -9,11 +9,12 @@ from gridcore.registry import Register, hookimpl
 if TYPE_CHECKING:
     from .operator import ThetaOperator as ThetaOperator
     from .predictor import weights as weights
+    from .stepper import StepWarning as StepWarning
     from .stepper import Theta as Theta
 
-_MODULE = {"Theta": "stepper", "ThetaOperator": "operator", "weights": "predictor"}
+_MODULE = {"StepWarning": "stepper", "Theta": "stepper", "ThetaOperator": "operator", "weights": "predictor"}
 
-__all__ = ["Theta", "ThetaOperator", "weights"]
+__all__ = ["StepWarning", "Theta", "ThetaOperator", "weights"]
 
 
 @hookimpl

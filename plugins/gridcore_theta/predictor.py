@@ -45,6 +45,17 @@ class Predictor:
         s1, s2, s3 = (self._places[row] for row in self._rows)
         self._runtime.begin(self.ws.plan, *self._start, s1, s2, s3, a1, a2, a3, explicit)
 
+    @property
+    def knows(self) -> bool:
+        """Whether there are as many steps behind as an estimate of the error needs."""
+        return len(self._lengths) == _SLOPES
+
+    def local_error(self, theta: float) -> np.ndarray:
+        """That of the last step of the theta method, (n,), by the slopes of the last three: :func:`error_weights`."""
+        of_row = np.empty(_SLOPES)
+        of_row[self._rows] = error_weights(theta, self._lengths)
+        return of_row @ self._slopes
+
     def equations(self, h: float, theta: float) -> None:
         """Set the equations of a step of length `h`, where the workspace's mass says which are differential."""
         self._runtime.equations(self.ws.plan, *self._start, h * theta, h * (1 - theta))
@@ -72,3 +83,16 @@ def weights(h: float, lengths: Sequence[float]) -> tuple[float, ...]:
     third = h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3)
     a, b = third / (h1 + h2), third / (h2 + h3)
     return h + second + a, -second - a - b, b
+
+
+def error_weights(theta: float, lengths: Sequence[float]) -> tuple[float, float, float]:
+    """Of the slopes of the last three steps, the latest first: ``sum(weight slope)`` is the local error of the latest.
+
+    It is ``(1/2 - theta) h^2 x^(2) + (1/6 - theta/2) h^3 x^(3)``, divided differences taken for the derivatives. With
+    theta = 1/2 that is a twelfth of the error of a predictor of the same order, which is Milne's device (Hairer,
+    Norsett & Wanner 1993, section III.8).
+    """
+    h1, h2, h3 = lengths
+    second, third = (1 - 2 * theta) * h1 * h1, (1 - 3 * theta) * h1**3 / (h1 + h2 + h3)
+    first, last = (second + third) / (h1 + h2), third / (h2 + h3)
+    return first, -first - last, last

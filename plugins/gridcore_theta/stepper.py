@@ -9,7 +9,11 @@ the end of the step, not averaged. The derivative of the step is in :mod:`.opera
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from typing import Any
+
+import numpy as np
 
 from gridcore.equations import Workspace
 from gridcore.errors import CaseError
@@ -24,6 +28,15 @@ from .predictor import Predictor
 SAME_LENGTH = 1e-3
 # A step shorter than this part of the grid's predicts nothing: its slope has lost the digits that the predictor needs.
 TINY_STEP = 1e-3
+# A local error above this part of scale + abs(x) is warned of: a hundred of its size leave no digit of x.
+TOO_LARGE = 1e-2
+# The error is estimated every so many steps, and as soon after an event as it can be: it costs as much as a few
+# additions of vectors, less than a hundredth of these steps.
+EVERY = 16
+
+
+class StepWarning(UserWarning):
+    """A step is too large for what happens in it."""
 
 
 class Theta(Stepper):
@@ -49,6 +62,7 @@ class Theta(Stepper):
         if not 0.5 <= theta <= 1:
             raise CaseError(f"theta = {theta!r} must be from 0.5 (trapezoidal) to 1 (backward Euler)")
         self.step, self.theta, self.end_weight = step, theta, theta
+        self.error_estimate = 0.0
         self._ws: Workspace | None = None
 
     def restart(self, ws: Workspace, t: float) -> None:
@@ -60,6 +74,7 @@ class Theta(Stepper):
         self.newton.renew()
         self._begun = self._reached = t
         self._h_factored = 0.0
+        self._remembered = 0
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`."""
@@ -88,6 +103,22 @@ class Theta(Stepper):
             self.predictor.forget()
         else:
             self.predictor.end(h)
+            self._remembered += 1
+            if self._remembered == 3 or self._remembered % EVERY == 0:
+                self._estimate(h)
+
+    def _estimate(self, h: float) -> None:
+        """The local error of the last step, relative to scale + abs(x): the largest of the run is kept."""
+        ws = self._ws
+        if ws is None or not self.predictor.knows:
+            return
+        error = np.abs(self.predictor.local_error(self.theta)) * ws.mass / (ws.scale + np.abs(ws.X))
+        worst = int(error.argmax())
+        if error[worst] > TOO_LARGE >= self.error_estimate:
+            warnings.warn(
+                f"a step of {h:g} s is too large for {ws.place(worst)} at t = {ws.Z[-1]:.6g} s: its local error is "
+                f"about {100 * error[worst]:.2g} %; try a smaller step, or method trbdf2", StepWarning, stacklevel=2)
+        self.error_estimate = max(self.error_estimate, float(error[worst]))
 
     def operator(self, record: Step, points: Linearised) -> ThetaOperator:
         """The step of a record, linearised."""
@@ -95,5 +126,6 @@ class Theta(Stepper):
 
     @property
     def counters(self) -> Counter[str]:
-        """Work done."""
-        return self.newton.counters() if self._ws is not None else Counter()
+        """Work done, and the largest local error that was estimated, relative to scale + abs(x)."""
+        estimate: Any = {"error_estimate": float(f"{self.error_estimate:.2g}")}
+        return self.newton.counters() + Counter(estimate) if self._ws is not None else Counter()

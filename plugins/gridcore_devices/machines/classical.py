@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ class Classical(SynchronousMachine):
     7.9.3); Kundur (1994), section 5.3.1 and eq. 13.1.
     """
 
+    plausible: ClassVar = {"E": (0.0, 10.0)}
     Xdp = Param("pu", gt=0, doc="transient reactance, d axis")
     E = Setpoint("pu", init=1.0, doc="voltage behind the transient reactance")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gridcore.contract import Input, Param, State, quantity
 
@@ -18,6 +18,7 @@ class FluxDecay(SynchronousMachine):
     ``0 = Vd + Rs Id - Xq Iq`` and ``0 = Eqp - Vq - Rs Iq - Xdp Id``, solved for the currents.
     """
 
+    plausible: ClassVar = {"Xdp": (0.0, "Xd"), "Efd": (0.0, 10.0)}
     Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
     Xq = Param("pu", gt=0, doc="synchronous reactance, q axis")
     Xdp = Param("pu", gt=0, doc="transient reactance, d axis")

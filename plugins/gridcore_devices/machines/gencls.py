@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ class GENCLS(Classical):
     :class:`~gridcore_devices.machines.classical.Classical`, Kundur (1994), section 5.3.1.
     """
 
+    plausible: ClassVar = {"H": (0.0, np.inf)}
     H = Param("s", ge=0, doc="inertia constant; 0: infinite")
     dyr = ("H", "D")
 

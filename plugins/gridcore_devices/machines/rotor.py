@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from gridcore.contract import Input, Param, Source, State
 
@@ -18,6 +20,7 @@ class SynchronousMachine(Source):
     drives `Pm`.
     """
 
+    plausible: ClassVar = {"H": (0.1, np.inf), "D": (0.0, np.inf)}
     H = Param("s", gt=0, doc="inertia constant")
     D = Param("pu", 0.0, doc="damping torque per speed deviation")
     Rs = Param("pu", 0.0, ge=0, doc="stator resistance")

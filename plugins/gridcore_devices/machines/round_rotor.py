@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class RoundRotor(Subtransient):
     ``-S(psipp) psiqpp (Xq - Xl)/(Xd - Xl)`` to XaqI1q.
     """
 
+    plausible: ClassVar = {"Xqp": (0.0, "Xq")}
     Xqp = Param("pu", gt=0, doc="transient reactance, q axis")
     Tq0p = Param("s", gt=0, doc="open-circuit transient time constant, q axis")
     Edp = State("pu", T="Tq0p", doc="voltage behind the transient reactance, d axis")

@@ -8,7 +8,7 @@ fluxes, and there is nothing to solve.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Subtransient(SynchronousMachine):
     ``Pm - D (omega - 1)`` by it: differences of the order of the slip, which ANDES leaves out as well.
     """
 
+    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": (0.0, "Xd"), "Efd": (0.0, 10.0)}
     Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
     Xq = Param("pu", gt=0, doc="synchronous reactance, q axis")
     Xdp = Param("pu", gt=0, doc="transient reactance, d axis")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gridcore.contract import Algebraic, Input, Param, State, quantity
 
@@ -19,6 +19,7 @@ class TwoAxis(SynchronousMachine):
     are, with the currents as unknowns. Where Tq0p = 0, Edp is algebraic.
     """
 
+    plausible: ClassVar = {"Xdp": (0.0, "Xd"), "Xqp": (0.0, "Xq"), "Efd": (0.0, 10.0)}
     Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
     Xq = Param("pu", gt=0, doc="synchronous reactance, q axis")
     Xdp = Param("pu", gt=0, doc="transient reactance, d axis")

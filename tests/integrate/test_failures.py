@@ -1,0 +1,50 @@
+"""A run that cannot go on says where, when, after what, and what to try; what came before is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+import gridcore as gc
+from gridcore.errors import ConvergenceError, NetworkError
+
+
+def nine_bus() -> gc.Case:
+    case = gc.load_case("wscc9")
+    for id in ("fault", "trip"):
+        case.remove(id)
+    return case
+
+
+def test_an_island_without_a_source_is_told_with_its_time_and_its_cause() -> None:
+    case = nine_bus()
+    case.add(gc.BranchTrip(id="a", branch="LINE4-5", t=0.1013))
+    case.add(gc.BranchTrip(id="b", branch="LINE5-7", t=0.1513))
+    with pytest.raises(NetworkError, match=r"^at t = 0\.1513 s, after b\.opens \(opened\): island .*BUS5; ") as caught:
+        gc.simulate(gc.build(case), 1.0)
+    assert caught.value.run.t[-1] == 0.1513
+
+
+def test_newtons_failure_is_told_with_device_bus_time_cause_and_what_to_try() -> None:
+    case = nine_bus()
+    for name, value in (("pZ", 0), ("pP", 1), ("qZ", 0), ("qP", 1), ("Vlow", 0.0)):
+        for bus in (5, 6, 8):
+            case.set(f"LOAD{bus}.{name}", value)
+    case.add(gc.BusFault(id="fault", bus=7, t=0.1, clear=0.2, x=1e-4))
+    with pytest.raises(ConvergenceError) as caught:
+        gc.simulate(gc.build(case), 1.0)
+    told = str(caught.value)
+    assert told.startswith("no solution of the network after fault.strikes (fault): Newton's method does not conver")
+    assert " at t = 0.1 s; there may be a solution with a smaller step, or with loads at constant impedance" in told
+    device, _, near = caught.value.place.partition(" (")
+    assert near
+    assert device.rpartition(".")[0] in caught.value.run.system.network.graph or "BUS" in near
+
+
+def test_a_place_has_what_is_near() -> None:
+    system = gc.build(nine_bus())
+    ws, layout = system.workspace(), system.layout
+    at = {name: system.variables.index(name) for name in (("BUS5", "Vr"), ("EXC2", "VR"), ("GEN2", "delta"))}
+    assert ws.place(at["BUS5", "Vr"]) == "BUS5.Vr (LINE4-5, LINE5-7, LOAD5)"
+    assert ws.place(at["EXC2", "VR"]) == "EXC2.VR (GEN2)"
+    assert ws.place(at["GEN2", "delta"]) == "GEN2.delta (BUS2)"
+    assert layout.label(at["EXC2", "VR"]) == "EXC2.VR"

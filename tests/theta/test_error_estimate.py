@@ -1,0 +1,57 @@
+"""Theta's estimate of its local error: exact for cubics, of third order, told with the run, and free of effect."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore_theta import StepWarning, Theta
+from gridcore_theta.predictor import error_weights
+
+
+@pytest.mark.parametrize(("theta", "power"), [(0.5, 3), (0.5, 2), (1.0, 2)])
+def test_it_is_the_error_of_a_step_on_a_polynomial(theta: float, power: int) -> None:
+    """``x' = power t^(power - 1)`` from the exact point: what the rule leaves, on a grid of unequal steps."""
+    t = np.array([0.3, 0.35, 0.46, 0.53]) if theta == 0.5 else np.array([0.3, 0.4, 0.5, 0.6])
+    h, slopes = np.diff(t)[::-1], (np.diff(t**power) / np.diff(t))[::-1]
+    rate = power * t ** (power - 1)
+    error = h[0] * slopes[0] - h[0] * ((1 - theta) * rate[-2] + theta * rate[-1])
+    assert np.dot(error_weights(theta, h), slopes) == pytest.approx(error, abs=1e-16)
+
+
+def estimate(case: str, step: float, theta: float = 0.5) -> float:
+    return gc.simulate(gc.build(case), 1.0, step, theta=theta).counters["error_estimate"]
+
+
+@pytest.mark.parametrize(("theta", "order"), [(0.5, 3), (1.0, 2)])
+def test_it_falls_with_the_order_of_the_local_error(theta: float, order: int) -> None:
+    coarse, fine = (estimate("swing", step, theta) for step in (0.005, 0.0025))
+    assert coarse / fine == pytest.approx(2**order, rel=0.35)
+
+
+def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> None:
+    system = gc.build("wscc9")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = gc.simulate(system, 2.0, 0.1)
+        fine = gc.simulate(system, 2.0, 0.01)
+    told = [str(warning.message) for warning in caught if warning.category is StepWarning]
+    assert len(told) == 1
+    assert told[0].startswith("a step of 0.1 s is too large for EXC2.VR (GEN2) at t = ")
+    assert fine.counters["error_estimate"] < 1e-3 < 1e-2 < run.counters["error_estimate"]
+
+
+def test_it_changes_no_number_and_stays_with_a_saved_run(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = gc.build("wscc9")
+    run = gc.simulate(system, 0.5, 0.01)
+    assert "error estimate" in "\n".join(text for _, text in gc.results.describe_run(run))
+    run.save(tmp_path / "run.nc")
+    assert gc.load_run(tmp_path / "run.nc").counters == run.counters
+    monkeypatch.setattr(Theta, "_estimate", lambda self, h: None)
+    without = gc.simulate(system, 0.5, 0.01)
+    assert "error_estimate" not in without.counters
+    np.testing.assert_array_equal(run.X, without.X)
+    np.testing.assert_array_equal(run.t, without.t)
