@@ -1,4 +1,5 @@
-"""What bundled plugins use of the core is public: in ``gridcore.__all__``, or in that of a package of it.
+"""What bundled plugins use of the core is public: in ``gridcore.__all__``, or in that of a package of it. So is what
+tests look at.
 
 ``python tests/test_public_names.py`` prints what is not.
 """
@@ -45,6 +46,32 @@ def not_public() -> dict[str, list[str]]:
 
 def test_bundled_plugins_use_public_names_only():
     assert not not_public()
+
+
+# Names of libraries that begin so and are documented, or the only way.
+OTHERS = {"_asdict", "_fields", "_fields_", "_replace", "_getframe", "_h5file", "_h5ds"}
+
+
+def privates(path: Path) -> Iterator[str]:
+    """Attributes with a leading underscore that a test reads or replaces, and that it has not made itself."""
+    tree = ast.parse(path.read_text())
+    made = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    made |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            name = node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr", "object"):
+            name = next((a.value for a in node.args[1:2] if isinstance(a, ast.Constant)), "")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gridcore"):
+            name = next((alias.name for alias in node.names if alias.name.startswith("_")), "")
+        else:
+            continue
+        if str(name).startswith("_") and not str(name).endswith("__") and name not in made | OTHERS:
+            yield f"{path.relative_to(ROOT)}:{node.lineno} {name}"
+
+
+def test_tests_look_at_what_is_public():
+    assert not [found for path in sorted((ROOT / "tests").rglob("*.py")) for found in privates(path)]
 
 
 if __name__ == "__main__":

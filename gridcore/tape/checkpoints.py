@@ -28,7 +28,7 @@ AUTO, MEMORY, DISK = "auto", "memory", "disk"
 SEGMENT = 64
 See = Callable[[int, np.ndarray], None]
 _SPARE = 8  # points by which events may lengthen a segment, for a start
-_BLOCK = 1 << 24  # bytes of states that are looked at together
+BLOCK = 1 << 24  # bytes of states that are looked at together
 
 
 class InMemory:
@@ -92,7 +92,7 @@ class InMemory:
 
     def visit(self, see: See) -> None:
         """Call ``see(first point, their states)`` for all points, block after block."""
-        step = max(1, _BLOCK // (8 * max(self.width, 1)))
+        step = max(1, BLOCK // (8 * max(self.width, 1)))
         for first in range(0, self.points, step):
             see(first, self._X[first: min(first + step, self.points)])
 

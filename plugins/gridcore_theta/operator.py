@@ -27,18 +27,19 @@ class ThetaOperator(StepOperator):
         self.lu = self.factors(self.p1, self.of)
 
     @cached_property
-    def _phi(self) -> np.ndarray:
+    def phi(self) -> np.ndarray:
+        """Slope of the step's differential equations in its length, (n,)."""
         return self.of.m * ((1 - self.theta) * self.p0.F + self.theta * self.p1.F)
 
     @cached_property
     def start(self) -> np.ndarray:
         """Less the slope of the step's equations in the time of its start, (n,)."""
-        return self._phi - self.of.early * self.p0.Ft
+        return self.phi - self.of.early * self.p0.Ft
 
     @cached_property
     def end(self) -> np.ndarray:
         """Their slope in the time of its end, (n,)."""
-        return self._phi + self.of.c * self.p1.Ft
+        return self.phi + self.of.c * self.p1.Ft
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         return self.lu.solve(self.right(dX, dP, dT0, dT1))

@@ -63,12 +63,12 @@ class Theta(Stepper):
             raise CaseError(f"theta = {theta!r} must be from 0.5 (trapezoidal) to 1 (backward Euler)")
         self.step, self.theta, self.end_weight = step, theta, theta
         self.error_estimate = 0.0
-        self._ws: Workspace | None = None
+        self.ws: Workspace | None = None
 
     def restart(self, ws: Workspace, t: float) -> None:
         """Modes or parameters may have changed: no history, no factors."""
-        if ws is not self._ws:
-            self._ws, self.newton, self.predictor = ws, Newton(ws), Predictor(ws)
+        if ws is not self.ws:
+            self.ws, self.newton, self.predictor = ws, Newton(ws), Predictor(ws)
         ws.mass[:] = ws.differential
         self.predictor.forget()
         self.newton.renew()
@@ -87,9 +87,9 @@ class Theta(Stepper):
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
-        assert self._ws is not None
+        assert self.ws is not None
         h = t - self._begun
-        self._ws.Z[-1] = t
+        self.ws.Z[-1] = t
         self.predictor.equations(h, self.theta)
         if abs(h - self._h_factored) > SAME_LENGTH * h:
             self.newton.forget()
@@ -105,11 +105,11 @@ class Theta(Stepper):
             self.predictor.end(h)
             self._remembered += 1
             if self._remembered == 3 or self._remembered % EVERY == 0:
-                self._estimate(h)
+                self.estimate(h)
 
-    def _estimate(self, h: float) -> None:
+    def estimate(self, h: float) -> None:
         """The local error of the last step, relative to scale + abs(x): the largest of the run is kept."""
-        ws = self._ws
+        ws = self.ws
         if ws is None or not self.predictor.knows:
             return
         error = np.abs(self.predictor.local_error(self.theta)) * ws.mass / (ws.scale + np.abs(ws.X))
@@ -128,4 +128,4 @@ class Theta(Stepper):
     def counters(self) -> Counter[str]:
         """Work done, and the largest local error that was estimated, relative to scale + abs(x)."""
         estimate: Any = {"error_estimate": float(f"{self.error_estimate:.2g}")}
-        return self.newton.counters() + Counter(estimate) if self._ws is not None else Counter()
+        return self.newton.counters() + Counter(estimate) if self.ws is not None else Counter()

@@ -160,7 +160,7 @@ def test_a_library_that_is_not_whole_is_compiled_again(cache, compilations, harm
     expected = batch.values(Z).copy()
     np.testing.assert_allclose(result(batch, Z), expected, rtol=1e-14, atol=1e-14)
     assert len(compilations) == before + 1
-    assert compiler._intact(path)
+    assert compiler.intact(path)
 
 
 CONCURRENT = """

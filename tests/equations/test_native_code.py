@@ -182,9 +182,9 @@ def test_no_more_compilers_run_at_once_than_there_are_processors(monkeypatch, tm
         with lock:
             running.remove(path)
 
-    monkeypatch.setattr(compiler, "_compile_one", compile_one)
+    monkeypatch.setattr(compiler, "compile_one", compile_one)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    assert compiler._compile("cc", {tmp_path / str(k): "" for k in range(12)})
+    assert compiler.compile_sources("cc", {tmp_path / str(k): "" for k in range(12)})
     assert most == [3]
 
 
@@ -199,12 +199,12 @@ def cache(tmp_path, monkeypatch):
     """An empty cache, and nothing reported yet."""
     monkeypatch.delenv(compiler.NO_COMPILER, raising=False)
     monkeypatch.setenv(compiler.CACHE, str(tmp_path / "new" / "cache"))
-    monkeypatch.setattr(compiler, "_REPORTED", set())
+    monkeypatch.setattr(compiler, "REPORTED", set())
     compiler.compiler_path.cache_clear()
-    compiler._own_directory.cache_clear()
+    compiler.own_directory.cache_clear()
     yield tmp_path / "new" / "cache"
     compiler.compiler_path.cache_clear()
-    compiler._own_directory.cache_clear()
+    compiler.own_directory.cache_clear()
 
 
 def answer(libraries):
@@ -233,7 +233,7 @@ def pretend(tmp_path, monkeypatch, cache):
 ])
 def test_a_compiler_that_hangs_or_is_none_is_told_and_done_without(pretend, monkeypatch, script, says):
     pretend(script)
-    monkeypatch.setattr(compiler, "_PATIENCE", 0.2)
+    monkeypatch.setattr(compiler, "PATIENCE", 0.2)
     with pytest.warns(CompilerWarning, match=rf"pretended fails(.|\n)*{says}"):
         loops, libraries = load([SOME])
     assert (loops, libraries) == (FALLBACK, [INTERPRETER])

@@ -26,13 +26,13 @@ class Careless(Theta):
     def advance(self, t, target):
         reached = super().advance(t, target)
         if target > self.since and self.at_end:
-            self._ws.X[self.place] = self.value
+            self.ws.X[self.place] = self.value
         return reached
 
     def state_at(self, t):
         super().state_at(t)
         if not self.at_end and self.since < t != round(t, 1):
-            self._ws.X[self.place] = self.value
+            self.ws.X[self.place] = self.value
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

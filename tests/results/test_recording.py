@@ -42,7 +42,7 @@ def test_no_more_is_kept_than_what_the_quantities_follow_from():
     run = gc.simulate(SYSTEM, **SPAN, record=["GEN2.omega", "BUS7.Vm"])
     names = [SYSTEM.variables[k] for k in run.tape.states.recorded]
     assert names == [("BUS7", "Vr"), ("BUS7", "Vi"), ("GEN2", "omega")]
-    assert run.tape.states._X.shape == (len(run.t), 3)
+    assert (run.tape.states.points, run.tape.states.width) == (len(run.t), 3)
 
 
 def test_parameters_and_modes_are_always_there(whole):

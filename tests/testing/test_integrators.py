@@ -52,7 +52,7 @@ class Remembering(Theta):
     def advance(self, t: float, target: float) -> Advance:
         self.count += 1
         found = super().advance(t, target)
-        self._ws.X[:] *= 1 + 1e-12 * self.count
+        self.ws.X[:] *= 1 + 1e-12 * self.count
         return found
 
 
@@ -69,7 +69,7 @@ class Stubborn(Theta):
 
     def state_at(self, t: float) -> None:
         super().state_at(t)
-        self._ws.X[:] *= 1 + 1e-6 * (not self.advancing)
+        self.ws.X[:] *= 1 + 1e-6 * (not self.advancing)
 
 
 class Boastful(Theta):
@@ -108,7 +108,7 @@ class _Still(ThetaOperator):
 
     @property
     def end(self) -> np.ndarray:
-        return 0.9 * self._phi + self.of.c * self.p1.Ft
+        return 0.9 * self.phi + self.of.c * self.p1.Ft
 
 
 class Still(Theta):

@@ -10,6 +10,7 @@ import pytest
 import gridcore as gc
 from gridcore_theta import StepWarning, Theta
 from gridcore_theta.predictor import error_weights
+from gridcore_verbs.summary import describe_run
 
 
 @pytest.mark.parametrize(("theta", "power"), [(0.5, 3), (0.5, 2), (1.0, 2)])
@@ -47,10 +48,10 @@ def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> 
 def test_it_changes_no_number_and_stays_with_a_saved_run(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = gc.build("wscc9")
     run = gc.simulate(system, 0.5, 0.01)
-    assert "error estimate" in "\n".join(text for _, text in gc.results.describe_run(run))
+    assert "error estimate" in "\n".join(text for _, text in describe_run(run))
     run.save(tmp_path / "run.nc")
     assert gc.load_run(tmp_path / "run.nc").counters == run.counters
-    monkeypatch.setattr(Theta, "_estimate", lambda self, h: None)
+    monkeypatch.setattr(Theta, "estimate", lambda self, h: None)
     without = gc.simulate(system, 0.5, 0.01)
     assert "error_estimate" not in without.counters
     np.testing.assert_array_equal(run.X, without.X)

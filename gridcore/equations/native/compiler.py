@@ -27,10 +27,10 @@ FLAGS = ("-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fn
 NO_COMPILER = "GRIDCORE_NO_COMPILER"
 CACHE = "GRIDCORE_CACHE"
 
-_PATIENCE = 600.0  # s, of a compiler; large devices take minutes
+PATIENCE = 600.0  # s, of a compiler; large devices take minutes
 _FAILS = "the C compiler {cc} fails, and equations are interpreted, which is slow. " \
          f"Set {NO_COMPILER}=1 if that is meant. The compiler says:\n{{said}}"
-_REPORTED: set[str] = set()
+REPORTED: set[str] = set()
 
 
 @functools.cache
@@ -49,7 +49,7 @@ def cache_directory() -> Path:
 
 
 @functools.cache
-def _own_directory() -> tempfile.TemporaryDirectory[str]:
+def own_directory() -> tempfile.TemporaryDirectory[str]:
     """A folder of this process alone."""
     return tempfile.TemporaryDirectory(prefix="gridcore-")
 
@@ -70,7 +70,7 @@ def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
             return _libraries(cc, sources, directory)
         _warn(refused, f"compiled kernels are not kept, and not taken from the cache: {refused}")
     try:
-        return _libraries(cc, sources, Path(_own_directory().name))
+        return _libraries(cc, sources, Path(own_directory().name))
     except OSError as error:
         _warn(cc, _FAILS.format(cc=cc, said=error))
         return None
@@ -87,8 +87,8 @@ def _libraries(cc: str, sources: Sequence[str], directory: Path) -> list[Library
     stamp = os.stat(cc)
     salt = f"{cc} {stamp.st_size} {stamp.st_mtime_ns} {platform.machine()} {FLAGS}".encode()
     paths = [directory / f"{hashlib.sha256(salt + s.encode()).hexdigest()[:40]}.so" for s in sources]
-    missing = {p: s for p, s in zip(paths, sources, strict=True) if not _intact(p)}
-    if missing and not _compile(cc, missing):
+    missing = {p: s for p, s in zip(paths, sources, strict=True) if not intact(p)}
+    if missing and not compile_sources(cc, missing):
         return None
     return [Library(s, p) for s, p in zip(sources, paths, strict=True)]
 
@@ -119,24 +119,24 @@ def _refused(path: Path) -> str | None:
 
 def _warn(about: str, text: str) -> None:
     """Warn, once."""
-    if about not in _REPORTED:
-        _REPORTED.add(about)
+    if about not in REPORTED:
+        REPORTED.add(about)
         warnings.warn(text, CompilerWarning, stacklevel=2)
 
 
-def _compile(cc: str, sources: dict[Path, str]) -> bool:
+def compile_sources(cc: str, sources: dict[Path, str]) -> bool:
     """Compile each source to its path, as many at once as there are processors; whether that was possible."""
     from concurrent.futures import ThreadPoolExecutor  # most processes find all they need in the cache
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = list(pool.map(lambda item: _compile_one(cc, *item), sources.items()))
+        said = list(pool.map(lambda item: compile_one(cc, *item), sources.items()))
     failures = [text for text in said if text is not None]
     if failures:
         _warn(cc, _FAILS.format(cc=cc, said=failures[0]))
     return not failures
 
 
-def _compile_one(cc: str, path: Path, source: str) -> str | None:
+def compile_one(cc: str, path: Path, source: str) -> str | None:
     """Compile one source; returns what the compiler said if it failed."""
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
         c_file, library = Path(folder, "kernels.c"), Path(folder, "kernels.so")
@@ -144,11 +144,11 @@ def _compile_one(cc: str, path: Path, source: str) -> str | None:
         try:
             with open(Path(folder, "said"), "wb+") as said:
                 done = subprocess.run([cc, *FLAGS, "-o", str(library), str(c_file), "-lm"], stdin=subprocess.DEVNULL,
-                                      stdout=said, stderr=subprocess.STDOUT, check=False, timeout=_PATIENCE)
+                                      stdout=said, stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
                 said.seek(0)
                 words = said.read().decode(errors="replace").strip()
         except subprocess.TimeoutExpired:
-            return f"nothing for {_PATIENCE:g} s"
+            return f"nothing for {PATIENCE:g} s"
         except OSError as error:  # it is no program
             return str(error)
         if done.returncode or not library.is_file():
@@ -161,7 +161,7 @@ def _compile_one(cc: str, path: Path, source: str) -> str | None:
     return None
 
 
-def _intact(path: Path) -> bool:
+def intact(path: Path) -> bool:
     """Whether the library is there, nobody else's, and its last 32 bytes are the digest of what precedes them."""
     try:
         content = b"" if _refused(path) else path.read_bytes()
