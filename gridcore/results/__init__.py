@@ -3,8 +3,8 @@
 Imports from ``tape`` and what is left of it.
 """
 
-from .export import heading, whole_file
-from .run import Event, Run, Stretch, load_run
+from .export import whole_file
+from .run import Event, Run, Stretch, heading, load_run
 from .signals import base_of, needed, patterns_of, recorded, select, signals
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A run as an xarray dataset; and writing files whole or not at all."""
+"""Writing files whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ import glob
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..errors import GridcoreError
-from .signals import signals
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from .run import Run
 
 
 @contextlib.contextmanager
@@ -48,14 +39,11 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def _folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
-    """A hidden folder that names its writer's process; those that killed ones of this machine left are removed."""
+    """A hidden folder that has its writer's process in its name; those of processes that are no more are removed."""
     begin = f".{path.name}.{os.uname().nodename}."
-    for left in path.parent.glob(f"{glob.escape(begin)}*"):
-        with contextlib.suppress(PermissionError, ValueError):  # somebody else's process; no name of ours
-            try:
-                os.kill(int(left.name.removeprefix(begin).partition(".")[0]), 0)
-            except ProcessLookupError:
-                shutil.rmtree(left, ignore_errors=True)
+    for left in path.parent.glob(f"{glob.escape(begin)}[0-9]*.????????"):
+        if not os.path.exists(f"/proc/{left.name.removeprefix(begin).partition('.')[0]}"):
+            shutil.rmtree(left, ignore_errors=True)
     return tempfile.TemporaryDirectory(prefix=f"{begin}{os.getpid()}.", dir=path.parent, ignore_cleanup_errors=True)
 
 
@@ -66,29 +54,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def heading(run: Run) -> dict[str, str]:
-    """What stands at the head of a data file."""
-    case, settings = run.system.case, run.settings
-    return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
-            "step": f"{settings.get('step', '')} s"}
-
-
-def to_xarray(run: Run, names: Iterable[str] | None = None) -> xr.Dataset:
-    """See :meth:`gridcore.results.run.Run.to_xarray`."""
-    import xarray as xr
-
-    variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {
-        "time": ("time", run.t.copy(), {"units": "s", "long_name": "time"}),
-        "switchings": ("time", run.tape.point_settings(), {"long_name": "switchings before this point"})}
-    for signal in signals(run.system, names, run):
-        coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
-        variables[signal.name] = (("time", signal.dimension), run.of(signal.devices, signal.quantity),
-                                  {"units": signal.unit, "long_name": signal.doc or signal.quantity})
-    events = run.events
-    variables["event_time"] = ("event", np.array([e.t for e in events]),
-                               {"units": "s", "long_name": "time of event"})
-    variables["event_words"] = ("event", np.array([e.words for e in events], dtype=str))
-    return xr.Dataset(variables, coordinates, heading(run))

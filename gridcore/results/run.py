@@ -13,8 +13,7 @@ import numpy as np
 from ..errors import GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, Switch, Tape
-from .export import to_xarray
-from .signals import recorded, values
+from .signals import recorded, signals, values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -168,7 +167,20 @@ class Run:
         CaseError
             If no device has one of the names; the nearest are offered.
         """
-        return to_xarray(self, names)
+        import xarray as xr
+
+        variables: dict[str, Any] = {}
+        coordinates: dict[str, Any] = {
+            "time": ("time", self.t.copy(), {"units": "s", "long_name": "time"}),
+            "switchings": ("time", self.point_settings.copy(), {"long_name": "switchings before this point"})}
+        for signal in signals(self.system, names, self):
+            coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
+            variables[signal.name] = (("time", signal.dimension), self.of(signal.devices, signal.quantity),
+                                      {"units": signal.unit, "long_name": signal.doc or signal.quantity})
+        variables["event_time"] = ("event", np.array([e.t for e in self.events]),
+                                   {"units": "s", "long_name": "time of event"})
+        variables["event_words"] = ("event", np.array([e.words for e in self.events], dtype=str))
+        return xr.Dataset(variables, coordinates, heading(self))
 
     def save(self, path: str | Path, **options: Any) -> None:
         """Write the run, in the format that the file's suffix stands for.
@@ -221,6 +233,13 @@ class Stretch:
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
         """(points, devices) the same quantity of several devices."""
         return values(self, list(devices), name)
+
+
+def heading(run: Run) -> dict[str, str]:
+    """What stands at the head of a data file."""
+    case, settings = run.system.case, run.settings
+    return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
+            "step": f"{settings.get('step', '')} s"}
 
 
 def load_run(path: str | Path) -> Run:

@@ -41,29 +41,31 @@ def load(path: Path) -> Run:
 
     if not path.is_file():
         raise GridcoreError(f"{path}: there is no such file")
-    sealed = is_sealed(path)
+    if not is_sealed(path):
+        raise GridcoreError(f"{path}: {_what_else(path)}")
     try:
-        file = h5netcdf.File(path, "r", decode_vlen_strings=True)
-    except Exception:  # HDF5 and h5netcdf have many for what they do not know
-        raise GridcoreError(f"{path}: is not a run of gridcore (no NetCDF-4 file), or not all of one") from None
-    with file:
-        try:
-            _check_head(file.attrs, path, sealed)
+        with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+            if file.attrs["gridcore_format_version"] > VERSION:
+                raise GridcoreError(f"{path}: was written by a newer gridcore; this one does not know the format")
             return _read_run(file, path)
-        except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
-            raise GridcoreError(f"{path}: is not as gridcore writes it: {type(error).__name__}: {error}") from error
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        raise GridcoreError(f"{path}: is not as gridcore writes it: {type(error).__name__}: {error}") from error
 
 
-def _check_head(attributes: Any, path: Path, sealed: bool) -> None:
-    if attributes.get("gridcore_format") != FORMAT:
-        raise GridcoreError(f"{path}: is not a run of gridcore: Run.save and 'gridcore run' write such files")
-    version = attributes["gridcore_format_version"]
-    if version < VERSION:
-        raise GridcoreError(f"{path}: was written by an older gridcore, without checksums: simulate it anew")
-    if version > VERSION:
-        raise GridcoreError(f"{path}: was written by a newer gridcore; this one does not know the format")
-    if not sealed:
-        raise GridcoreError(f"{path}: is damaged, or was changed by another program: its digest is missing")
+def _what_else(path: Path) -> str:
+    """What a file is that has not the digest of a run."""
+    import h5py
+
+    try:
+        with h5py.File(path) as file:
+            form, version = (file.attrs.get(f"gridcore_format{of}") for of in ("", "_version"))
+            if form != FORMAT:
+                return "is not a run of gridcore: Run.save and 'gridcore run' write such files"
+            if version < VERSION:
+                return "was written by an older gridcore, without checksums: simulate it anew"
+    except Exception:  # HDF5 has many for what it does not know
+        return "is not a run of gridcore (no NetCDF-4 file), or not all of one"
+    return "is damaged, or was changed by another program: its digest is missing"
 
 
 def _read_run(file: Any, path: Path) -> Run:

@@ -1,13 +1,15 @@
 """Results on disk: one SQLite file, written by the one process that runs the sweep, a row as soon as it is there.
 
 A row is found by a digest of the study and the scenario, so a sweep that was interrupted, anywhere, goes on where it
-was: what is in the store is not run again, and what is not in it is.
+was: what is in the store is not run again, and what is not in it is. Every row has a digest of what it says, and SQLite
+looks through the file when it is opened: what was damaged on disk is refused.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import math
 import os
@@ -21,11 +23,12 @@ from gridcore.errors import GridcoreError
 
 from .worker import Result
 
-FORMAT, VERSION = "gridcore sweep", 1
+FORMAT, VERSION = "gridcore sweep", 2
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE result (key TEXT PRIMARY KEY, name TEXT NOT NULL, row TEXT NOT NULL, machines TEXT NOT NULL,
-                     error TEXT NOT NULL, seconds REAL NOT NULL, worker TEXT NOT NULL, finished REAL NOT NULL);
+                     error TEXT NOT NULL, seconds REAL NOT NULL, worker TEXT NOT NULL, finished REAL NOT NULL,
+                     digest TEXT NOT NULL);
 """
 
 
@@ -55,7 +58,7 @@ class Store:
     Raises
     ------
     GridcoreError
-        If the file is no store, or that of another study, or another process is writing to it.
+        If the file is no store, is damaged, or is that of another study, or another process is writing to it.
     """
 
     def __init__(self, path: Path | None, study: Mapping[str, str]):
@@ -64,11 +67,9 @@ class Store:
         if path is not None:
             self._take_lock(path)
         try:
-            self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None)
-            self._open(study)
-        except sqlite3.Error as error:
-            self.close()
-            raise GridcoreError(f"{path}: is not a store of a sweep ({error})") from None
+            with self._in_words():
+                self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None)
+                self._open(study)
         except GridcoreError:
             self.close()
             raise
@@ -97,41 +98,77 @@ class Store:
 
     def _open(self, study: Mapping[str, str]) -> None:
         db = self._db
-        if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        if not db.execute("PRAGMA page_count").fetchone()[0]:
+            if self.path is not None and self.path.stat().st_size:
+                raise self._damaged("it is shorter than any")
             with self._transaction():
                 for statement in _TABLES.split(";"):
                     db.execute(statement)
                 about = {"format": FORMAT, "version": str(VERSION), **study}
+                about["checksum"] = _digest(sorted(about.items()))
                 db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         there = dict(db.execute("SELECT name, value FROM about").fetchall())
+        checksum = there.pop("checksum", None)
         if there.get("format") != FORMAT:
             raise GridcoreError(f"{self.path}: is not a store of a sweep")
+        if there.get("version") == "1":
+            raise GridcoreError(f"{self.path}: was written by an older gridcore, without checksums: "
+                                "give this sweep a new store")
+        if checksum != _digest(sorted(there.items())):
+            raise self._damaged("what it says of its sweep has changed")
         if int(there["version"]) > VERSION:
             raise GridcoreError(f"{self.path}: was written by a newer gridcore; this one does not know the format")
+        found = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise self._damaged(found)
         if there["digest"] != study["digest"]:
             other = [f"{name}: {there.get(name, 'none')}, not {value}" for name, value in study.items()
                      if name != "digest" and there.get(name) != value]
             raise GridcoreError(f"{self.path}: holds another sweep ({'; '.join(other) or 'the case is another'}): "
                                 "give this one a store of its own")
+        for name in ("keep", "record"):
+            if there.get(name) != study.get(name):
+                raise GridcoreError(f"{self.path}: was made with {name} = {there.get(name)}, not {study.get(name)}; "
+                                    "what is in it is not run again for that: give this sweep a store of its own")
         db.execute("PRAGMA journal_mode = WAL")  # readers may look on, and a row is there or is not
         db.execute("PRAGMA synchronous = NORMAL")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
+        with self._in_words():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite itself rolls back at a full disk
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """What SQLite has to say of the file, and what to do."""
         try:
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
+        except sqlite3.IntegrityError:
             raise
-        self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY")):
+                raise GridcoreError(f"{self.path}: cannot be written ({error}): what is in it stays, and the same "
+                                    "sweep goes on from there") from None
+            raise self._damaged(error) from None
+
+    def _damaged(self, how: object) -> GridcoreError:
+        return GridcoreError(f"{self.path}: is not a store of a sweep, or is damaged ({how}): move it away, and the "
+                             "same sweep makes a new one")
 
     def add(self, key: str, name: str, result: Result) -> None:
         """Write a row. There can be only one of a key: a second is an error."""
+        row = (key, str(name), json.dumps(result.row, default=lambda value: value.item()), json.dumps(result.machines),
+               result.error, float(result.seconds), result.worker, time.time())
         with self._transaction():
-            self._db.execute("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (
-                key, name, json.dumps(result.row, default=lambda value: value.item()),
-                json.dumps(result.machines), result.error, result.seconds, result.worker, time.time()))
+            self._db.execute("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _digest(row)))
 
     def forget(self, keys: Iterable[str]) -> None:
         """Take rows out: they will be run again."""
@@ -140,9 +177,13 @@ class Store:
 
     def results(self) -> dict[str, Result]:
         """All rows, by key."""
-        rows = self._db.execute("SELECT key, row, machines, error, seconds, worker FROM result").fetchall()
+        with self._in_words():
+            rows = self._db.execute("SELECT * FROM result").fetchall()
+        for *row, digest in rows:
+            if digest != _digest(tuple(row)):
+                raise self._damaged(f"the row of {row[1]!r} has changed")
         return {key: Result(json.loads(row), json.loads(machines), error, seconds, worker)
-                for key, row, machines, error, seconds, worker in rows}
+                for key, _, row, machines, error, seconds, worker, *_ in rows}
 
     def close(self) -> None:
         """Nothing is left but the file."""
@@ -153,6 +194,10 @@ class Store:
             _held.discard(self._lock)
             os.close(self._lock)
             self._lock = None
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(repr(what).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def finite(value: Any) -> bool:

@@ -102,7 +102,8 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
     units = {**(SEARCHED if searched else {}), **UNITS, **{m.name: m.unit(system) for m in asked}}
     tasks = [Task(v, s.search) for v, s in zip(values, scenarios, strict=True)]
     about = {"digest": setup.digest, "case": f"{case.name} {case_digest(valid)[:8]}",
-             **{name: json.dumps(value) for name, value in settings.items()}}
+             **{name: json.dumps(value) for name, value in settings.items()}, "keep": setup.keep,
+             "record": ", ".join(setup.record) or "everything"}
     made = Study(setup, scenarios, tasks, units, about)
     _check_different(made)
     return made

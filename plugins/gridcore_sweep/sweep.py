@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, GridcoreError
 from gridcore.results import whole_file
 
 from .executors import executor
@@ -94,8 +94,11 @@ def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str |
                 k = missing[outcome.number]
                 result = outcome.value if outcome.error is None else Result(error=str(outcome.error))
                 if result.trajectory is not None and folder is not None:
-                    with whole_file(folder / _file(made.scenarios[k].name, keys[k])) as temporary:
-                        temporary.write_bytes(result.trajectory)
+                    try:
+                        with whole_file(folder / _file(made.scenarios[k].name, keys[k])) as temporary:
+                            temporary.write_bytes(result.trajectory)
+                    except GridcoreError as error:
+                        result.fail(f"the run is not kept: {error}")
                     result.trajectory = None
                 kept.add(keys[k], made.scenarios[k].name, result)
                 there[keys[k]] = result

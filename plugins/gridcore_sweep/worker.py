@@ -89,6 +89,10 @@ class Result:
     worker: str = ""
     trajectory: bytes | None = None
 
+    def fail(self, error: str) -> None:
+        """Add to what went wrong."""
+        self.error = "; ".join(filter(None, (self.error, " ".join(error.split()))))
+
 
 _built: dict[Hashable, Equilibrium] = {}
 
@@ -128,7 +132,10 @@ def _work(setup: Setup, task: Task) -> Result:
     try:
         run = _search(setup, task, task.search, result) if task.search else _one(setup, task.values, result)
         if run is not None and (setup.keep == EVERY or (setup.keep == UNSTABLE and not result.row.get("stable", True))):
-            result.trajectory = _file_of(run, setup.record)
+            try:
+                result.trajectory = _file_of(run, setup.record)
+            except (GridcoreError, OSError) as error:
+                result.fail(f"the run is not kept: {error}")
     except GridcoreError as error:
         result.error = " ".join(str(error).split())
     except Exception as error:  # a plugin's device, say: no reason to lose the others
