@@ -139,6 +139,10 @@ class Records(Sequence[Record]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def kinds(self) -> list[type]:
+        """The class of each record."""
+        return [Step if row >= 0 else type(self.others[-1 - row]) for row in self._row]
+
     def steps(self) -> Steps:
         """All steps, as arrays."""
         return Steps(np.array(self._h), *np.array(self._ends, dtype=np.int64).reshape(-1, 5).T)

@@ -25,13 +25,13 @@ import numpy as np
 
 from gridcore.case import Case, save_case
 from gridcore.results import Run, Stretch, heading, signals, whole_file
-from gridcore.tape import Clock, Settings
+from gridcore.tape import Clock, Settings, Step
 
 from .form import CASE, FORMAT, RECORDS, VERSION, declarations
 from .output import Output, undisturbed
 from .seal import seal
 
-_CHUNK = 1 << 20  # bytes of a chunk of a file
+CHUNK = 1 << 20  # bytes of a chunk of a file
 _plain = operator.methodcaller("tolist")  # numbers and arrays of numpy as Python's, for JSON
 
 
@@ -50,7 +50,7 @@ def _write_run(run: Run, output: Output) -> None:
     with h5netcdf.File(output, "w") as file:
         file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **heading(run)})
         columns = _write_results(run, file, output.check)
-        _write_tape(run, file.create_group("tape"), columns, output.check)
+        write_tape(run, file.create_group("tape"), columns, output.check)
 
 
 # ---------------------------------------------------------------- results
@@ -96,7 +96,7 @@ def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any = Non
     shape = [len(group.dimensions[d]) for d in dimensions]
     how: dict[str, Any] = {"dtype": h5py.string_dtype() if dtype.hasobject else dtype, "data": values}
     if not dtype.hasobject and all(shape):
-        rows = max(_CHUNK // (8 * math.prod(shape[1:])), 1)
+        rows = max(CHUNK // (8 * math.prod(shape[1:])), 1)
         how.update(chunks=(min(rows, shape[0]), *shape[1:]), fletcher32=True)
     variable = group.create_variable(name, dimensions, **how)
     variable.attrs.update({key: value for key, value in attributes.items() if value})
@@ -106,7 +106,7 @@ def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any = Non
 # ---------------------------------------------------------------- the tape
 
 
-def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Callable[[], None]) -> None:
+def write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Callable[[], None]) -> None:
     system, tape, point = run.system, run.tape, run.system.operating_point
     data = {
         "order": [instance.id for instance in system.layout.instances],
@@ -123,10 +123,13 @@ def _write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Cal
     _write_table(group, "Clock", Clock, tape.clocks)
     group.attrs["records"] = len(tape.records)
     if tape.records:
-        _write(group, "record_kind", ("record",), [type(record).__name__ for record in tape.records])
+        _write(group, "record_kind", ("record",), [kind.__name__ for kind in tape.records.kinds()])
     for kind, cls in RECORDS.items():
-        _write_table(group, kind, cls, [record for record in tape.records if isinstance(record, cls)])
+        _write_table(group, kind, cls, [record for record in tape.records.others if isinstance(record, cls)])
         check()
+    for field, values in tape.records.steps()._asdict().items():
+        if len(values):
+            _write(group, f"{Step.__name__}_{field}", (Step.__name__,), values)
     if tape.states.recorded is None:
         for name, positions in columns.items():
             _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))

@@ -19,9 +19,9 @@ def test_a_file_that_is_written_and_read_in_parts_is_the_same(tmp_path, monkeypa
     run = gc.simulate(SYSTEM, t_end=1.0, step=0.005, **kept)
     run.save(tmp_path / "one.nc")
     run.save(tmp_path / "one.csv", columns=["GEN*.omega", "BUS7.Vm"])
-    monkeypatch.setattr(checkpoint, "_BLOCK", 8 * SYSTEM.n * 7)
+    monkeypatch.setattr(checkpoint, "BLOCK", 8 * SYSTEM.n * 7)
     monkeypatch.setattr(read, "BLOCK", 8 * SYSTEM.n * 7)
-    monkeypatch.setattr(write, "_CHUNK", 400)
+    monkeypatch.setattr(write, "CHUNK", 400)
     run.save(tmp_path / "parts.nc")
     run.save(tmp_path / "parts.csv", columns=["GEN*.omega", "BUS7.Vm"])
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
@@ -38,7 +38,7 @@ def test_a_file_that_is_written_and_read_in_parts_is_the_same(tmp_path, monkeypa
 def test_saving_needs_no_memory_for_the_whole_run(tmp_path, monkeypatch):
     run = gc.simulate(SYSTEM, t_end=60.0, step=0.005, checkpoint="disk")
     size = 8 * SYSTEM.n * len(run.t)
-    monkeypatch.setattr(checkpoint, "_BLOCK", size // 50)
+    monkeypatch.setattr(checkpoint, "BLOCK", size // 50)
     tracemalloc.start()
     try:
         run.save(tmp_path / "r.nc")

@@ -28,6 +28,7 @@ def test_records_are_those_that_were_appended_in_order(made):
     assert records[1:4] == made[1:4]
     assert [records[-k] for k in range(1, len(made) + 1)] == made[::-1]
     assert records.others == [record for record in made if not isinstance(record, Step)]
+    assert records.kinds() == [type(record) for record in made]
     assert pickle.loads(pickle.dumps(records)) == made
 
 
