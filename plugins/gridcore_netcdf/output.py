@@ -63,13 +63,13 @@ class Output:
             found = os.pread(self._handle, size, self._at)
         except OSError as error:
             self._error, found = self._error or error, b""
-        whole = bytearray(found.ljust(size, b"\0"))
+        found = found.ljust(size, b"\0")
         for at, data in self._late:
             first, last = max(at, self._at), min(at + len(data), self._at + size)
             if first < last:
-                whole[first - self._at: last - self._at] = data[first - at: last - at]
+                found = found[: first - self._at] + data[first - at: last - at] + found[last - self._at:]
         self._at += size
-        return bytes(whole)
+        return found
 
     def truncate(self, size: int) -> None:
         """End the file here."""

@@ -13,7 +13,7 @@ from gridcore.errors import GridcoreError
 
 from .output import Output
 
-_MARK, _DIGEST, _BLOCK = b"\ngridcore sha256 ", 32, 1 << 20
+_MARK, _DIGEST, _BLOCK = b"\ngridcore sha256 ", 32, 1 << 18
 _SIZE = len(_MARK) + _DIGEST
 
 

@@ -89,11 +89,11 @@ def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any = Non
     import h5py
 
     values = np.array(values, dtype=object) if isinstance(values, list) else values
-    for dimension, size in zip(dimensions, values.shape if values is not None else (), strict=False):
+    shape = [len(group.dimensions[d]) for d in dimensions] if values is None else values.shape
+    for dimension, size in zip(dimensions, shape, strict=True):
         if dimension not in group.dimensions:
             group.dimensions[dimension] = size
     dtype = np.dtype(float) if values is None else values.dtype
-    shape = [len(group.dimensions[d]) for d in dimensions]
     how: dict[str, Any] = {"dtype": h5py.string_dtype() if dtype.hasobject else dtype, "data": values}
     if not dtype.hasobject and all(shape):
         rows = max(CHUNK // (8 * math.prod(shape[1:])), 1)

@@ -24,7 +24,7 @@ def kill_while_saving(folder: Path, count: int, seed: int) -> int:
             while True:
                 for run in runs:
                     run.save(path)
-        time.sleep(draw.uniform(0.0, 0.6))
+        time.sleep(draw.uniform(0.0, 0.3))
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         whole += not path.exists() or gc.load_run(path).X.tobytes() in expected

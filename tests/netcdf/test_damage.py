@@ -140,15 +140,14 @@ def variables(saved):
 def test_a_variable_that_is_missing_or_renamed_is_named(saved, tmp_path):
     names, _ = variables(saved)
     assert len(names) > 20
-    for name in names:
-        short = name.strip("/")
-        for change in (lambda file, name=name: file._h5file.pop(name),
-                       lambda file, name=name: file._h5file.move(name, f"{name}_")):
-            with pytest.raises(GridcoreError) as error:
-                gc.load_run(changed(saved, tmp_path / "x.nc", change))
-            assert "x.nc: " in str(error.value)
-            if "columns_" not in name:
-                assert f"'{short}' is missing" in str(error.value)
+    for number, name in enumerate(names):
+        def change(file, name=name, away=number % 3):
+            file._h5file.pop(name) if away else file._h5file.move(name, f"{name}_")
+
+        path = changed(saved, tmp_path / "x.nc", change)
+        what = f"'{name.strip('/')}' is missing" if "columns_" not in name else "'/?(tape/columns|x.*_' is missing)"
+        with pytest.raises(GridcoreError, match=rf"x\.nc: .*{what}"):
+            gc.load_run(path)
 
 
 def test_a_variable_of_another_type_or_shape_is_named(saved, tmp_path):
