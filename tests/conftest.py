@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # Matrices here are small: threads of the linear algebra would only wait for each other. Read when numpy is loaded.
@@ -17,6 +18,11 @@ sys.path.append(str(Path(__file__).parent / "packages" / "gridcore_example_dc"))
 
 import margins
 from devices_for_tests import SMALL, registered
+
+# How long it takes to draw an example, or to try it, says something of the machine alone.
+hypothesis.settings.register_profile("gridcore", deadline=None, print_blob=True,
+                                     suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("gridcore")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

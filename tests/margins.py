@@ -121,7 +121,7 @@ class Notes:
 def reasons() -> dict[str, str]:
     """Lines of tests (file and text) that may come near their bound, and why."""
     lines = [line for line in REASONS.read_text().splitlines() if line and not line.startswith("#")]
-    return dict(part.split(" # ", 1) for part in lines)
+    return dict(part.rsplit(" # ", 1) for part in lines)
 
 
 def near(file: Path) -> Iterator[tuple[float, str, str, str | None]]:

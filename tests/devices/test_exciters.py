@@ -36,7 +36,7 @@ def test_type_1_exciter_starts_as_in_the_book(V, Efd, Rf, VR, Vref):
 ])
 def test_start_is_the_equilibrium(cls, data):
     at = exciter(cls, 1.01 * np.exp(0.4j), **data, Efd=1.7)
-    assert_allclose(at.but(**at.start()).rates(), 0, atol=1e-13)
+    assert_allclose(at.but(**at.start()).rates(), 0, atol=1e-12)  # round-off of Vref, times KA / TA: up to 4000 / s
 
 
 @pytest.mark.parametrize("cls", [IEEEType1, IEEET1])
