@@ -3,13 +3,12 @@
 Imports from ``system`` and what is left of it.
 """
 
-from .build import build
+from .build import build, doubts
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
-from .plausibility import implausible, other_solution
 from .starting_at import starting_at
 
 __all__ = [
-    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "implausible", "other_solution", "starting_at",
+    "Dispatch", "Equilibrium", "InitialSensitivity", "build", "doubts", "starting_at",
 ]
