@@ -335,8 +335,8 @@ class _Newton:
         most = np.abs(self.equations.Y[self.equations.row == bus]).sum() / 2  # V^2 sum |y| of its branches
         return PowerFlowError(
             f"the power flow {how}; the largest mismatch is {worst:.3g} pu of {'PQ'[part]}", place=self.names[bus],
-            advice=f", whose branches carry about {most:.3g} pu at most: there may be a solution with less power there, "
-            "or from other Vm0 and Va0")
+            advice=f", whose branches carry about {most:.3g} pu at most: there may be a solution with less power "
+            "there, or from other Vm0 and Va0")
 
 
 def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> Integer:

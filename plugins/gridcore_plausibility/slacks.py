@@ -19,8 +19,8 @@ def several_slacks(system: System, Z: np.ndarray, found: Equilibrium | None) -> 
     _, island = islands.components(Z)
     slacks: dict[int, dict[int, Instance]] = defaultdict(dict)
     for number, instance in enumerate(layout.instances):
-        status = layout.index(number, instance.device, "status")
-        if instance.device.regulates and instance.words["control"] == "slack" and Z[status] == 1:
+        slack = instance.device.regulates and instance.words["control"] == "slack"
+        if slack and Z[layout.index(number, instance.device, "status")] == 1:
             bus = layout.ports[number][instance.device.bus_ports()[0]]
             slacks[island[place[bus]]][bus] = instance
     for at in slacks.values():
