@@ -3,15 +3,13 @@
 Imports from ``system`` and what is left of it.
 """
 
-from .build import build
+from .build import build, doubts
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
-from .plausibility import implausible, other_solution
 from .powerflow import PQ, PV, SLACK, PowerFlow
 from .starting_at import starting_at
 
 __all__ = [
-    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "build", "implausible",
-    "other_solution", "starting_at",
+    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "build", "doubts", "starting_at",
 ]

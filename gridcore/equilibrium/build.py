@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
 
 from ..case import Case, load_case, validate
 from ..errors import CaseError, DataWarning
+from ..registry import registries as plugins
 from ..system import System
 from .equilibrium import Equilibrium, find_equilibrium
-from .plausibility import implausible, other_solution
 from .values import parameters
 
 
@@ -52,6 +55,11 @@ def build(case: Case | str | Path, *, deenergise: bool = False, enforce_q_limits
         found = find_equilibrium(system, case, valid.records, Z, enforce_q_limits if initialise else None)
         return found
     finally:
-        at_rest = found is not None and initialise
-        for text in (*implausible(system, Z, at_rest), *(other_solution(found) if found and initialise else ())):
+        for text in doubts(system, Z, found if initialise else None):
             warnings.warn(text, DataWarning, stacklevel=2)
+
+
+def doubts(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
+    """What the registered checks find hardly meant."""
+    for name in plugins.checks:
+        yield from plugins.checks[name].examine(system, Z, found)

@@ -19,7 +19,6 @@ complex form of the derivatives is that of R. D. Zimmerman, MATPOWER Technical N
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +29,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .. import numerics
-from ..errors import DataWarning, NetworkError, PowerFlowError
+from ..errors import NetworkError, PowerFlowError
 from ..linear import Factors, LinearSolver, SingularMatrix
 
 PQ, PV, SLACK = 0, 1, 2
@@ -207,10 +206,6 @@ def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequen
         more = f" and {len(buses) - 10} more" if len(buses) > 10 else ""
         raise NetworkError(f"no slack bus in the island of {', '.join(buses[:10])}{more}: "
                            "one source there must have control = \"slack\"")
-    for several in np.flatnonzero(np.bincount(island[kinds == SLACK]) > 1):
-        held = ", ".join(names[int(i)] for i in np.flatnonzero((island == several) & (kinds == SLACK)))
-        warnings.warn(f"{held} are slack in one island: what they inject follows from Va0, not from P0; one slack is "
-                      "plausible", DataWarning, stacklevel=2)
 
 
 class _Newton:
@@ -340,8 +335,8 @@ class _Newton:
         most = np.abs(self.equations.Y[self.equations.row == bus]).sum() / 2  # V^2 sum |y| of its branches
         return PowerFlowError(
             f"the power flow {how}; the largest mismatch is {worst:.3g} pu of {'PQ'[part]}", place=self.names[bus],
-            advice=f", whose branches carry {most:.3g} pu at most: there may be a solution with less power there, or "
-            "from other Vm0 and Va0")
+            advice=f", whose branches carry about {most:.3g} pu at most: there may be a solution with less power "
+            "there, or from other Vm0 and Va0")
 
 
 def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> Integer:

@@ -20,8 +20,6 @@ _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
 
-_ADVICE = "; there may be a solution with a smaller step, or with loads at constant impedance (--loads Z)"
-
 
 class Newton:
     """Iterates the equations in a workspace to round-off.
@@ -144,7 +142,8 @@ class Newton:
             if not np.isfinite(norm):
                 break
         worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
-        raise ConvergenceError("Newton's method does not converge", place=ws.place(worst), t=ws.Z[-1], advice=_ADVICE)
+        raise ConvergenceError("Newton's method does not converge", place=ws.place(worst), t=ws.Z[-1], advice="; there "
+                               "may be a solution with a smaller step, or with loads at constant impedance (--loads Z)")
 
     def hold(self, differential: np.ndarray) -> None:
         """Set the algebraic equations, with the differential variables held where they are."""

@@ -10,6 +10,7 @@ from .records import (
     Adjoint,
     Analysis,
     Cases,
+    Check,
     Command,
     Companion,
     Exporter,
@@ -26,6 +27,7 @@ from .registries import (
     adjoints,
     analyses,
     cases,
+    checks,
     commands,
     companions,
     devices,
@@ -44,9 +46,9 @@ from .registries import (
 from .registry import Registry
 
 __all__ = [
-    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Command", "Companion", "Exporter", "Integrator",
+    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Check", "Command", "Companion", "Exporter", "Integrator",
     "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register", "Registry",
-    "adjoints", "analyses", "cases", "commands", "companions", "devices", "exporters", "hookimpl", "integrators",
-    "jump_rules", "linear_solvers", "loading", "objective_kinds", "objective_shapes", "plots", "readers",
+    "adjoints", "analyses", "cases", "checks", "commands", "companions", "devices", "exporters", "hookimpl",
+    "integrators", "jump_rules", "linear_solvers", "loading", "objective_kinds", "objective_shapes", "plots", "readers",
     "register", "registered", "reload",
 ]

@@ -274,6 +274,19 @@ class ObjectiveShape(_OfObjectiveFiles):
 
 
 @dataclass(frozen=True)
+class Check(Registrable):
+    """A look at what was built: ``examine(system, Z, found)`` gives what is hardly meant, in words; `found` is the
+    equilibrium, or None where there is none.
+    """
+
+    hook = "register_checks"
+    what = "check"
+    functions = {"examine": "system, Z, found"}
+    name: str
+    examine: Function
+
+
+@dataclass(frozen=True)
 class Plot(Registrable):
     """A figure: ``draw(result, path)`` for results of one kind, such as ``run`` or ``gradient``."""
 
@@ -319,4 +332,4 @@ class Command(Registrable):
 
 RECORDS: tuple[type[Registrable], ...] = (
     Integrator, LinearSolver, Analysis, Reader, Companion, Cases, Adjoint, JumpRule, ObjectiveKind, ObjectiveShape,
-    Plot, Exporter, Command)
+    Check, Plot, Exporter, Command)

@@ -72,12 +72,13 @@ adjoints = Registry(records.Adjoint)
 jump_rules = Registry(records.JumpRule)
 objective_kinds = Registry(records.ObjectiveKind)
 objective_shapes = Registry(records.ObjectiveShape)
+checks = Registry(records.Check)
 plots = Registry(records.Plot)
 exporters = Formats(records.Exporter)
 commands = Registry(records.Command)
 REGISTRIES: tuple[Registry[Any], ...] = (
     devices, integrators, linear_solvers, analyses, readers, companions, cases, adjoints, jump_rules,
-    objective_kinds, objective_shapes, plots, exporters, commands)
+    objective_kinds, objective_shapes, checks, plots, exporters, commands)
 _BY_RECORD = {registry.record: registry for registry in REGISTRIES}
 
 

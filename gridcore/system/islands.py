@@ -80,8 +80,10 @@ class Islands:
         while dead := self.dead(Z, at_rest):
             if not self.deenergise:
                 names = "; ".join(self._names(island) for island in dead[:10]) + "; ..." * (len(dead) > 10)
+                near = dict.fromkeys(id for k in dead[0] for id in network.attached(network.nodes[k]))
+                off = [id for id in near if Z[self.layout.address(f"{id}.status")] == 0]
                 raise NetworkError(f"island without a voltage source: {names}; de-energise it with deenergise=True "
-                                   "(--deenergise)")
+                                   f"(--deenergise){'; out of service there: ' * bool(off)}{', '.join(off[:10])}")
             for k in (k for island in dead for k in island):
                 Z[self._energised[k]] = 0.0
                 for device in network.attached(network.nodes[k]):

@@ -31,7 +31,7 @@ from ..contract import (
 )
 from ..equations import Batch, Symbol, Trace, c_source, vector_function
 from ..equations.native import INTERPRETER, load
-from ..equilibrium import Equilibrium, build, implausible, other_solution
+from ..equilibrium import Equilibrium, build, doubts
 from ..errors import DeviceError, GridcoreError
 from .complex_step import derivative_of, perturbed
 from .report import Report, Wrong, require
@@ -392,7 +392,7 @@ def _equilibrium(subject: _Subject, rng: np.random.Generator) -> str:
         assert system.operating_point is not None
         residual = system.operating_point.residual
         if residual <= numerics.CHECK_REST:
-            if told := [*implausible(system, system.Z0), *other_solution(system)]:
+            if told := list(doubts(system.system, system.Z0, system)):
                 raise Wrong(*told)
             _permutation(system, build(case_of(subject.shape, draws, (2, 0, 1))))
             return f"at rest in a small grid: max |F| = {residual:.1g}; three instances in another order give the same"

@@ -21,6 +21,7 @@ def test_an_island_without_a_source_is_told_with_its_time_and_its_cause() -> Non
     case.add(gc.BranchTrip(id="b", branch="LINE5-7", t=0.1513))
     with pytest.raises(NetworkError, match=r"^at t = 0\.1513 s, after b\.opens \(opened\): island .*BUS5; ") as caught:
         gc.simulate(gc.build(case), 1.0)
+    assert str(caught.value).endswith("; out of service there: LINE4-5, LINE5-7")
     assert caught.value.run.t[-1] == 0.1513
 
 

@@ -242,6 +242,23 @@ def test_register_objective_kinds_and_shapes_serve_objective_files(install, tmp_
         gc.analyses.load_objectives(file, system)
 
 
+def test_register_checks_warns_of_what_was_built_and_where_that_fails(install):
+    install("nosy", """
+        def look(system, Z, found):
+            yield f"{len(system.layout.instances)} devices, {'at rest' if found else 'not at rest'}"
+
+        @hookimpl
+        def register_checks(register):
+            register("nosy", look)
+    """)
+    with pytest.warns(gc.errors.DataWarning, match=r"^\d+ devices, at rest$"):
+        gc.build(infinite_bus())
+    case = gc.load_case("wscc9")
+    case.set("LOAD5.P0", 50.0)
+    with pytest.warns(gc.errors.DataWarning, match="devices, not at rest"), pytest.raises(gc.errors.PowerFlowError):
+        gc.build(case)
+
+
 def test_register_plots_draws_results_of_a_kind(install, tmp_path):
     install("ascii-art", """
         def draw(result, path, mark="*"):
