@@ -75,7 +75,11 @@ class MissingDependency(GridcoreError):
 
 
 class Interrupted(GridcoreError):
-    """The user stopped it; says what is kept. The command line exits with 130, as programs do then."""
+    """The user, or a signal, stopped it; says what is kept. The command line exits with 128 + `signal`."""
+
+    def __init__(self, message: str, signal: int = 2):
+        self.signal = signal
+        super().__init__(message)
 
 
 class CompilerWarning(UserWarning):

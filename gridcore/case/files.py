@@ -74,13 +74,7 @@ def _companion(path: Path) -> Companion:
 
 
 def save_case(case: Case, path: str | Path) -> None:
-    """Write a case, in the format that the file's suffix stands for; its folder is made where it is not there.
-
-    Raises
-    ------
-    CaseError
-        If there is no such format, or the file cannot be written.
-    """
+    """Write a case, in the format that the file's suffix stands for; its folder is made where it is not there."""
     path = Path(path)
     reader = _reader(path)
     if reader.write is None:

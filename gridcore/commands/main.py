@@ -7,6 +7,7 @@ standard error and exit code 2; ``GRIDCORE_DEBUG=1`` shows the traceback.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -42,16 +43,16 @@ class Verbs(click.Group):
             code = super().main(args, prog_name or "gridcore", **extra)
         except Interrupted as error:
             click.echo(f"interrupted: {error}", err=True)
-            code = 130
+            code = 128 + error.signal
         except (GridcoreError, click.ClickException) as error:
             if os.environ.get(DEBUG):
                 raise
             told = error.format_message() if isinstance(error, click.ClickException) else str(error)
             click.echo(f"error: {' '.join(told.split())}", err=True)
             code = 2
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, click.Abort) as error:
             click.echo("interrupted", err=True)
-            code = 130
+            code = 128 + next(iter((error.__cause__ or error).args), signal.SIGINT)
         except BrokenPipeError:  # whoever read the output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
@@ -70,4 +71,12 @@ def gridcore() -> None:
 def main() -> NoReturn:
     """What the console script runs."""
     warnings.formatwarning = lambda message, *_args, **_named: f"warning: {message}\n"
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup
+            signal.signal(number, _stop)
     gridcore.main()
+
+
+def _stop(number: int, frame: Any) -> NoReturn:
+    """SIGTERM and SIGHUP are what Ctrl-C is."""
+    raise KeyboardInterrupt(number)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -230,46 +228,24 @@ class Study:
 
     def simulate(self, system: Equilibrium, out: Path, quiet: bool = False) -> Run:
         """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
-        from ..integrate import simulate
+        from ..integrate import Held, simulate
 
         try:
-            with Progress("simulating", self.t_end, quiet) as progress, interruptible(progress) as tell:
-                return simulate(system, self.t_end, self.step, progress=tell, record=self.record or None,
+            with Progress("simulating", self.t_end, quiet) as progress:
+                return simulate(system, self.t_end, self.step, progress=progress, record=self.record or None,
                                 memory=None if self.memory is None else self.memory * 1e6, **self.simulation)
-        except GridcoreError as error:
+        except (Exception, KeyboardInterrupt) as error:
             partial: Run | None = getattr(error, "run", None)
-            if partial is not None and len(partial.t):
-                data = file_of(partial, out)
+            if partial is None or not len(partial.t):
+                raise
+            data = file_of(partial, out)
+            with Held():
                 partial.save(data)
-                error.args = (f"{error}; what was computed up to {partial.t[-1]:.6g} s is in {data}",)
+            kept = f"what was computed up to {partial.t[-1]:.6g} s is in {data}"
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(f"the run was stopped; {kept}", *error.args) from None
+            error.args = (f"{error}; {kept}",)
             raise
-
-
-@contextlib.contextmanager
-def interruptible(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
-    """``progress`` of a run that Ctrl-C stops at the next point of its grid, by an error from inside that carries what
-    was computed; a second Ctrl-C stops it at once.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield progress
-        return
-    pressed = False
-
-    def press(number: int, frame: Any) -> None:
-        nonlocal pressed
-        pressed = True
-        signal.signal(signal.SIGINT, before)
-
-    def tell(t: float) -> None:
-        if pressed:
-            raise Interrupted("the run was stopped")
-        progress(t)
-
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield tell
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def file_of(run: Run, folder: Path, ending: str = ".nc") -> Path:

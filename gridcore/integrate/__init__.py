@@ -5,11 +5,12 @@ Imports from everything to its left, ``results`` the last of them.
 
 from .base import Advance, Operator, StepOperator, Stepper, made_by, new_stepper
 from .driver import Driver
+from .interrupts import Held
 from .linearised import Linearised, Point
 from .retrace import retrace
 from .simulate import simulate
 
 __all__ = [
-    "Advance", "Driver", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by", "new_stepper",
+    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by", "new_stepper",
     "retrace", "simulate",
 ]

@@ -8,11 +8,12 @@ from typing import Any
 
 from ..case import Case
 from ..equilibrium import Equilibrium, build
-from ..errors import CaseError, GridcoreError
+from ..errors import CaseError
 from ..results import Run, needed
 from ..tape import Recomputed, Spacing, finest, span, states
 from .base import new_stepper
 from .driver import Driver
+from .interrupts import Held
 
 
 def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: Spacing | str = 0.01,
@@ -57,7 +58,8 @@ def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: 
     Raises
     ------
     ConvergenceError, EventError
-        With the place and the time; what was computed before is in the error's ``run``.
+        With the place and the time. What was computed before is in the ``run`` of these and of any other error, also
+        of a KeyboardInterrupt: Ctrl-C stops a run at the next point of its grid, pressed twice at once.
     """
     system = system if isinstance(system, Equilibrium) else build(system)
     step, t0, t_end = span(step, t0, t_end, system.case.frequency)
@@ -68,9 +70,18 @@ def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: 
                         "use 'disk'")
     driver = Driver(system, stepper, described, step, t0, t_end, kept)
     settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
+    held = Held()
+
+    def tell(t: float) -> None:
+        held.release()
+        if progress is not None:
+            progress(t)
+
     try:
-        driver.run(progress)
-    except GridcoreError as error:
-        error.run = driver.result(settings)  # type: ignore[attr-defined]
+        with held:
+            driver.run(tell)
+    except (Exception, KeyboardInterrupt) as error:
+        if not held.waiting:  # the second one may come in the middle of anything
+            error.run = driver.result(settings)  # type: ignore[union-attr]
         raise
     return driver.result(settings)

@@ -216,13 +216,7 @@ def base_of(system: Equilibrium, device: str) -> Base:
 
 
 def patterns_of(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Patterns as a tuple, of one or many.
-
-    Raises
-    ------
-    CaseError
-        If one is no text.
-    """
+    """Patterns as a tuple, of one or many; a CaseError if one is no text."""
     found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for pattern in found:
         if not isinstance(pattern, str):

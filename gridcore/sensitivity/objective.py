@@ -101,13 +101,7 @@ class Objective(ABC):
 
 
 def objectives_of(run: Run, given: Objective | Iterable[Objective]) -> list[Objective]:
-    """Objectives of a run as a list.
-
-    Raises
-    ------
-    CaseError
-        If one is none, or the run is none.
-    """
+    """Objectives of a run as a list; a CaseError if one is none, or the run is none."""
     found = list(given) if isinstance(given, Iterable) else [given]
     for each in found:
         if not isinstance(each, Objective):

@@ -19,10 +19,7 @@ POINTS = 50_000_000  # of a grid, which is in memory
 def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, float, float]:
     """Spacing, start and end of a run in seconds, as they are or from text with a unit: ``"20 ms"``, ``"5 cycles"``.
 
-    Raises
-    ------
-    CaseError
-        If one of them is no time, or the grid is none (see :func:`grid`).
+    It is a CaseError if one of them is no time, or the grid is none (see :func:`grid`).
     """
     def seconds(name: str, value: Any) -> float:
         try:

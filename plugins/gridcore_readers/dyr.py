@@ -94,7 +94,7 @@ def read_models(path: Path) -> tuple[list[Model], list[str]]:
     """
     models, skipped = [], []
     for line, words in _records(path):
-        if not re.fullmatch(r"[+-]?\d+", words[0]):
+        if not re.fullmatch(r"[+-]?\d{1,18}", words[0]):
             skipped.append(f"line {line}: '{words[0]}' is not the number of a bus, and the record is skipped")
             continue
         if len(words) < 3:

@@ -249,7 +249,7 @@ def _bus_row(bus: Instance, number: dict[str, int], kind: dict[str, int],
 
 def _bus_numbers(ids: list[str]) -> dict[str, int]:
     """``BUS7`` is 7; a bus with a name gets a number above all others."""
-    numbers = {id: int(id[3:]) for id in ids if re.fullmatch(r"BUS\d+", id)}
+    numbers = {id: int(id[3:]) for id in ids if re.fullmatch(r"BUS\d{1,18}", id)}
     following = max(numbers.values(), default=0) + 1
     for id in ids:
         if id not in numbers:

@@ -80,9 +80,9 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
         with Progress("sweeping", len(made.tasks), unit="scenarios") as bar:
             table = sweep(made, processes=processes, dask=dask, store=store, retry_failed=retry_failed,
                           progress=lambda done, of: bar(done))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         raise Interrupted(f"{stored(made, store)} of {len(made.tasks)} scenarios are in {store}; the same command "
-                          "goes on from there") from None
+                          "goes on from there", *stopped.args) from None
     by, descending = (rank.lstrip("-"), rank.startswith("-")) if rank else (None, False)
     shown = table.text(top, by, descending)  # a wrong name is told before files are written
     click.echo(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ def _check_time(name: str, value: float, zero: bool = False) -> None:
 def _buses(patterns: Any) -> list[Any]:
     """Buses by number, too."""
     given = patterns if isinstance(patterns, list | tuple) else [patterns]
-    return [Bus.id_of(int(p)) if isinstance(p, int) or (isinstance(p, str) and p.isdecimal()) else p for p in given]
+    return [Bus.id_of(int(p)) if isinstance(p, int) or re.fullmatch(r"\d{1,18}", str(p)) else p for p in given]
 
 
 class _Maker:

@@ -117,7 +117,7 @@ def call(function: Function, shared: Any, task: Any) -> Any:
     """What a worker does: of an error the words travel, not the run that led to it."""
     try:
         return function(shared, task)
-    except GridcoreError as error:
+    except Exception as error:
         if getattr(error, "run", None) is not None:
             error.run = None  # type: ignore[attr-defined]
         raise

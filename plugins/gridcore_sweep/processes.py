@@ -150,6 +150,8 @@ def interrupts_held() -> Iterator[None]:
 def _serve(pipe: Connection, ours: Sequence[Connection], function: Function, shared: Any) -> None:
     """Answer tasks, until who sends them is gone; `ours` are ends of pipes that a copy must not hold open."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaves it to the one that started it
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     for end in ours:
         end.close()

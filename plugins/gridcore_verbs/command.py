@@ -29,6 +29,7 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
 
     The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
     """
+    from gridcore.integrate import Held
     from gridcore.results import whole_file
 
     from .summary import describe_run, describe_system, layout
@@ -36,7 +37,8 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
     asked = Study(**study)
     result = asked.simulate(asked.build(quiet), out, quiet)
     data = file_of(result, out)
-    result.save(data)
+    with Held():
+        result.save(data)
     kept = [("data", str(data))]
     if plot:
         figure = data.with_suffix(".png")

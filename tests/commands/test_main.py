@@ -115,11 +115,11 @@ def test_a_run_that_fails_keeps_what_it_had_and_says_where(call, tmp_path):
     assert call("run", "small.toml", "--deenergise").exit_code == 0
 
 
-def interrupted(folder, *arguments):
+def interrupted(folder, *arguments, by="SIGINT"):
     """A run to 10^6 s, interrupted once it is under way: what it gives and says, and its exit code."""
     code = ("import sys, threading, os, signal\nfrom gridcore.integrate import driver\nwas = driver.Driver.run\n"
             "def run(self, progress):\n"
-            "    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n    was(self, progress)\n"
+            "    threading.Timer(0.3, os.kill, (os.getpid(), signal." + by + ")).start()\n    was(self, progress)\n"
             "driver.Driver.run = run\nfrom gridcore.commands.main import main\n"
             "sys.argv = ['gridcore', *sys.argv[1:]]\nmain()")
     return subprocess.run([sys.executable, "-c", code, *arguments, "--t-end", "1e6", "--step", "10"], cwd=folder,
@@ -138,6 +138,30 @@ def test_a_run_that_is_interrupted_keeps_what_it_had(call, tmp_path, verb):
     assert shown.stderr == f"interrupted: the run was stopped; what was computed up to {t:.6g} s is in small.nc\n"
     again = gc.simulate(gc.build(str(tmp_path / "small.toml")), t_end=t, step=10.0)
     assert np.array_equal(kept.X, again.X)
+
+
+@pytest.mark.parametrize(("by", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_other_signals_stop_a_run_as_an_interrupt_does(call, tmp_path, by, code):
+    shown = interrupted(tmp_path, "run", "small.toml", by=by)
+    t = gc.load_run(tmp_path / "small.nc").t[-1]
+    assert 0 < t < 1e6
+    assert shown.stderr == f"interrupted: the run was stopped; what was computed up to {t:.6g} s is in small.nc\n"
+    assert shown.returncode == code
+
+
+@pytest.mark.parametrize(("signals", "code", "there"), [
+    (["SIGINT"], 130, True), (["SIGTERM"], 143, True), (["SIGINT", "SIGINT"], 130, False),
+    (["SIGHUP", "SIGTERM"], 143, False)])
+def test_a_run_that_is_being_saved_is_saved_unless_one_insists(call, tmp_path, signals, code, there):
+    program = ("import sys, signal\nfrom gridcore import Run\nwas = Run.stretches\n"
+               "def write(*arguments):\n"
+               + "".join(f"    signal.raise_signal(signal.{each})\n" for each in signals) +
+               "    was(*arguments)\nRun.stretches = write\nfrom gridcore.commands.main import main\n"
+               "sys.argv = ['gridcore', 'run', 'small.toml', '--t-end', '0.1']\nmain()")
+    shown = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (shown.returncode, shown.stderr.strip()) == (code, "interrupted")
+    assert [path.name for path in tmp_path.iterdir() if ".nc" in path.name] == ["small.nc"] * there
+    assert not there or gc.load_run(tmp_path / "small.nc").t[-1] == 0.1
 
 
 def test_results_that_cannot_be_written_are_one_error(call, tmp_path):

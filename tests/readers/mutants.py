@@ -94,7 +94,14 @@ def _number(rng: random.Random, text: str) -> str:
     return text[:at] + rng.choice(WILD) + text[at + 1:]
 
 
-MUTATIONS: tuple[Mutation, ...] = (_cut, _line_lost, _line_twice, _lines_swapped, _piece_lost, _symbol, _number)
+def _much(rng: random.Random, text: str) -> str:
+    """A few bytes that ask for much: deep nesting, integers of any length, a cell without end."""
+    at = rng.randrange(len(text))
+    much = "[" * 3000, "{" * 3000, "a." * 500, "9" * 5000, "0x" + "f" * 5000, "x" * 200_000
+    return text[:at] + rng.choice(much) + text[at:]
+
+
+MUTATIONS: tuple[Mutation, ...] = (_cut, _line_lost, _line_twice, _lines_swapped, _piece_lost, _symbol, _number, _much)
 
 
 def sources(folder: Path) -> dict[str, list[Path]]:

@@ -79,10 +79,7 @@ def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
 def _libraries(cc: str, sources: Sequence[str], directory: Path) -> list[Library] | None:
     """The libraries of a folder, those compiled that are not in it; None if the compiler fails.
 
-    Raises
-    ------
-    OSError
-        If files cannot be made in it, or what is in it cannot be loaded.
+    It is an OSError if files cannot be made in it, or what is in it cannot be loaded.
     """
     stamp = os.stat(cc)
     salt = f"{cc} {stamp.st_size} {stamp.st_mtime_ns} {platform.machine()} {FLAGS}".encode()

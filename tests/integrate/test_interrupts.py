@@ -1,0 +1,90 @@
+"""What was computed before a run was stopped is kept, whatever stopped it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+from devices_for_tests import Clockwork, system
+
+import gridcore as gc
+from gridcore.integrate import Held
+
+pytestmark = pytest.mark.usefixtures("small_devices")
+
+
+def at(time, act):
+    """A progress callback that acts once, at that time."""
+    def tell(t):
+        if abs(t - time) < 1e-9:
+            act()
+    return tell
+
+
+def fail():
+    raise ZeroDivisionError("of a device")
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(("act", "error", "reached"), [(fail, ZeroDivisionError, 0.5), (press, KeyboardInterrupt, 0.6)])
+def test_any_error_carries_the_run_up_to_it(act, error, reached):
+    clock = system(Clockwork(id="C", threshold=0.321))
+    whole = gc.simulate(clock, 1.0, 0.1)
+    with pytest.raises(error) as stopped:
+        gc.simulate(clock, 1.0, 0.1, progress=at(0.5, act))
+    run = stopped.value.run
+    assert run.t[-1] == pytest.approx(reached)
+    np.testing.assert_array_equal(run.X, whole.X[: len(run.t)])
+    assert [str(event) for event in run.events] == [str(event) for event in whole.events]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_signal_at_the_end_of_a_run_is_not_lost():
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        gc.simulate(system(Clockwork(id="C")), 1.0, 0.1, progress=at(1.0, press))
+    assert stopped.value.run.t[-1] == 1.0
+
+
+def test_the_second_signal_does_not_wait():
+    def insist():
+        press()
+        press()
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        gc.simulate(system(Clockwork(id="C")), 1.0, 0.1, progress=at(0.5, insist))
+    assert not hasattr(stopped.value, "run")
+
+
+def test_signals_without_a_handler_of_python_are_left_alone():
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+    with Held():
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+
+
+def test_blocks_in_each_other_hold_a_signal_to_the_end_of_the_outer_one():
+    seen = []
+
+    def blocks():
+        with Held():
+            with Held():
+                press()
+                seen.append("inner")
+            seen.append("outer")
+
+    with pytest.raises(KeyboardInterrupt):
+        blocks()
+    assert seen == ["inner", "outer"]
+
+
+def test_other_threads_are_simulated_without_handlers():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(gc.simulate(system(Clockwork(id="C")), 1.0, 0.1)))
+    thread.start()
+    thread.join()
+    assert found[0].t[-1] == 1.0
