@@ -243,8 +243,7 @@ def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapp
     then : mapping
         What changes: ``"mode"``, ``"param"``, ``"state"``, or ``"port.name"`` for those of a port,
         to a number or to a function of views ``f(s, *ports)`` giving the new value from the
-        values just before. A function for a state is a reset, for a parameter a jump. ``{}`` is for a kink of
-        continuous equations, which know their side themselves: a step ends there, and nothing changes.
+        values just before. A function for a state is a reset, for a parameter a jump.
     delay : str, optional
         Name of a parameter: the action follows the crossing by this time (s).
     cancel : bool or callable, optional

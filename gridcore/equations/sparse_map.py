@@ -34,7 +34,7 @@ class Entries:
 def function_of(name: str, layout: Layout, group: Group,
                 outputs: ca.SX | Sequence[ca.SX]) -> tuple[ca.Function, np.ndarray]:
     """The outputs as a function of the symbols that they read, and where those are in Z, (count, n_symbols)."""
-    values, trace = outputs if isinstance(outputs, ca.SX) else ca.vertcat(ca.SX(0, 1), *outputs), group.trace
+    values, trace = outputs if isinstance(outputs, ca.SX) else ca.vertcat(*outputs), group.trace
     symbols = {key: trace.symbols[key] for key in trace.symbols_of(values)}
     columns = [layout.gather(group, *key) for key in symbols]
     gather = np.stack(columns, axis=1) if columns else np.zeros((len(group), 0), dtype=np.int32)

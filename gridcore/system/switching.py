@@ -152,8 +152,7 @@ class Switching:
         if key not in self._changes:
             group = self.layout.groups[trigger.group]
             actions = group.trace.actions(trigger.item)
-            targets = np.array([self.layout.target(group, *symbol) for symbol, _ in actions], dtype=int)
-            targets = targets.reshape(-1, len(group)).T
+            targets = np.stack([self.layout.target(group, *symbol) for symbol, _ in actions], axis=1)
             moved = np.isin(targets, [timer.time for timer in self.timers])
             if moved.any():
                 time = self.layout.label(int(targets[moved][0]))

@@ -10,12 +10,12 @@ import numpy as np
 from gridcore.contract import Load, Mode, Param, Setpoint, State, guard, quantity
 
 from ..power import complex_power, drawn_power
-from .voltage import BelowVlow, drawn_current, power_law
+from .voltage import drawn_current, power_law
 
 _NONE = 900.0  # what a record has for the second cage where there is none: 999
 
 
-class COMPLOAD(BelowVlow, Load):
+class COMPLOAD(Load):
     """Composite load of the ACTIVSg200 data: constant power, current and impedance, and an induction motor.
 
     The record is that of ExaGO (Abhyankar et al., "Exascale Grid Optimization Toolkit", PNNL, 2021), where the model
@@ -58,6 +58,7 @@ class COMPLOAD(BelowVlow, Load):
     TI = Param("s", 0.0, ge=0, doc="time below it, before the relay acts")
     TB = Param("s", 0.0, ge=0, doc="time that the breaker takes")
     D = Param("", 1.0, ge=0, doc="exponent of the torque over the speed")
+    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which constant power and current are constant impedance")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
     Tm = Setpoint("pu", init=0.3, doc="torque of the motor's load at synchronous speed",
                   equals=lambda s, bus: np.where(s.share > 0, s.Tm + s.share * s.P0 - s.base * s.drawn_P, 0.0))
@@ -85,10 +86,6 @@ class COMPLOAD(BelowVlow, Load):
     @quantity("", "motor's share of the active power")
     def share(s: Any) -> Any:
         return 1.0 - (s.PL + s.IP + s.YP) / 100.0
-
-    @quantity("", "1 where any of it is at constant power or current")
-    def bends(s: Any) -> Any:
-        return np.logical_or(s.PL + s.IP > 0, np.logical_or(s.QL != 0, s.IQ != 0))
 
     @quantity("", "share of the reactive power of the motor with its capacitor")
     def rest_Q(s: Any) -> Any:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from gridcore.contract import Load, Param, Setpoint, quantity
+from gridcore.contract import Load, Param, Setpoint
 
 from ..power import drawn_power
-from .voltage import BelowVlow, drawn_current, power_law
+from .voltage import drawn_current, power_law
 
 
-class Exponential(BelowVlow, Load):
+class Exponential(Load):
     """``P = k P0 (V/V0)^alpha``, ``Q = k Q0 (V/V0)^beta``. Kundur (1994), eqs. 7.1 and 7.2.
 
     Below the voltage `Vlow` it turns into a constant impedance, continuously.
@@ -20,11 +18,8 @@ class Exponential(BelowVlow, Load):
 
     alpha = Param("", doc="exponent of the active power")
     beta = Param("", doc="exponent of the reactive power")
+    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which it is a constant impedance")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
-
-    @quantity("", "1 where it does not follow the square of the voltage anyway")
-    def bends(s: Any) -> Any:
-        return np.logical_or(s.alpha != 2, s.beta != 2)
 
     def currents(s: Any, bus: Any) -> Any:
         return drawn_current(s.k * s.P0 * power_law(bus.Vm, s.V0, s.alpha, s.Vlow),

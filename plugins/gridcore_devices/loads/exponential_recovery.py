@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Load, Param, Setpoint, State, quantity
+from gridcore.contract import Load, Param, Setpoint, State
 
 from ..power import drawn_power
-from .voltage import BelowVlow, drawn_current, power_law
+from .voltage import drawn_current, power_law
 
 
-class ExponentialRecovery(BelowVlow, Load):
+class ExponentialRecovery(Load):
     """A load that recovers from its transient to its static characteristic.
 
     Karlsson & Hill, "Modelling and identification of nonlinear dynamic loads in power systems",
@@ -28,13 +28,10 @@ class ExponentialRecovery(BelowVlow, Load):
     beta_t = Param("", doc="transient exponent of the reactive power")
     Tp = Param("s", gt=0, doc="recovery time constant of the active power")
     Tq = Param("s", gt=0, doc="recovery time constant of the reactive power")
+    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which every exponent is 2")
     xp = State("pu", T="Tp", doc="active power recovered")
     xq = State("pu", T="Tq", doc="reactive power recovered")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
-
-    @quantity("", "1: what is recovered is a power")
-    def bends(s: Any) -> Any:
-        return 1.0
 
     def rates(s: Any, bus: Any) -> Any:
         def law(exponent: Any) -> Any:

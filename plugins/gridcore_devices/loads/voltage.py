@@ -6,28 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Param, guard
-
-
-class BelowVlow:
-    """What follows :func:`power_law`: its kink is an event, at which a step ends.
-
-    Nothing changes there, and the law itself knows its side: after a fault there may be no solution on the other one.
-    """
-
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which it is a constant impedance")
-
-    @guard("both", then={})
-    def passes_Vlow(s: Any, bus: Any) -> Any:
-        """Voltage passes Vlow"""
-        return np.where(s.bends, bus.Vm - s.Vlow, 1.0)
-
 
 def power_law(Vm: Any, V0: Any, exponent: Any, Vlow: Any) -> Any:
     """``(Vm / V0)^exponent`` above the voltage `Vlow`; below, the constant impedance that meets it there.
 
     A load that draws power at vanishing voltage has no solution, so below `Vlow` the factor is
-    ``(Vlow / V0)^exponent (Vm / Vlow)^2``: Kundur (1994), section 7.1.1. With any exponent but 2 that is a kink.
+    ``(Vlow / V0)^exponent (Vm / Vlow)^2``: Kundur (1994), section 7.1.1.
     """
     held = np.maximum(Vm, Vlow)
     return (held / V0) ** exponent * (Vm / held) ** 2

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from gridcore.contract import Load, Param, Setpoint, quantity
+from gridcore.contract import Load, Param, Setpoint
 
 from ..power import drawn_power
-from .voltage import BelowVlow, drawn_current, power_law
+from .voltage import drawn_current, power_law
 
 
-class ZIP(BelowVlow, Load):
+class ZIP(Load):
     """Constant impedance, current and power in parts. Kundur (1994), eqs. 7.3 and 7.4.
 
     ``P = k P0 (pZ v^2 + pI v + pP)`` with ``v = V / V0``, and Q likewise. Below the voltage `Vlow` the
@@ -25,6 +23,7 @@ class ZIP(BelowVlow, Load):
     qZ = Param("", 1.0, doc="part of Q0 at constant impedance")
     qI = Param("", 0.0, doc="part of Q0 at constant current")
     qP = Param("", 0.0, doc="part of Q0 at constant power")
+    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which all is constant impedance")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
 
     @classmethod
@@ -33,10 +32,6 @@ class ZIP(BelowVlow, Load):
             if abs(sum(values[part] for part in parts) - 1.0) > 1e-9:
                 return f"{' + '.join(parts)} must be 1"
         return None
-
-    @quantity("", "1 where any of it is not at constant impedance")
-    def bends(s: Any) -> Any:
-        return np.logical_or(np.logical_or(s.pI != 0, s.pP != 0), np.logical_or(s.qI != 0, s.qP != 0))
 
     def currents(s: Any, bus: Any) -> Any:
         z, i, p = (power_law(bus.Vm, s.V0, exponent, s.Vlow) for exponent in (2, 1, 0))
