@@ -64,6 +64,9 @@ class Registry(Generic[T]):
         return item.key  # type: ignore[attr-defined]
 
     def _plugins(self) -> dict[str, _Entry[T]]:
+        there = self._found
+        if there is not None:
+            return there
         with _LOADING:
             if self._found is None:
                 found: dict[str, _Entry[T]] = {}

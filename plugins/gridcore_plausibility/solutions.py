@@ -20,13 +20,13 @@ _SAME = 1e-8  # differences of one solution
 
 def other_solution(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
     """Of a class without ``start``: another solution that is plausible, and as near to the first guesses."""
-    if found is None:
+    left = [number for number, instance in enumerate(system.layout.instances)
+            if instance.device.regulates and instance.device.function("start") is None]
+    if found is None or not left:
         return
     layout, unknowns, ws = found.layout, found.initialisation.unknowns, found.workspace()
-    for number, instance in enumerate(found.instances):
-        cls, rng = instance.device, np.random.default_rng(0)
-        if not cls.regulates or cls.function("start") is not None:
-            continue
+    for number in left:
+        cls, rng = layout.instances[number].device, np.random.default_rng(0)
         items = {**cls.declares.variables(), **cls.declares.setpoints, **cls.declares.inputs}
         places = [(layout.index(number, cls, name), item.unit == "rad", getattr(item, "init", 0.0))
                   for name, item in items.items()]
