@@ -98,6 +98,18 @@ def loaded_after(code: str) -> set[str]:
     return set(shown.stdout.split())
 
 
+def test_no_class_has_more_than_20_public_methods():
+    found = {f"{name}.{node.name}": sum(isinstance(f, ast.FunctionDef) and f.name[0] != "_" for f in node.body)
+             for name, path in modules().items() for node in ast.walk(ast.parse(path.read_text()))
+             if isinstance(node, ast.ClassDef)}
+    assert not {name: count for name, count in found.items() if count > 20}
+
+
+def test_the_core_has_fewer_lines_than_before_it_was_designed_anew():
+    files = [*CORE.rglob("*.py"), *CORE.rglob("*.c")]
+    assert sum(len(path.read_text().splitlines()) for path in files) < 13_806
+
+
 def test_importing_gridcore_loads_nothing_heavy():
     heavy = {"numpy", "scipy", "casadi", "networkx", "nbklu", "xarray", "h5netcdf", "matplotlib", "pandas",
              "click", "rich", "pluggy"}
