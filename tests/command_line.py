@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from click.testing import Result
+from collections.abc import Iterable
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from gridcore.commands.main import gridcore
 
 SMALL = """\
 name = "small"
@@ -20,6 +25,11 @@ Classical = [
   {bus = 1, control = "slack", H = 3.5, Xdp = 0.3},
 ]
 """
+
+
+def invoke(*arguments: Any, wrt: Iterable[str] = ()) -> Result:
+    """A verb with its arguments, and --wrt for each pattern."""
+    return CliRunner().invoke(gridcore, [*map(str, arguments), *(part for w in wrt for part in ("--wrt", w))])
 
 
 def refused(result: Result) -> str:

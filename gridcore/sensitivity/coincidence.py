@@ -39,9 +39,11 @@ def warn_of_coincidence(run: Run, request: Request) -> None:
             warnings.warn(f"at {t:.9g} s: {order}; the derivative in {what} is one-sided, that of this order"
                           + "; joint= gives that of all of them together" * (GRID not in chain),
                           CoincidenceWarning, stacklevel=3)
-    for guard in _at_zero(run):
-        warnings.warn(f"{run.system.switching.guards[guard]} is exactly where it acts at t0: derivatives are those of "
-                      "the side that was taken", CoincidenceWarning, stacklevel=3)
+    found = [str(run.system.switching.guards[guard]) for guard in _at_zero(run)]
+    if found:
+        more = f" and {len(found) - 1} more are exactly where they act" if found[1:] else " is exactly where it acts"
+        warnings.warn(f"{found[0]}{more} at t0: derivatives are those of the side that was taken", CoincidenceWarning,
+                      stacklevel=3)
 
 
 def instants(run: Run) -> Iterator[tuple[float, list[int]]]:

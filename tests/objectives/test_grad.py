@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
+import functools
 
 import numpy as np
 import pytest
 import xarray as xr
-from click.testing import CliRunner
-from command_line import refused
+from command_line import invoke, refused
 from numpy.testing import assert_allclose
 
 import gridcore as gc
 from gridcore.case.files import shipped
-from gridcore.commands.main import gridcore
 from gridcore.sensitivity import products
 
 FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"
@@ -24,12 +23,7 @@ SHORT = ["wscc9_paper", "--t-end", 0.4]
 @pytest.fixture
 def call(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def call(verb, *args, wrt=WRT):
-        options = [str(a) for a in (verb, *args)] + [part for pattern in wrt for part in ("--wrt", pattern)]
-        return CliRunner().invoke(gridcore, options)
-
-    return call
+    return functools.partial(invoke, wrt=WRT)
 
 
 def violation(machine: str) -> gc.Integral:

@@ -15,7 +15,8 @@ import gridcore as gc
 
 HYBRID = ("hiskens_pai", "two_events_in_one_step", "swing_off_the_grid", "two_bounces_in_one_step",
           "resets_that_read_states_parameters_and_time", "timers_at_one_instant", "limited_state_with_explicit_time",
-          "own_cancellation_function", "event_at_t0_of_a_moving_state", "delay_ends_at_t_end")
+          "own_cancellation_function", "event_at_t0_of_a_moving_state", "delay_ends_at_t_end",
+          "timer_and_delay_at_one_instant")
 NINE_BUSES = ("regulator_limits", "regulator_limits_direct_dispatch", "limited_state_without_time_constant",
               "undervoltage_load_shedding", "relay_trips_the_line_that_feeds_a_fault", "set_point_ramp_and_step")
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
+import functools
 
 import numpy as np
 import pytest
 import xarray as xr
-from click.testing import CliRunner
-from command_line import refused
+from command_line import invoke, refused
 from numpy.testing import assert_allclose
 
 import gridcore as gc
-from gridcore.commands.main import gridcore
 from gridcore.sensitivity import CoincidenceWarning
 
 WRT = ["GEN*.P0", "GEN*.H", "fault.clear"]
@@ -22,12 +21,7 @@ SHORT = ["wscc9_paper", "--t-end", 0.4]
 @pytest.fixture
 def call(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def call(verb, *args, wrt=WRT):
-        options = [str(a) for a in (verb, *args)] + [part for pattern in wrt for part in ("--wrt", pattern)]
-        return CliRunner().invoke(gridcore, options)
-
-    return call
+    return functools.partial(invoke, wrt=WRT)
 
 
 def test_tsa_writes_the_sensitivities_at_times_that_stand_still(call, tmp_path):
