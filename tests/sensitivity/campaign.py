@@ -236,12 +236,15 @@ def scenario(seed: int, number: int, draw: Callable[[np.random.Generator], Scena
 
 
 def campaign(seed: int, numbers: range, report: Any = print,
-             draw: Callable[[np.random.Generator], Scenario] = draw) -> Counter[str]:
-    """Judge scenarios that `draw` makes; returns how many ended as what, and how many draws could not be run."""
+             draw: Callable[[np.random.Generator], Scenario] = draw,
+             judged: Callable[..., str] | None = None) -> Counter[str]:
+    """Judge scenarios that `draw` makes, by :func:`judge` or as `judged` does; returns how many ended as what, and how
+    many draws could not be run.
+    """
     counts: Counter[str] = Counter()
     for number in numbers:
         program, refused = scenario(seed, number, draw)
-        verdict = judge(program)
+        verdict = (judged or judge)(program)
         counts.update([verdict])
         counts["could not be run"] += refused
         if verdict == "FAIL":
@@ -249,7 +252,7 @@ def campaign(seed: int, numbers: range, report: Any = print,
     return counts
 
 
-def main(draw: Callable[[np.random.Generator], Scenario] = draw) -> int:
+def main(draw: Callable[[np.random.Generator], Scenario] = draw, judged: Callable[..., str] | None = None) -> int:
     """The command line; the exit code is 1 where a gradient is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200, help="scenarios")
@@ -257,12 +260,13 @@ def main(draw: Callable[[np.random.Generator], Scenario] = draw) -> int:
     parser.add_argument("--only", type=int, help="this one alone, in words")
     chosen = parser.parse_args()
     if chosen.only is not None:
-        verdict = judge(scenario(chosen.seed, chosen.only, draw)[0], tell=True)
+        verdict = (judged or judge)(scenario(chosen.seed, chosen.only, draw)[0], tell=True)
         print(verdict)
         return int(verdict == "FAIL")
     counts: Counter[str] = Counter()
     for first in range(0, chosen.count, 50):
-        counts += campaign(chosen.seed, range(first, min(first + 50, chosen.count)), draw=draw)
+        counts += campaign(chosen.seed, range(first, min(first + 50, chosen.count)), draw=draw,
+                           judged=judged)
         print(f"{min(first + 50, chosen.count)}: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
     return int(counts["FAIL"] > 0)
 

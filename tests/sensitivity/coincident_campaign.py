@@ -1,0 +1,160 @@
+"""The campaign with coincidences drawn on purpose: events of one instant, events on points of the grid, units alike.
+
+From the root of the repository, a long campaign, and one scenario of it again, in words::
+
+    python -m tests.sensitivity.coincident_campaign --count 5000 --seed 1
+    python -m tests.sensitivity.coincident_campaign --seed 1 --only 137
+
+A third of the scenarios has a coincidence. There each derivative must be a one-sided one of the program, to the left or
+to the right, and where the two differ there must have been a warning. Sides are told apart by differences that stay on
+one of them, extrapolated to a length of zero; a side on which the runs go through different events is none.
+
+A unit that starts together with one like it, and is cancelled together with it, passes both instants in the order of
+their numbers; one threshold that moves passes the second in the other order. Such a derivative is of an order to which
+no side belongs. It is warned of, as one of a coincidence, and counted as *mixed*.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+import gridcore as gc
+from gridcore.errors import EventError, GridcoreError
+from gridcore.sensitivity import CoincidenceWarning
+from gridcore.sensitivity.coincidence import instants
+
+sys.path.insert(0, str(Path(__file__).parent))
+import campaign
+from campaign import SYSTEMS, Program, Scenario, main, objectives
+
+VERDICTS = ("agree", "changed", "mixed", "grazing", "FAIL")
+
+SHARE = 1 / 3
+RELATIVE = 1e-5  # of the largest derivative of an objective: what the extrapolation leaves
+APART = 1e-3  # sides that differ by more are told
+LENGTHS = 0.5 ** np.arange(4)
+STEPS = (1e-3, 1e-4, 1e-5)
+
+
+def draw(rng: np.random.Generator) -> Scenario:
+    """A scenario of the campaign; a third of them with a coincidence."""
+    scenario = campaign.draw(rng)
+    if rng.random() < SHARE:
+        KINDS[str(rng.choice(sorted(KINDS)))](rng, scenario)
+    return scenario
+
+
+def _trip_at_the_clearing(rng: np.random.Generator, s: Scenario) -> None:
+    if "trip" in s.case:
+        s.case.remove("trip")
+    branch = str(rng.choice(SYSTEMS[s.case.name]["branches"]))
+    s.case.add(gc.BranchTrip(id="trip", branch=branch, t=s.case["fault"].fields["clear"]))
+    s.wrt = [str(rng.choice(["trip.t", "fault.clear"])), *s.wrt[:1]]
+
+
+def _step_at_the_fault(rng: np.random.Generator, s: Scenario) -> None:
+    if "more" in s.case:
+        s.case.remove("more")
+    load = f"LOAD{rng.choice(SYSTEMS[s.case.name]['loads'])}.P0"
+    s.case.add(gc.ParameterStep(id="more", parameter=load, t=s.case["fault"].fields["t"], scale=rng.uniform(0.8, 1.2)))
+    s.wrt = [str(rng.choice(["more.t", "fault.t"])), *s.wrt[:1]]
+
+
+def _on_the_grid(rng: np.random.Generator, s: Scenario) -> None:
+    event = str(rng.choice(["t", "clear"]))
+    at = s.case["fault"].fields[event]
+    s.step = at / round(at / s.step)
+    s.wrt = [f"fault.{event}", *s.wrt[:1]]
+
+
+def _relay_at_the_clearing(rng: np.random.Generator, s: Scenario) -> None:
+    """Its delay is what is left of the fault when it starts; where it does not start in the fault it stays."""
+    if "relay" not in s.case:
+        return
+    relay = s.case["relay"].fields
+    before, relay["delay"] = relay["delay"], 10.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        started = [e.t for e in Program(s).run().events if e.device == "relay" and e.kind == "delay started"]
+    left = s.case["fault"].fields["clear"] - started[0] if started else -1.0
+    relay["delay"] = left if left > 0 else before
+    s.wrt = [str(rng.choice(["relay.delay", "relay.threshold", "fault.clear"])), *s.wrt[:1]]
+
+
+def _units_alike(rng: np.random.Generator, s: Scenario) -> None:
+    if "shed" not in s.case:
+        return
+    s.case.add(gc.Record("UnderVoltageLoadShedding", {**s.case["shed"].fields, "id": "again"}))
+    s.wrt = [str(rng.choice(["shed.delay", "again.delay", "shed.threshold", "again.shed"])), *s.wrt[:1]]
+
+
+KINDS: dict[str, Callable[[np.random.Generator, Scenario], None]] = {
+    "trip": _trip_at_the_clearing, "step": _step_at_the_fault, "grid": _on_the_grid, "relay": _relay_at_the_clearing,
+    "alike": _units_alike}
+
+
+def sides(program: Program, name: str) -> Iterator[tuple[float, float, np.ndarray]]:
+    """Side, length, and the derivatives there, for lengths at which the runs of a side go through the same events."""
+    at = program.value(name)
+    for part in STEPS:
+        for side in (1.0, -1.0):
+            h = side * part * max(abs(at), 0.01)
+            try:
+                runs = [program.results({name: at + length * h}) for length in LENGTHS]
+            except GridcoreError:
+                continue
+            if all(signature == runs[0][1] for _, signature in runs):
+                fit = np.vander(LENGTHS, len(LENGTHS), increasing=True)
+                yield side, abs(h), np.linalg.solve(fit, np.array([value for value, _ in runs]))[1] / h
+
+
+def judge(program: Program, tell: bool = False) -> str:
+    """One of the verdicts."""
+    scenario = program.scenario
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = program.run()
+        if tell:
+            print(scenario, *(f"  {event}" for event in run.events), sep="\n")
+        try:
+            table = gc.adjoint(run, objectives(scenario), scenario.wrt)
+        except EventError as error:
+            if tell:
+                print(f"  {error}")
+            return "grazing"
+    warned = any(issubclass(w.category, CoincidenceWarning) for w in caught)
+    clocks = run.tape.clocks
+    by_guards = sum(any(clocks[clock].kind == "guard" for clock in chain) for _, chain in instants(run))
+    verdict = "agree"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, found in zip(scenario.wrt, table.values.T, strict=True):
+            one, best = "changed", dict[float, np.ndarray]()
+            for side, h, expected in sides(program, name):
+                size = np.maximum(np.abs(expected), np.abs(table.values).max(axis=1) * 1e-6)
+                allowed = RELATIVE * size + 100 * campaign.NOISE * (1 + np.abs(table.value.values)) / h
+                agrees = bool((np.abs(found - expected) <= allowed).all())
+                if tell:
+                    print(f"  {name} = {program.value(name):.6g}, {side:+.0f} {h:.1e}: {agrees}",
+                          f"    gradient  {found}", f"    this side {expected}", sep="\n")
+                one = "agree" if agrees else one if one == "agree" else "FAIL"
+                best[side] = expected
+            if one == "FAIL" and warned and by_guards > 1:
+                one = "mixed"
+            if len(best) == 2 and not warned:
+                left, right = best.values()
+                if (np.abs(left - right) > APART * np.maximum(np.abs(left), np.abs(right)) + 1e-6).any():
+                    one = "FAIL"
+                    if tell:
+                        print(f"  {name}: the sides differ, and nobody was warned: {left}, {right}")
+            verdict = max(verdict, one, key=VERDICTS.index)
+    return verdict
+
+
+if __name__ == "__main__":
+    sys.exit(main(draw, judge))

@@ -1,0 +1,44 @@
+"""Forty scenarios with a coincidence each; ``python -m tests.sensitivity.coincident_campaign`` has any number."""
+
+from __future__ import annotations
+
+import campaign
+import coincident_campaign
+import numpy as np
+import pytest
+
+SEED, CHUNK = 7, 5
+
+
+@pytest.fixture(autouse=True)
+def _always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coincident_campaign, "SHARE", 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 40, CHUNK))
+def test_derivatives_at_coincidences_are_one_sided_ones_of_the_program(first: int) -> None:
+    failed: list[str] = []
+    counts = campaign.campaign(SEED, range(first, first + CHUNK), failed.append, coincident_campaign.draw,
+                               coincident_campaign.judge)
+    assert not failed, "\n".join(failed)
+    assert counts["agree"] >= 0.6 * CHUNK
+    assert counts["mixed"] <= 1
+
+
+def test_a_derivative_of_neither_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The campaign is able to fail: the mean of both sides is told."""
+    number = next(k for k in range(50) if "trip.t" in drawn(k).wrt)
+    program, _ = campaign.scenario(SEED, number, coincident_campaign.draw)
+    assert coincident_campaign.judge(program) == "agree"
+    exact = campaign.gc.adjoint
+
+    def wrong(*args: object, **options: object) -> object:
+        return exact(*args, **options) * (1 + 1e-3)
+
+    monkeypatch.setattr(campaign.gc, "adjoint", wrong)
+    assert coincident_campaign.judge(program) == "FAIL"
+
+
+def drawn(number: int) -> campaign.Scenario:
+    return coincident_campaign.draw(np.random.default_rng([SEED, number]))
