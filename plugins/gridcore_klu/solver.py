@@ -6,7 +6,9 @@ called.
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,17 @@ PIVOT_GROWTH = 1e-3
 _SAME_PIVOTS, _UNSEEN = 2.0, 8
 
 
+_living: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """Nbklu's objects must not outlive its module: whoever still has factors, or an analysis, loses them."""
+    for each in list(_living):
+        each.__del__()
+        vars(each).clear()
+
+
 class KLU(LinearSolver):
     """The solver ``klu``."""
 
@@ -65,13 +78,15 @@ class Symbolic(Analysis):
         if self._common.status < 0:
             raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
         self.symbolic = symbolic
+        _living.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return *super().__reduce__(), {"tolerance": self.tolerance, "settled": self.settled}
 
     def __del__(self) -> None:
-        if self.symbolic is not None:
-            self.symbolic.free(self._common)
+        symbolic, self.symbolic = getattr(self, "symbolic", None), None
+        if symbolic is not None:
+            symbolic.free(self._common)
 
     def factors(self, dtype: type = float, loose: bool = False) -> Factors:
         return KLUFactors(self, dtype, loose)
@@ -98,6 +113,7 @@ class KLUFactors(Factors):
         self._scales: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]] | None = None
         self._triangular: Triangular | None = None
         self._taken = -1
+        _living.add(self)
 
     def __del__(self) -> None:
         self.forget()

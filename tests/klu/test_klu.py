@@ -92,3 +92,11 @@ def test_a_pivot_tolerance_that_has_settled_stays_so_in_a_pickle():
     again = pickle.loads(pickle.dumps(analysis))
     assert (again.tolerance, again.settled) == (0.01, True)
     again.factors().factor(np.ones(3))
+
+
+def test_nothing_of_the_binding_outlives_its_module():
+    """A system that is still there when Python ends, out of reach of its garbage collection."""
+    code = ("import ctypes, gridcore as gc; run = gc.simulate(gc.build('wscc9'), 0.1, 0.01);"
+            "ctypes.pythonapi.Py_IncRef(ctypes.py_object(run))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

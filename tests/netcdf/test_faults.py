@@ -84,7 +84,8 @@ def test_writes_that_take_a_part_are_gone_on_with(run, tmp_path, monkeypatch):
 
 
 FULL = """
-import resource, signal, sys
+import resource, signal, sys, warnings
+warnings.simplefilter("ignore")
 from pathlib import Path
 import gridcore as gc
 run = gc.simulate(gc.build("hiskens_pai"), t_end=0.4, step=0.02)

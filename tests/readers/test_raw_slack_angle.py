@@ -10,7 +10,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.equilibrium import Equilibrium
-from gridcore.results import rotors
+from gridcore_rotors.rotors import rotors
 
 RAW = (Path(__file__).parents[1] / "data" / "transformer_codes.raw").read_text()
 DYR = """\

@@ -121,7 +121,7 @@ class TestSameBits:
         assert gc.load_run(tmp_path / "run.nc").X.tobytes() == kept("wscc9_paper")[0].tobytes()
 
     def test_a_run_that_failed_keeps_what_it_had(self, monkeypatch):
-        s = gc.build("hiskens_pai")
+        s, X = gc.build("hiskens_pai"), kept("hiskens_pai")[0]
         residual = Workspace.residual
 
         def broken(ws: Workspace) -> None:
@@ -132,7 +132,6 @@ class TestSameBits:
         monkeypatch.setattr(Workspace, "residual", broken)
         with pytest.raises(gc.errors.ConvergenceError) as caught:
             gc.simulate(s, 1.0, 2e-3, checkpoint=s.n * LEAST * 2)
-        X = kept("hiskens_pai")[0]
         assert 250 < len(caught.value.run.X) < 400
         assert np.array_equal(caught.value.run.X, X[: len(caught.value.run.X)])
 

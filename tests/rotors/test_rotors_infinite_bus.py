@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.results import describe_run, rotors
+from gridcore_rotors.rotors import rotors
+from gridcore_verbs.summary import describe_run
 
 
 def smib(clear: float, angle: float = 0.0, **fields: float) -> gc.Run:
