@@ -150,7 +150,7 @@ def test_other_signals_stop_a_run_as_an_interrupt_does(call, tmp_path, by, code)
 
 
 @pytest.mark.parametrize(("signals", "code", "there"), [
-    (["SIGINT"], 130, True), (["SIGTERM"], 143, True), (["SIGTERM", "SIGINT"], 130, False),
+    (["SIGINT"], 130, True), (["SIGTERM"], 143, True), (["SIGHUP", "SIGINT"], 130, False),
     (["SIGHUP", "SIGTERM"], 143, False)])
 def test_a_run_that_is_being_saved_is_saved_unless_one_insists(call, tmp_path, signals, code, there):
     program = ("import sys, signal\nfrom gridcore import Run\nwas = Run.stretches\n"
