@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that ``slow.txt`` lists took longer than one and a half seconds on one busy core: they are marked so."""
+    """The tests that ``slow.txt`` lists took longer than 1.5 seconds on one busy core: they are marked so."""
     here = Path(__file__).parent
     listed = set((here / "slow.txt").read_text().splitlines())
     for item in items:
