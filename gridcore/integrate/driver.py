@@ -32,7 +32,6 @@ from ..tape import (
     Settings,
     Spacing,
     States,
-    Step,
     Switch,
     Tape,
     finest,
@@ -185,7 +184,7 @@ class Driver:
 
     def _zero_step(self, clock: int) -> None:
         """A step of no length to another clock: that of the next event of this instant, or the grid."""
-        self.tape.records.append(Step(self.tape.points - 1, 0.0, self.clock, clock))
+        self.tape.records.step(self.tape.points - 1, 0.0, self.clock, clock)
         self.tape.point(self.t, self.Z[: self.system.n], clock)
         self.clock = clock
 
@@ -215,7 +214,7 @@ class Driver:
             self.clock = self.tape.clock("guard", located)
         elif self.t == target:
             self.clock = clock
-        self.tape.records.append(Step(k, self.t - before, start, self.clock, located))
+        self.tape.records.step(k, self.t - before, start, self.clock, located)
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE

@@ -49,7 +49,7 @@ class Watch:
     def _quiet(self, gamma: np.ndarray) -> bool:
         """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
         if gamma is not self._calm:
-            if self._undecided or (gamma * self._sides < 0.0).any():
+            if self._undecided or np.minimum.reduce(gamma * self._sides, initial=0.0) < 0.0:
                 return False
             self._calm = gamma  # it will be asked again when the point is accepted
         return True

@@ -73,7 +73,8 @@ def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: 
     held = Held()
 
     def tell(t: float) -> None:
-        held.release()
+        if held.waiting:
+            held.release()
         if progress is not None:
             progress(t)
 

@@ -115,12 +115,16 @@ class Records(Sequence[Record]):
     def append(self, record: Record) -> None:
         """Add what happened next."""
         if isinstance(record, Step):
-            self._row.append(len(self._h))
-            self._h.append(record.h)
-            self._ends.extend((record.k, record.start, record.end, record.guard, record.method))
+            self.step(record.k, record.h, record.start, record.end, record.guard, record.method)
         else:
             self._row.append(-1 - len(self.others))
             self.others.append(record)
+
+    def step(self, k: int, h: float, start: int, end: int, guard: int = -1, method: int = 0) -> None:
+        """Add a step; its fields are those of :class:`Step`."""
+        self._row.append(len(self._h))
+        self._h.append(h)
+        self._ends.extend((k, start, end, guard, method))
 
     def __len__(self) -> int:
         return len(self._row)
