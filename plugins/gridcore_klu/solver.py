@@ -46,7 +46,6 @@ _living: weakref.WeakSet[Any] = weakref.WeakSet()
 def _end() -> None:
     """Nbklu's objects must not outlive its module: whoever still has factors, or an analysis, loses them."""
     for each in list(_living):
-        each.__del__()
         vars(each).clear()
 
 

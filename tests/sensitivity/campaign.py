@@ -196,16 +196,24 @@ def differences(program: Program, name: str, same: tuple[Any, ...]) -> Iterator[
             yield h, (8 * (c - b) - (d - a)) / (6 * h)
 
 
-def judge(program: Program, tell: bool = False) -> str:
-    """One of the verdicts."""
+def differentiated(program: Program, tell: bool) -> tuple[Any, Any]:
+    """A run and its gradients; None in place of these where an event grazes."""
     scenario, run = program.scenario, program.run()
     if tell:
         print(scenario, *(f"  {event}" for event in run.events), sep="\n")
     try:
-        table = gc.adjoint(run, objectives(scenario), scenario.wrt)
+        return run, gc.adjoint(run, objectives(scenario), scenario.wrt)
     except EventError as error:
         if tell:
             print(f"  {error}")
+        return run, None
+
+
+def judge(program: Program, tell: bool = False) -> str:
+    """One of the verdicts."""
+    scenario = program.scenario
+    run, table = differentiated(program, tell)
+    if table is None:
         return "grazing"
     same, verdict = signature(run, program.loads), "agree"
     for name, found in zip(scenario.wrt, table.values.T):

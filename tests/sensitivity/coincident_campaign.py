@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 
 import gridcore as gc
-from gridcore.errors import EventError, GridcoreError
+from gridcore.errors import GridcoreError
 from gridcore.sensitivity import CoincidenceWarning
 from gridcore.sensitivity.coincidence import instants
 
 sys.path.insert(0, str(Path(__file__).parent))
 import campaign
-from campaign import SYSTEMS, Program, Scenario, main, objectives
+from campaign import SYSTEMS, Program, Scenario, main
 
 VERDICTS = ("agree", "changed", "mixed", "grazing", "FAIL")
 
@@ -118,15 +118,9 @@ def judge(program: Program, tell: bool = False) -> str:
     scenario = program.scenario
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        run = program.run()
-        if tell:
-            print(scenario, *(f"  {event}" for event in run.events), sep="\n")
-        try:
-            table = gc.adjoint(run, objectives(scenario), scenario.wrt)
-        except EventError as error:
-            if tell:
-                print(f"  {error}")
-            return "grazing"
+        run, table = campaign.differentiated(program, tell)
+    if table is None:
+        return "grazing"
     warned = any(issubclass(w.category, CoincidenceWarning) for w in caught)
     clocks = run.tape.clocks
     by_guards = sum(any(clocks[clock].kind == "guard" for clock in chain) for _, chain in instants(run))
