@@ -98,6 +98,7 @@ class Workspace:
         self.Z = np.zeros(e.layout.size)
         self.X = self.Z[:n]
         self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
+        self._entries = self.A[:-1]
         self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
         self.scale = e.scale
         self.differential = np.zeros(n, dtype=bool)
@@ -108,8 +109,8 @@ class Workspace:
             n=n, nnz=nnz, n_rhs=len(e.rhs), n_jac=len(e.jac), n_linear=len(e.linear_rows), rhs=e.rhs.table,
             jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr, linear_cols=e.linear_cols,
             linear_values=self._linear_values, linear_constant=self._linear_constant, row_of=e.indices,
-            diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, F=self.F, R=self.R, A=self.A,
-            mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
+            diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, t=self.Z[-1:], F=self.F, R=self.R,
+            A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
 
     def factors(self, loose: bool = False) -> Any:
         """Empty factors for a matrix of this pattern; `loose`: they only precondition an iteration."""
@@ -158,7 +159,7 @@ class Workspace:
     def matrix(self) -> np.ndarray:
         """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern."""
         self.runtime.matrix(self.plan)
-        return self.A[:-1]
+        return self._entries
 
     def jacobian(self) -> np.ndarray:
         """F_X(Z), the (nnz,) entries in the pattern, in a new array."""

@@ -80,7 +80,7 @@ class Driver:
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed
         self.reached = self._settings_before = self._segment_begun = 0
-        self.counters: Counter[str] = Counter()
+        self.counters = Counter(steps=0, switches=0, guard_evaluations=0)
         self.slack = numerics.SAME_TIME * finest(step)
         self._switches: list[tuple[float, str]] = []
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
@@ -226,7 +226,10 @@ class Driver:
     def _step(self, target: float) -> int:
         """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
         begun, before, X = self.t, self.gamma, self.ws.X.copy() if self.guarded else self.ws.X
-        self.t = self._advance_or_shorten(target, X)
+        try:
+            self.t = self._reach(begun, target)
+        except ConvergenceError as error:
+            self.t = self._shorten(target, X, error)
         if not self.guarded:
             return -1
         self._evaluate_guards()
@@ -239,25 +242,22 @@ class Driver:
             fired = fired[self.visible(fired, size, relative=True)]
         return self._first(begun, before, X, fired) if len(fired) else -1
 
-    def _advance_or_shorten(self, target: float, X: np.ndarray) -> float:
-        """Advance to a target; where there is no solution, to a time before it at which a guard has fired."""
+    def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> float:
+        """Advance from X, where there is no solution at a target, to a time before it at which a guard has fired."""
         t, low, high = self.t, self.t, target
-        try:
-            return self._reach(t, target)
-        except ConvergenceError:
-            for _ in range(_HALVINGS if self.guarded else 0):
-                part = 0.5 * (low + high)
-                self.ws.X[:], self.Z[-1] = X, t
-                try:
-                    reached = self._reach(t, part)
-                except ConvergenceError:
-                    high = part
-                    continue
-                if len(self.watch.fired(self.system.switching.values(self.Z))):
-                    return reached
-                low = part
-            self.ws.X[:] = X
-            raise
+        for _ in range(_HALVINGS if self.guarded else 0):
+            part = 0.5 * (low + high)
+            self.ws.X[:], self.Z[-1] = X, t
+            try:
+                reached = self._reach(t, part)
+            except ConvergenceError:
+                high = part
+                continue
+            if len(self.watch.fired(self.system.switching.values(self.Z))):
+                return reached
+            low = part
+        self.ws.X[:] = X
+        raise error
 
     def _reach(self, t: float, target: float) -> float:
         """Advance to a target, or as far as the method goes; returns the time reached."""

@@ -44,7 +44,7 @@ class Point:
     def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
         self.points, self._X, self.t, self.settings = points, X.copy(), t, settings
         self.differential = points.differential(settings)
-        ws, of_p = self._load(), points.parameter_map
+        ws, of_p = points.load(X, t, settings), points.parameter_map
         values, nnz = ws.linearise(of_p.batches, len(of_p.indices)), len(ws.indices)
         self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
         self.places = ws.runtime.place(self.J), ws.runtime.place(self.Fp)
@@ -124,9 +124,9 @@ class Linearised:
     def point(self, k: int) -> Point:
         """Point `k` of the tape, linearised; the last few are kept."""
         if k not in self._points:
-            while len(self._points) > 2:
-                self._points.pop(next(iter(self._points)))
-            self._points[k] = self.inner(self.tape.states.row(k), float(self.tape.t[k]), k)
+            if len(self._points) > 2:
+                del self._points[next(iter(self._points))]
+            self._points[k] = self.inner(self.tape.states.row(k), self.tape.times[k], k)
         return self._points[k]
 
     def state(self, k: int) -> np.ndarray:

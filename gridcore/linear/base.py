@@ -95,6 +95,8 @@ class Factors(abc.ABC):
         self.n, self.indptr, self.indices = analysis.n, analysis.indptr, analysis.indices
         self.factorisations = self.refactorisations = self.solves = 0
         self.numeric: Any = None
+        self._checked: Any = None  # the values and the right-hand side looked at last: mostly the same buffers
+        self._fits: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, and what comes out of a pickle, has the analysis and no factors: those have one owner."""
@@ -151,19 +153,27 @@ class Factors(abc.ABC):
 
     def check_values(self, values: npt.NDArray[Any]) -> None:
         """Refuse what are no values of the pattern: a ValueError."""
+        if values is self._checked:
+            return
         if values.dtype != self.dtype or values.shape != self.indices.shape or not values.flags.c_contiguous:
             raise ValueError(f"values: {self.indices.size} contiguous numbers of type {self.dtype} are "
                              f"expected, got {values.shape} of {values.dtype}")
+        self._checked = values
 
     def right_hand_sides(self, b: npt.NDArray[Any]) -> int:
         """How many there are; what cannot be solved in place is refused, or it would be lost in a copy."""
+        if b is self._fits and self.numeric is not None:
+            return 1
         shape = b.shape
         if shape[-1] != self.n or len(shape) > 2 or b.dtype != self.dtype or not b.flags.c_contiguous:
             raise ValueError(f"right-hand side: a C-contiguous array ({self.n},) or (nrhs, {self.n}) of type "
                              f"{self.dtype} is expected, got {shape} of {b.dtype}")
         if self.numeric is None:
             raise RuntimeError("there are no factors: call factor first")
-        return shape[0] if len(shape) == 2 else 1
+        if len(shape) == 2:
+            return shape[0]
+        self._fits = b
+        return 1
 
     def singular(self, values: npt.NDArray[Any]) -> SingularMatrix:
         """The error to raise for values that have no factors."""

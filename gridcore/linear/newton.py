@@ -75,8 +75,13 @@ class Newton:
             self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
         return self._first * self._rate**(1 + self._worth) <= numerics.NEWTON_REMAINS
 
-    def solve(self) -> None:
+    def solve(self, evaluated: bool = False) -> None:
         """Iterate from the X that stands in the workspace; leaves the solution there.
+
+        Parameters
+        ----------
+        evaluated : bool
+            Whether ``ws.R`` is the residual there already.
 
         Raises
         ------
@@ -88,7 +93,8 @@ class Newton:
         old = self._old_are_better()
         if not old:
             self.factor(alike=True)  # if it is not, convergence will tell
-        ws.residual()
+        if not evaluated:
+            ws.residual()
         enough = max(numerics.NEWTON_REMAINS, self._round_off)
         for iteration in range(_ITERATIONS):
             self.lu.solve(ws.R)

@@ -39,8 +39,7 @@ class Clock:
     after: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One step from point `k` to point ``k + 1``.
 
     `start` and `end` are the clocks of its two ends; `guard` is the guard that was located at its
@@ -131,12 +130,20 @@ class Records(Sequence[Record]):
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
-            return [self[k] for k in range(*number.indices(len(self)))]
-        row = self._row[number]
+            return [self._of_row(row) for row in self._row[number]]
+        return self._of_row(self._row[number])
+
+    def __iter__(self) -> Iterator[Record]:
+        return map(self._of_row, self._row)
+
+    def __reversed__(self) -> Iterator[Record]:
+        return map(self._of_row, reversed(self._row))
+
+    def _of_row(self, row: int) -> Record:
         if row < 0:
             return self.others[-1 - row]
         k, start, end, guard, method = self._ends[5 * row: 5 * row + 5]
-        return Step(k, self._h[row], start, end, guard, method)
+        return Step._make((k, self._h[row], start, end, guard, method))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))

@@ -29,21 +29,20 @@ class Predictor:
         self._lengths: list[float] = []
         self._runtime, place = ws.runtime, ws.runtime.place
         self._start = (place(self.X0), place(self.f0))
-        self._places = [place(slope) for slope in self._slopes]
+        self._places = [place(slope) for slope in self._slopes]  # the latest first
 
     def forget(self) -> None:
         """What was before says nothing of what follows."""
         self._lengths.clear()
 
-    def begin(self, h: float, explicit: bool) -> None:
-        """Begin a step: its start is here, and X moves to where the last four points lead in `h`.
-
-        `explicit`: whether the step needs the right-hand side at its start.
+    def begin(self, t: float, h: float, theta: float) -> None:
+        """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
+        and its equations are set there, as :meth:`equations` does.
         """
         known = weights(h, self._lengths)
         a1, a2, a3 = *known, *_NONE[len(known):]
-        s1, s2, s3 = (self._places[row] for row in self._rows)
-        self._runtime.begin(self.ws.plan, *self._start, s1, s2, s3, a1, a2, a3, explicit)
+        s1, s2, s3 = self._places
+        self._runtime.begin(self.ws.plan, *self._start, s1, s2, s3, a1, a2, a3, t, h * theta, h * (1 - theta))
 
     @property
     def knows(self) -> bool:
@@ -57,14 +56,17 @@ class Predictor:
         return of_row @ self._slopes
 
     def equations(self, h: float, theta: float) -> None:
-        """Set the equations of a step of length `h`, where the workspace's mass says which are differential."""
+        """Set the equations of a step of length `h`, where the workspace's mass says which are differential; leaves
+        their residual in the workspace.
+        """
         self._runtime.equations(self.ws.plan, *self._start, h * theta, h * (1 - theta))
 
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
-        self._rows = [self._rows[-1], *self._rows[:-1]]
+        self._rows.insert(0, self._rows.pop())
+        self._places.insert(0, self._places.pop())
         self._lengths = [h, *self._lengths[: _SLOPES - 1]]
-        self._runtime.end(self.ws.plan, self._start[0], self._places[self._rows[0]], h)
+        self._runtime.end(self.ws.plan, self._start[0], self._places[0], h)
 
 
 def weights(h: float, lengths: Sequence[float]) -> tuple[float, ...]:

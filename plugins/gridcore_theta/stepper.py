@@ -81,20 +81,24 @@ class Theta(Stepper):
         if t > self._begun and t == self._reached:
             self._remember(t - self._begun)
         self._begun = t
-        self.predictor.begin(target - t, self.theta < 1)
-        self.state_at(target)
+        self.predictor.begin(target, target - t, self.theta)
+        self._solve(target)
         return Advance(target)
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
         assert self.ws is not None
-        h = t - self._begun
         self.ws.Z[-1] = t
-        self.predictor.equations(h, self.theta)
+        self.predictor.equations(t - self._begun, self.theta)
+        self._solve(t)
+
+    def _solve(self, t: float) -> None:
+        """Solve the equations of the step to `t`."""
+        h = t - self._begun
         if abs(h - self._h_factored) > SAME_LENGTH * h:
             self.newton.forget()
             self._h_factored = h
-        self.newton.solve()
+        self.newton.solve(evaluated=True)
         self._reached = t
 
     def _remember(self, h: float) -> None:

@@ -50,12 +50,13 @@ class Corrector(Newton):
         self.work.jacobian()
         self.work.factor()
 
-    def solve(self) -> None:
+    def solve(self, evaluated: bool = False) -> None:
         ws, work, before = self.ws, self.work, 0.0
         start = ws.X.copy()
         if not self._fresh:
             self.factor()
-        ws.residual()
+        if not evaluated:
+            ws.residual()
         work.residual()
         for self.made in range(1, _ITERATIONS + 1):
             beside = self.beside() if self.beside is not None else 0.0

@@ -31,7 +31,7 @@ def test_a_polynomial_of_third_degree_is_continued_exactly_after_three_steps(pat
     errors = []
     for h in (0.1, 0.07, 0.2, 0.11, 0.05):
         start = path.ws.X.copy()
-        path.begin(h, explicit=False)
+        path.begin(t + h, h, theta=1.0)
         np.testing.assert_array_equal(path.X0, start)
         errors.append(np.abs(path.ws.X - at(t + h)).max())
         t += h
@@ -46,8 +46,10 @@ def test_what_is_forgotten_is_not_continued(path: Predictor) -> None:
     path.end(0.1)
     path.forget()
     before = path.ws.X.copy()
-    path.begin(0.1, explicit=True)
+    path.begin(0.1, 0.1, theta=0.5)
     np.testing.assert_array_equal(path.ws.X, before)
+    assert path.ws.Z[-1] == 0.1
+    path.ws.Z[-1] = 0.0
     np.testing.assert_array_equal(path.f0, path.ws.rhs())
 
 
@@ -56,7 +58,6 @@ def test_equations_are_those_of_the_theta_method(path: Predictor) -> None:
     path.X0[:], path.f0[:] = rng.normal(size=(2, ws.n))
     ws.mass[:] = rng.integers(0, 2, ws.n)
     path.equations(h, theta)
-    ws.residual()
     F, x = ws.rhs(), ws.X
     step = x - path.X0 - h * ((1 - theta) * path.f0 + theta * F)
     np.testing.assert_allclose(-ws.R, np.where(ws.mass, step, F), rtol=1e-13, atol=1e-15)

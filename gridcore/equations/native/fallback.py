@@ -93,22 +93,25 @@ class Fallback:
 
     @classmethod
     def begin(cls, p: Any, X0: Array, f0: Array, s1: Array, s2: Array, s3: Array, a1: float, a2: float, a3: float,
-              explicit: bool) -> None:
-        """X0 = X, f0 = F(X) if the step needs it, and X moves on by the weighted slopes of the last steps."""
+              t: float, implicit: float, early: float) -> None:
+        """X0 = X, f0 = F(X) if the step needs it; X moves on by the weighted slopes, where the equations are set."""
         X = p.Z[: p.n]
         X0[:] = X
-        if explicit:
+        if early:
             cls.rhs(p)
             f0[:] = p.F[: p.n]
         for weight, slope in ((a1, s1), (a2, s2), (a3, s3)):
             if weight:
                 X += weight * slope
+        p.t[0] = t
+        cls.equations(p, X0, f0, implicit, early)
 
-    @staticmethod
-    def equations(p: Any, X0: Array, f0: Array, implicit: float, early: float) -> None:
-        """The equations of a step: c and base."""
+    @classmethod
+    def equations(cls, p: Any, X0: Array, f0: Array, implicit: float, early: float) -> None:
+        """The equations of a step, c and base, and their residual."""
         p.c[:] = np.where(p.mass, implicit, -1.0)
         p.base[:] = p.mass * (X0 + early * f0)
+        cls.residual(p)
 
     @staticmethod
     def end(p: Any, X0: Array, slope: Array, h: float) -> None:

@@ -29,7 +29,7 @@ STRUCTS: dict[str, Any] = {
         ("batch", "count", "run gather scatter rows"),
         ("plan", "n nnz n_rhs n_jac n_linear",
          "rhs jac linear_rows linear_ptr linear_cols linear_values linear_constant row_of diagonal linear_matrix "
-         "Z F R A mass c base minus_c scale"),
+         "Z t F R A mass c base minus_c scale"),
         ("pattern", "n_rows n_columns entries n_used n_read n_diagonal",
          "ptr row used read row_ptr column place at diagonal values work"))}
 
@@ -37,7 +37,7 @@ STRUCTS: dict[str, Any] = {
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
 FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p", "jacobian": "pp", "linearise": "plplp", "newton": "pd d",
-    "begin": "ppppppdddi", "equations": "pppdd", "end": "pppd",
+    "begin": "ppppppdddddd", "equations": "pppdd", "end": "pppd",
     "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
     "step_transposed": "lpppppppppppp",
 }

@@ -19,7 +19,7 @@ typedef struct {
     const double *linear_values, *linear_constant;
     const int *row_of, *diagonal; /* row of each matrix entry; position of each diagonal entry */
     const double *linear_matrix;  /* linear part, in the pattern of the matrix */
-    double *Z, *F, *R, *A;
+    double *Z, *t, *F, *R, *A;
     const double *mass;
     double *c, *base, *minus_c;
     const double *scale; /* of each variable: the size of it that matters */
@@ -99,27 +99,31 @@ double gc_newton(const plan *p, double tol)
     return norm;
 }
 
-/* A step begins: X0 = X, f0 = F(X) if the step needs it, and X moves on by the weighted slopes of the last steps */
-void gc_begin(const plan *p, double *X0, double *f0, const double *s1, const double *s2, const double *s3, double a1,
-              double a2, double a3, int explicit)
-{
-    if (explicit) gc_rhs(p);
-    for (long i = 0; i < p->n; ++i) {
-        X0[i] = p->Z[i];
-        if (explicit) f0[i] = p->F[i];
-        if (a1) p->Z[i] += a1 * s1[i];
-        if (a2) p->Z[i] += a2 * s2[i];
-        if (a3) p->Z[i] += a3 * s3[i];
-    }
-}
-
-/* The equations of a step: c = implicit or -1, base = mass (X0 + early f0); mass is 1 or 0 */
+/* The equations of a step and their residual: c = implicit or -1, base = mass (X0 + early f0); mass is 1 or 0 */
 void gc_equations(const plan *p, const double *X0, const double *f0, double implicit, double early)
 {
     for (long i = 0; i < p->n; ++i) {
         p->c[i] = p->mass[i] ? implicit : -1.0;
         p->base[i] = p->mass[i] * (X0[i] + early * f0[i]);
     }
+    gc_residual(p);
+}
+
+/* A step to time t begins: X0 = X, f0 = F(X) if the step needs it; X moves on by the weighted slopes of the last steps,
+ * where the equations are set */
+void gc_begin(const plan *p, double *X0, double *f0, const double *s1, const double *s2, const double *s3, double a1,
+              double a2, double a3, double t, double implicit, double early)
+{
+    if (early) gc_rhs(p);
+    for (long i = 0; i < p->n; ++i) {
+        X0[i] = p->Z[i];
+        if (early) f0[i] = p->F[i];
+        if (a1) p->Z[i] += a1 * s1[i];
+        if (a2) p->Z[i] += a2 * s2[i];
+        if (a3) p->Z[i] += a3 * s3[i];
+    }
+    *p->t = t;
+    gc_equations(p, X0, f0, implicit, early);
 }
 
 /* The slope of a step of length h that has been made */
