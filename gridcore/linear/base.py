@@ -150,10 +150,13 @@ class Factors(abc.ABC):
         self.numeric = None
 
     def check_values(self, values: npt.NDArray[Any]) -> None:
-        """Refuse what are no values of the pattern: a ValueError."""
+        """Refuse what are no values of the pattern, a ValueError, or not finite; there are no factors then."""
         if values.dtype != self.dtype or values.shape != self.indices.shape or not values.flags.c_contiguous:
             raise ValueError(f"values: {self.indices.size} contiguous numbers of type {self.dtype} are "
                              f"expected, got {values.shape} of {values.dtype}")
+        if not np.isfinite(values).all():
+            self.forget()
+            raise self.singular(values)
 
     def right_hand_sides(self, b: npt.NDArray[Any]) -> int:
         """How many there are; what cannot be solved in place is refused, or it would be lost in a copy."""
