@@ -109,7 +109,7 @@ def not_finite(subject: Subject) -> str:
     raise Wrong(f"of a run with nan in it the value is {found}, without a word")
 
 
-@objective_checks.add("derivatives", "value")
+@objective_checks.add("derivatives", "partials")
 def derived(subject: Subject) -> str:
     """The adjoint is what differences of the whole program say: its parts in the times of points are right, too."""
     exact = adjoint(subject.run, subject.objective, subject.wrt)

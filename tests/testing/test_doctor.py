@@ -397,6 +397,65 @@ def test_start_that_mixes_instances_or_names_what_is_not_there():
     found(Fails, "start: TypeError: ")
 
 
+# ---------------------------------------------------------------- each check by its name
+
+
+@device_checks(Healthy)
+def test_a_healthy_device_conforms(check):
+    check()
+
+
+def _undocumented():
+    return {"gain": Param("pu", 1.0)}
+
+
+def _branches():
+    return {"rates": lambda s, bus: bus.Vm - s.V if s.V > 0.5 else 0.0}
+
+
+def _for_symbols():
+    return {"rates": lambda s, bus: bus.Vm - s.V + s.V.is_constant()}
+
+
+def _detached():
+    return {"noise": quantity("pu", "noise")(
+        lambda s: s.V if isinstance(s.V, np.ndarray) else s.V + 1e-13 * np.sin(1e6 * s.V))}
+
+
+def _nowhere():
+    return {"root": quantity("pu", "root")(lambda s: np.sqrt(-1 - s.V * s.V))}
+
+
+def _sets_nobody():
+    return {"at": Param("s", 1.0, doc="when"), "sets": timer("at", then={"bus.colour": 1}, doc="sets")}
+
+
+def _mixes():
+    return {"start": lambda s, bus: {"V": bus.Vm[0]}}
+
+
+def _loose():
+    return {"bias": Setpoint("pu", doc="something"), "rates": lambda s, bus: bus.Vm - s.V + s.bias}
+
+
+def _restless():
+    return {"rates": lambda s, bus: 1.0 + s.V * s.V}
+
+
+def _doubtful():
+    return {"plausible": {"T": (5.0, 6.0), "V0": (5.0, 6.0)}}
+
+
+@pytest.mark.filterwarnings("ignore::gridcore.errors.DataWarning")
+@pytest.mark.parametrize(("failing", "made"), [
+    ("documented", _undocumented), ("traced", _branches), ("called", _for_symbols), ("pure", _nowhere),
+    ("derivatives", _detached), ("events", _sets_nobody), ("start", _mixes), ("set-points", _loose), ("at rest", _restless),
+    ("plausible", _doubtful)])
+def test_what_is_wrong_fails_the_check_of_that_name(failing, made):
+    report = device_checks.report(type("Broken", (Healthy,), made()))
+    assert {words.partition(":")[0] for words in report.problems} == {failing}, str(report)
+
+
 # ---------------------------------------------------------------- the complex step
 
 
