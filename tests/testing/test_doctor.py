@@ -449,8 +449,8 @@ def _doubtful():
 @pytest.mark.filterwarnings("ignore::gridcore.errors.DataWarning")
 @pytest.mark.parametrize(("failing", "made"), [
     ("documented", _undocumented), ("traced", _branches), ("called", _for_symbols), ("pure", _nowhere),
-    ("derivatives", _detached), ("events", _sets_nobody), ("start", _mixes), ("set-points", _loose), ("at rest", _restless),
-    ("plausible", _doubtful)])
+    ("derivatives", _detached), ("events", _sets_nobody), ("start", _mixes), ("set-points", _loose),
+    ("at rest", _restless), ("plausible", _doubtful)])
 def test_what_is_wrong_fails_the_check_of_that_name(failing, made):
     report = device_checks.report(type("Broken", (Healthy,), made()))
     assert {words.partition(":")[0] for words in report.problems} == {failing}, str(report)

@@ -62,7 +62,7 @@ def test_a_check_may_say_several_things():
 
 
 def test_an_expected_failure_of_a_name_that_no_check_has_is_told():
-    with pytest.raises(PluginError, match="there is no check 'evn'; did you mean even?"):
+    with pytest.raises(PluginError, match=r"there is no check 'evn'; did you mean even\?"):
         number_checks(4, expected_failures={"evn": "because"})
 
 
@@ -103,5 +103,5 @@ def test_there_is_a_suite_for_every_kind(kind):
 
 
 def test_a_suite_that_is_not_there_is_an_error_that_offers_the_nearest():
-    with pytest.raises(AttributeError, match="'readers_checks'; did you mean reader_checks"):
+    with pytest.raises(AttributeError, match=r"'readers_checks'; did you mean reader_checks"):
         gridcore.testing.readers_checks  # noqa: B018
