@@ -35,8 +35,7 @@ def register_adjoints(register: Register) -> None:
 
 @hookimpl
 def register_jump_rules(register: Register) -> None:
-    """The exact derivative of the located event, and the formula of the continuous system."""
-    from .sensitivity import Continuous, Discrete
+    """The exact derivative of the located event."""
+    from .sensitivity import Discrete
 
-    for rule in (Discrete(), Continuous()):
-        register(rule.name, rule)
+    register("discrete", Discrete())

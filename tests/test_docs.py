@@ -20,6 +20,22 @@ def test_the_examples_of_a_page_run_one_after_the_other(page, tmp_path, monkeypa
     for block in BLOCK.finditer(text):
         lines_above = text.count("\n", 0, block.start(1))
         exec(compile("\n" * lines_above + block[1], str(page), "exec"), names)
+    for test in [found for name, found in names.items() if name.startswith("test_")]:
+        make_checks(test)
+
+
+def make_checks(test):
+    """The checks that decorate a test of the page, as pytest would make them."""
+    (checks,) = (mark.args[1] for mark in test.pytestmark)
+    for check in checks:
+        try:
+            test(*check.values)
+        except pytest.skip.Exception:
+            continue
+        except Exception:
+            assert check.marks, f"{test.__name__}[{check.id}] fails"
+            continue
+        assert not check.marks, f"{test.__name__}[{check.id}] is expected to fail, and passes"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from .. import numerics
 from ..equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError, NetworkError
-from ..linear import Newton
+from ..linear import Newton, all_finite
 from ..results import Run
 from ..tape import (
     GRID,
@@ -274,7 +273,7 @@ class Driver:
     def _check_finite(self) -> None:
         """Accept no state that is not finite, whoever made it."""
         X = self.ws.X
-        if not isfinite(X.dot(X)) and not np.isfinite(X).all():  # a sum of squares is quick, and may overflow
+        if not all_finite(X):
             place = self.ws.place(int(np.argmin(np.isfinite(X))))
             raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
 

@@ -8,6 +8,7 @@ threads, :class:`Factors` have one owner. A solver of one's own derives all thre
 from __future__ import annotations
 
 import abc
+import cmath
 from typing import Any
 
 import numpy as np
@@ -152,13 +153,15 @@ class Factors(abc.ABC):
         self.numeric = None
 
     def check_values(self, values: npt.NDArray[Any]) -> None:
-        """Refuse what are no values of the pattern: a ValueError."""
-        if values is self._checked:
-            return
-        if values.dtype != self.dtype or values.shape != self.indices.shape or not values.flags.c_contiguous:
-            raise ValueError(f"values: {self.indices.size} contiguous numbers of type {self.dtype} are "
-                             f"expected, got {values.shape} of {values.dtype}")
-        self._checked = values
+        """Refuse what are no values of the pattern, a ValueError, or not finite; there are no factors then."""
+        if values is not self._checked:
+            if values.dtype != self.dtype or values.shape != self.indices.shape or not values.flags.c_contiguous:
+                raise ValueError(f"values: {self.indices.size} contiguous numbers of type {self.dtype} are "
+                                 f"expected, got {values.shape} of {values.dtype}")
+            self._checked = values
+        if not all_finite(values):
+            self.forget()
+            raise self.singular(values)
 
     def right_hand_sides(self, b: npt.NDArray[Any]) -> int:
         """How many there are; what cannot be solved in place is refused, or it would be lost in a copy."""
@@ -181,6 +184,11 @@ class Factors(abc.ABC):
         if bad.size:
             return SingularMatrix(int(np.searchsorted(self.indptr, bad[0], "right")) - 1, "not finite")
         return SingularMatrix(_undetermined(self.n, self.indptr, self.indices, values))
+
+
+def all_finite(values: npt.NDArray[Any]) -> bool:
+    """Whether all of these numbers are finite, (n,) real or complex: a sum of squares is quick, and may overflow."""
+    return cmath.isfinite(values.dot(values)) or bool(np.isfinite(values).all())
 
 
 def equilibrate(n: int, indptr: Integers, indices: Integers,

@@ -7,7 +7,7 @@ It may import all stages up to integration. It offers objectives, and what a new
 from .adjoint import ReverseSweep, adjoint
 from .coincidence import CoincidenceWarning, warn_of_coincidence
 from .finite_differences import differences
-from .jump_rules import Continuous, Discrete
+from .jump_rules import Discrete
 from .objective import (
     At,
     Evaluation,
@@ -24,13 +24,13 @@ from .objective import (
     objectives_of,
     trace,
 )
-from .operators import Replay, ResolveOperator, carried_parameters
+from .operators import Replay, ResolveOperator, carried_parameters, crossing
 from .quadrature import Points, Sampling, Taken
 from .request import Request, products, replayable, table, unit_of
 
 __all__ = [
-    "At", "CoincidenceWarning", "Continuous", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points",
-    "Pointwise", "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken",
-    "Terminal", "Traced", "adjoint", "carried_parameters", "differences", "evaluate", "joint_function",
+    "At", "CoincidenceWarning", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise",
+    "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal",
+    "Traced", "adjoint", "carried_parameters", "crossing", "differences", "evaluate", "joint_function",
     "objectives_of", "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
 ]

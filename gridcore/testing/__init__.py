@@ -1,12 +1,21 @@
-"""Conformance checks for what plugins bring: the doctor of devices, and :func:`check_integrator`.
+"""Conformance checks for what plugins bring: for each kind a suite of named checks, which the bundled ones pass.
 
-It may import all stages. A plugin's tests call these checks; built-in methods pass the same ones.
+It may import all stages. ``@device_checks(MyDevice)`` makes tests of a suite, ``device_checks.report(MyDevice)`` says
+in words what is wrong. Suites that plugins register as analyses are found here, too.
 """
 
-from .doctor import examine
-from .integrators import check_integrator
-from .report import Report
+from typing import Any
+
+from ..registry import analyses
+from .doctor import device_checks
+from .integrators import integrator_checks
+from .jump_rules import jump_rule_checks
+from .suite import NotExamined, Report, Suite, Wrong, require
 
 __all__ = [
-    "Report", "check_integrator", "examine",
+    "NotExamined", "Report", "Suite", "Wrong", "device_checks", "integrator_checks", "jump_rule_checks", "require",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(analyses, name)

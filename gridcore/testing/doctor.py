@@ -1,4 +1,4 @@
-"""The doctor: checks any device class, and says in words what is wrong with it.
+"""What any device must show, and what the doctor says: in words, what is wrong with a class.
 
 It knows devices only by their contract. Parameters are drawn at random within their bounds, ports are
 filled with registered devices that have what is asked for, and the whole stands in a small grid.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -16,25 +17,13 @@ import casadi as ca
 import numpy as np
 
 from .. import numerics
-from ..contract import (
-    Declarations,
-    Device,
-    Guard,
-    Load,
-    Node,
-    Path,
-    Scope,
-    Shape,
-    Source,
-    Timer,
-    kind_of,
-)
+from ..contract import Declarations, Device, Guard, Load, Node, Path, Scope, Source, Timer, kind_of
 from ..equations import Batch, Symbol, Trace, c_source, vector_function
 from ..equations.native import INTERPRETER, load
 from ..equilibrium import Equilibrium, build, doubts
 from ..errors import DeviceError, GridcoreError
 from .complex_step import derivative_of, perturbed
-from .report import Report, Wrong, require
+from .suite import NotExamined, Suite, Wrong, require
 from .testbed import case_of, plausible, shape_of, testbed
 
 _POINTS = 8  # random points at which equations are compared
@@ -43,37 +32,14 @@ _DRAWS = 5  # sets of random parameters of which one must have an equilibrium
 _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bdoi\b|https?://|[Mm]anual")
 
 
-def examine(cls: type[Device], seed: int = 0) -> Report:
-    """Check one device class.
-
-    Parameters
-    ----------
-    cls : type
-        The class; it need not be registered.
-    seed : int
-        Of the random points.
-
-    Returns
-    -------
-    Report
-        ``print(examine(MyDevice))``.
-    """
-    report, rng = Report(cls.__name__), np.random.default_rng(seed)
-    report.check(_declarations, cls)
+@contextmanager
+def _grid(cls: type[Device], seed: int = 0) -> Iterator[_Subject]:
+    """A class, which need not be registered, and with what `seed` random points are drawn."""
     with testbed(cls):
-        try:
-            subject = _Subject(shape_of(cls), rng)
-        except DeviceError as error:
-            report.problems.append(str(error))
-            return report
-        report.check(_targets, subject)
-        if subject.outputs and report.check(_callable, subject):
-            for check in (_values, _derivatives, _compiled):
-                report.check(check, subject)
-        report.check(_start, subject)
-        if not issubclass(cls, Node) and report.check(_count, subject):
-            report.check(_equilibrium, subject, rng)
-    return report
+        yield _Subject(cls, np.random.default_rng(seed))
+
+
+device_checks = Suite["_Subject"](_grid)
 
 
 # ---------------------------------------------------------------- what can be read off the class
@@ -84,9 +50,11 @@ _TABLES = {"parameter": "params", "state": "states", "algebraic": "algebraics", 
            "field": "fields", "guard": "guards", "timer": "timers"}
 
 
-def _declarations(cls: type[Device]) -> str:
+@device_checks.add("documented")
+def _declarations(subject: _Subject) -> str:
     """Docs, units and a source."""
-    declared, problems, count = cls.declares, [], 0
+    cls, problems, count = subject.cls, [], 0
+    declared = cls.declares
     times = {*(state.T for state in declared.states.values()), *(guard.delay for guard in declared.guards.values()),
              *(timer.at for timer in declared.timers.values())}
     for kind, table in _TABLES.items():
@@ -107,7 +75,7 @@ def _declarations(cls: type[Device]) -> str:
                         "numbers of the equations")
     if problems:
         raise Wrong(*problems)
-    return f"documented: {count} declarations"
+    return f"{count} declarations"
 
 
 def _events(declared: Declarations) -> list[Guard | Timer]:
@@ -118,24 +86,49 @@ def _events(declared: Declarations) -> list[Guard | Timer]:
 
 
 class _Subject:
-    """A shape, its trace, and random values of everything that its functions may read."""
+    """A class; once it is examined its shape and trace, and random values of everything that its functions may read."""
 
-    def __init__(self, shape: Shape, rng: np.random.Generator):
-        self.shape, self.cls, self.trace = shape, shape.cls, Trace(shape)
+    def __init__(self, cls: type[Device], rng: np.random.Generator):
+        self.cls, self.rng = cls, rng
+
+    def examine(self) -> None:
+        """Stand it on what its ports ask for, and trace it."""
+        self.shape, rng = shape_of(self.cls), self.rng
+        self.trace = Trace(self.shape)
         self.names = [name for names, _ in self.functions() for name in names]
         self.outputs = self.traced(self.trace)
         self.point: dict[Symbol, np.ndarray] = {
             ((), "time"): rng.uniform(0, 5, _POINTS), ((), "omega_b"): np.full(_POINTS, 120 * np.pi),
             ((), "base_mva"): np.full(_POINTS, 100.0)}
-        draws = [self.parameters(rng) for _ in range(_POINTS)]
-        for path, s in shape.walk():
+        draws = [self.parameters() for _ in range(_POINTS)]
+        for path, s in self.shape.walk():
             d = s.cls.declares
             for name in (*d.params, *d.setpoints, *d.inputs, *d.references, *d.variables(), *d.modes):
                 self.point[path, name] = np.array([_draw(d, name, draw[path], rng) for draw in draws])
 
-    def parameters(self, rng: np.random.Generator) -> dict[Path, dict[str, float]]:
+    def parameters(self) -> dict[Path, dict[str, float]]:
         """Random parameters of the device and of what it hangs on."""
-        return {path: plausible(s.cls, rng) for path, s in self.shape.walk()}
+        return {path: plausible(s.cls, self.rng) for path, s in self.shape.walk()}
+
+    @cached_property
+    def resting(self) -> tuple[list[dict[Path, dict[str, float]]], Equilibrium]:
+        """Parameters of three instances, and the small grid at rest with them."""
+        if issubclass(self.cls, Node):
+            raise NotExamined("a node is at rest with what hangs on it")
+        trouble = ""
+        for _ in range(_DRAWS):
+            draws = [self.parameters() for _ in range(3)]
+            try:
+                system = build(case_of(self.shape, draws, (0, 1, 2)))
+            except GridcoreError as error:
+                trouble = trouble or f"it does not initialise: {error}"
+                continue
+            assert system.operating_point is not None
+            if system.operating_point.residual <= numerics.CHECK_REST:
+                return draws, system
+            trouble = trouble or ("it does not rest at the operating point: max |F| = "
+                                  f"{system.operating_point.residual:.3g}")
+        raise Wrong(f"{trouble} (of {_DRAWS} random sets of parameters, none did better)")
 
     def functions(self) -> Iterator[tuple[list[str], Callable[..., Any]]]:
         """Every function of views that the class has, with what to call its values."""
@@ -220,16 +213,24 @@ def _flat(values: Any) -> list[Any]:
     return [values]
 
 
-def _callable(subject: _Subject) -> str:
-    """The functions take real and complex numbers."""
-    try:
-        subject.called(subject.point)
-        subject.called({s: perturbed(v) for s, v in subject.point.items()})
-    except Exception as error:
-        raise Wrong(f"its functions fail on numbers: {type(error).__name__}: {error}") from None
+@device_checks.add("traced")
+def _traced(subject: _Subject) -> str:
+    """The functions take symbols, and give as many values as are declared."""
+    subject.examine()
     return ""
 
 
+@device_checks.add("called", "traced")
+def _callable(subject: _Subject) -> str:
+    """The functions take real and complex numbers."""
+    if not subject.outputs:
+        raise NotExamined("it has no equations")
+    subject.called(subject.point)
+    subject.called({s: perturbed(v) for s, v in subject.point.items()})
+    return ""
+
+
+@device_checks.add("pure", "called")
 def _values(subject: _Subject) -> str:
     """Traced equations give what the functions give, each time."""
     called, again = (subject.called(subject.point) for _ in range(2))
@@ -249,7 +250,7 @@ def _values(subject: _Subject) -> str:
                             "numbers: it must not look at what kind of thing its arguments are")
     if problems:
         raise Wrong(*problems)
-    return f"pure: {len(subject.names)} expressions are the same whenever they are computed"
+    return f"{len(subject.names)} expressions are the same whenever they are computed"
 
 
 def _same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
@@ -258,6 +259,7 @@ def _same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.all(np.abs(a - b)[both] <= tolerance * (1 + np.abs(b[both]))))
 
 
+@device_checks.add("derivatives", "called")
 def _derivatives(subject: _Subject) -> str:
     """Traced derivatives in every symbol against the complex step of the functions."""
     symbols, names = list(subject.trace.symbols), subject.names
@@ -275,10 +277,10 @@ def _derivatives(subject: _Subject) -> str:
                 f"the derivative of {names[at[0]]} in {'.'.join((*symbol[0], symbol[1]))} is {by_tracing[at]:.6g} by "
                 f"its traced equations and {by_step[at]:.6g} by the complex step of the function")
         worst = max(worst, float(error[at]))
-    return (f"derivatives: {len(names)} expressions in {len(symbols)} symbols agree with the complex step to "
-            f"{worst:.1g}")
+    return f"{len(names)} expressions in {len(symbols)} symbols agree with the complex step to {worst:.1g}"
 
 
+@device_checks.add("compiled", "called")
 def _compiled(subject: _Subject) -> str:
     """The compiled kernels give what the interpreted ones give."""
     symbols = list(subject.trace.symbols.values())
@@ -287,7 +289,7 @@ def _compiled(subject: _Subject) -> str:
         functions.append(vector_function("jacobian", symbols, subject.jacobian.nz[:]))
     _, (library,) = load([c_source(functions)])
     if library is INTERPRETER:
-        return "no C compiler: compiled kernels not compared with interpreted ones"
+        raise NotExamined("there is no C compiler")
     Z = np.array([subject.point[s] for s in subject.trace.symbols]).T.ravel().copy()
     gather = np.arange(Z.size, dtype=np.int32).reshape(_POINTS, -1)
     for function in functions:
@@ -296,9 +298,10 @@ def _compiled(subject: _Subject) -> str:
         batch.bind(library)
         require(_same(batch.values(Z), interpreted, numerics.CHECK_COMPILED),
                 "compiled and interpreted equations differ by more than 1e-14")
-    return "compiled kernels: equal to interpreted ones to 1e-14"
+    return "kernels equal to interpreted ones to 1e-14"
 
 
+@device_checks.add("events", "traced")
 def _targets(subject: _Subject) -> str:
     """What guards and timers refer to exists."""
     declared, problems = subject.cls.declares, []
@@ -314,12 +317,13 @@ def _targets(subject: _Subject) -> str:
     if problems:
         raise Wrong(*problems)
     guards, timers = len(declared.guards), len(declared.timers)
-    return f"events: {guards} guards and {timers} timers refer to what is there" if guards or timers else ""
+    return f"{guards} guards and {timers} timers refer to what is there" if guards or timers else ""
 
 
 # ---------------------------------------------------------------- starting and resting
 
 
+@device_checks.add("start", "traced")
 def _start(subject: _Subject) -> str:
     """``start`` gives names that exist, to each instance what it gives it alone."""
     cls, declared = subject.cls, subject.cls.declares
@@ -333,11 +337,7 @@ def _start(subject: _Subject) -> str:
         with np.errstate(all="ignore"):
             return dict(subject.scope({s: v[members] for s, v in subject.point.items()}).call(function, **extra))
 
-    try:
-        together = call(slice(None))
-        alone = [call(slice(k, k + 1)) for k in range(_POINTS)]
-    except Exception as error:
-        raise Wrong(f"start() fails: {type(error).__name__}: {error}") from None
+    together, alone = call(slice(None)), [call(slice(k, k + 1)) for k in range(_POINTS)]
     unknown = sorted(set(together) - {*declared.variables(), *declared.setpoints, *declared.inputs})
     if unknown:
         problems.append(f"start() gives {', '.join(unknown)}: not a state, algebraic, set-point or input")
@@ -354,6 +354,7 @@ def _start(subject: _Subject) -> str:
     return ""
 
 
+@device_checks.add("set-points", "traced")
 def _count(subject: _Subject) -> str:
     """Set-points to be found against conditions to find them by."""
     shapes = [(path, s.cls, s.cls.declares) for path, s in subject.shape.walk() if not issubclass(s.cls, Node)]
@@ -373,35 +374,30 @@ def _count(subject: _Subject) -> str:
                                  "`equals` to a set-point, a default to an input, or take one away")
     require(len(free) >= needed, f"{needed - len(free)} set-points too few: it has {names} to be found, by {by}; "
                                  "declare what its controls are set to as Setpoint or Input")
-    return (f"set-points: {len(free)} to be found ({', '.join(free)}), for active and reactive power" if free
-            else "set-points: none to be found")
+    return f"{names} to be found" + f", by {by}" * (needed > 0)
 
 
-def _equilibrium(subject: _Subject, rng: np.random.Generator) -> str:
-    """At rest at the operating point of a small grid; and three instances in any order give the same."""
-    trouble = ""
-    for _ in range(_DRAWS):
-        draws = [subject.parameters(rng) for _ in range(3)]
-        try:
-            system = build(case_of(subject.shape, draws, (0, 1, 2)))
-        except GridcoreError as error:
-            trouble = trouble or f"it does not initialise: {error}"
-            continue
-        except Exception as error:
-            raise Wrong(f"it does not initialise: {type(error).__name__}: {error}") from None
-        assert system.operating_point is not None
-        residual = system.operating_point.residual
-        if residual <= numerics.CHECK_REST:
-            if told := list(doubts(system.system, system.Z0, system)):
-                raise Wrong(*told)
-            _permutation(system, build(case_of(subject.shape, draws, (2, 0, 1))))
-            return f"at rest in a small grid: max |F| = {residual:.1g}; three instances in another order give the same"
-        trouble = trouble or f"it does not rest at the operating point: max |F| = {residual:.3g}"
-    raise Wrong(f"{trouble} (of {_DRAWS} random sets of parameters, none did better)")
+@device_checks.add("at rest", "start", "set-points")
+def _equilibrium(subject: _Subject) -> str:
+    """At the operating point of a small grid, with some parameters."""
+    point = subject.resting[1].operating_point
+    return f"max |F| = {point.residual if point else 0.0:.1g} in a small grid"
 
 
-def _permutation(system: Equilibrium, other: Equilibrium) -> None:
+@device_checks.add("plausible", "at rest")
+def _plausible(subject: _Subject) -> str:
+    """Nothing that the checks of a build doubt."""
+    _, system = subject.resting
+    if told := list(doubts(system.system, system.Z0, system)):
+        raise Wrong(*told)
+    return ""
+
+
+@device_checks.add("instances", "at rest")
+def _permutation(subject: _Subject) -> str:
     """The same instances in another order: the same numbers under the same names."""
+    draws, system = subject.resting
+    other = build(case_of(subject.shape, draws, (2, 0, 1)))
     place = {name: k for k, name in enumerate(other.variables)}
     order = np.array([place[name] for name in system.variables])
     Z, Y = system.Z0.copy(), other.Z0.copy()
@@ -412,3 +408,4 @@ def _permutation(system: Equilibrium, other: Equilibrium) -> None:
             ("the equations depend", system.rhs(Z), other.rhs(Y)[order], numerics.CHECK_ORDER)):
         worst = system.variables[int(np.argmax(np.abs(mine - theirs)))]
         require(_same(mine, theirs, tolerance), f"{what} on the order of the instances: {'.'.join(worst)}")
+    return "three of them in another order give the same"

@@ -1,19 +1,17 @@
-"""What any integrator must show: run on a small problem whose solution is known, with events of every kind.
-
-``print(check_integrator(MyMethod))``, and ``assert check_integrator(MyMethod).ok`` in its tests.
-"""
+"""What any integrator must show: run on a small problem whose solution is known, with events of every kind."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..case import Case
-from ..contract import Algebraic, Device, Mode, Param, Record, State, guard, timer
+from ..contract import Algebraic, Device, Mode, Param, State, guard, timer
 from ..equations import Workspace
 from ..equilibrium import Equilibrium, build
 from ..integrate import Stepper, new_stepper, simulate
@@ -21,7 +19,7 @@ from ..registry import Integrator, registered
 from ..results import Run
 from ..sensitivity import Integral, Replay, Terminal, adjoint, differences
 from ..tape import GRID, SEGMENT, Step
-from .report import Report, require
+from .suite import NotExamined, Suite, require
 
 T_END, STEP = 1.5, 0.02
 WRT = ["fading.k", "fading.x0", "fading.level", "fading.kick", "fading.low", "fading.wait", "fading.at"]
@@ -29,7 +27,7 @@ _HALVED = 4  # the step, to see the order
 _SHORT = 0.25  # by which the order that is found may fall short: events fall anywhere in their steps
 _SOLVED = 1e-10
 _TRANSPOSED = 1e-12
-_DERIVED = 1e-6  # the accuracy of differences
+DERIVED = 1e-6  # the accuracy of differences
 
 
 class Fading(Device):
@@ -82,32 +80,11 @@ def solution() -> tuple[list[float], float]:
     return [kicked, 0.9037, low, low + 0.137], then(T_END, low + 0.137, x, 0.6)
 
 
-def check_integrator(make: Callable[..., Stepper], *, order: float | None = None, **options: Any) -> Report:
-    """Check one integrator; it need not be registered.
-
-    Parameters
-    ----------
-    make : callable
-        ``make(step, **options)``, most often the class itself.
-    order : float, optional
-        Of convergence, with these options; by default the ``order`` of the stepper.
-    **options
-        Of the method.
-
-    Returns
-    -------
-    Report
-        ``problems`` in words; ``ok`` where there are none.
-    """
-    name = str(getattr(make, "name", None) or getattr(make, "__name__", "integrator"))
-    report = Report(name)
-    with registered(Integrator(name, make), Fading):
-        case = Case("conformance")
-        case.add(Record("Fading", {"id": "fading"}))
-        problem = _Problem(build(case), name, options, order)
-        for what, check in _CHECKS.items():
-            report.check(check, problem, label=what)
-    return report
+def fading() -> Equilibrium:
+    """The problem; Fading is to be registered."""
+    case = Case("conformance")
+    case.add("Fading", id="fading")
+    return build(case)
 
 
 @dataclass
@@ -133,6 +110,18 @@ class _Problem:
         return ws
 
 
+@contextmanager
+def _method(make: Callable[..., Stepper], *, order: float | None = None, **options: Any) -> Iterator[_Problem]:
+    """A method, with options; `order` is that of convergence, by default the ``order`` of the stepper."""
+    name = str(getattr(make, "name", None) or getattr(make, "__name__", "integrator"))
+    with registered(Integrator(name, make), Fading):
+        yield _Problem(fading(), name, options, order)
+
+
+integrator_checks = Suite(_method)
+
+
+@integrator_checks.add("stepper")
 def _is_a_stepper(problem: _Problem) -> str:
     stepper = problem.stepper()
     for attribute, kind in (("name", str), ("order", (int, float))):
@@ -141,6 +130,7 @@ def _is_a_stepper(problem: _Problem) -> str:
     return f"order {stepper.order}, weight {stepper.end_weight:g} of the end of a step in integrals"
 
 
+@integrator_checks.add("run")
 def _arrives(problem: _Problem) -> str:
     run = problem.run()
     require(run.t[-1] == T_END, f"the run ends at {run.t[-1]:.6g} s, not at {T_END} s")
@@ -152,6 +142,7 @@ def _arrives(problem: _Problem) -> str:
     return f"{len(run.t)} points, {len(run.events)} events; algebraic equations off by {worst:.0e} at most"
 
 
+@integrator_checks.add("order")
 def _converges(problem: _Problem) -> str:
     def error(step: float) -> float:
         run, (times, x) = problem.run(step), solution()
@@ -159,7 +150,7 @@ def _converges(problem: _Problem) -> str:
 
     stepper = problem.stepper()
     if not stepper.one_step:
-        return "not examined: its steps are its own"
+        raise NotExamined("its steps are its own")
     expected = stepper.order if problem.order is None else problem.order
     coarse, fine = error(STEP), error(STEP / _HALVED)
     if fine < 1e-12:
@@ -170,6 +161,7 @@ def _converges(problem: _Problem) -> str:
     return f"{found:.2f} through events; an error of {fine:.0e} at {STEP / _HALVED:g} s"
 
 
+@integrator_checks.add("state within a step")
 def _within_a_step(problem: _Problem) -> str:
     stepper, other, part = problem.stepper(), problem.stepper(), 0.3 * STEP
     ws = problem.restart(stepper, problem.system.workspace())
@@ -179,17 +171,18 @@ def _within_a_step(problem: _Problem) -> str:
     require(ws.Z[-1] == part, "state_at(t) leaves another time than t in ws.Z[-1]")
     ws = problem.restart(other, problem.system.workspace())
     if other.advance(0.0, part).t < part:
-        return "not examined: its steps are its own"
+        raise NotExamined("its steps are its own")
     worst = float(np.abs(ws.X - found).max())
     require(worst <= (_SOLVED if stepper.exact_ends else 1e-3),
              f"state_at(t) is not where advance to t leads: off by {worst:.1e}")
     return f"ends of steps can be moved; off by {worst:.0e}"
 
 
+@integrator_checks.add("restart")
 def _restarts(problem: _Problem) -> str:
     stepper, fresh = problem.stepper(), problem.stepper()
     if not stepper.one_step:
-        return "not examined: it says that it depends on what was before"
+        raise NotExamined("it says that it depends on what was before")
     ws, t = problem.restart(stepper, problem.system.workspace()), 0.0
     for _ in range(5):
         t = stepper.advance(t, t + STEP).t
@@ -207,42 +200,53 @@ def _restarts(problem: _Problem) -> str:
     return "nothing is left of what was before; recomputed from checkpoints a run is the same to the last bit"
 
 
+@integrator_checks.add("transpose")
 def _transposed(problem: _Problem) -> str:
     if not problem.stepper().differentiable:
-        return "not examined: it has no operator"
-    run, rng, worst = problem.run(), np.random.default_rng(0), 0.0
-    n, carried = problem.system.n, np.arange(problem.system.n, problem.system.n + problem.system.layout.n_p)
-    replay = Replay(problem.system, run.tape, carried)
-    for record in run.tape.records:
-        if not isinstance(record, Step):
-            continue
-        operator = replay.step(record)
-        dX, dP, aX = rng.normal(size=(2, n)), rng.normal(size=(2, len(carried))), rng.normal(size=(3, n))
-        dT = [rng.normal(size=2) * (clock != GRID) for clock in (record.start, record.end)]
-        aP = np.zeros((3, len(carried)))
-        out = operator.forward(dX, dP, *dT)
-        bX, *bT = operator.transpose(aX.copy(), aP)
-        back = bX @ dX.T + aP @ dP.T + sum(np.outer(b, d) for b, d in zip(bT, dT))
-        size = np.linalg.norm(aX, axis=1)[:, None] * np.linalg.norm(out, axis=1) + np.abs(back)
-        worst = max(worst, float((np.abs(aX @ out.T - back) / size).max()))
+        raise NotExamined("it has no operator")
+    return transposed(problem.run(), lambda operator, *v: (operator.forward(*v), np.zeros(2)),
+                      lambda operator, aX, aP, aT: operator.transpose(aX, aP))
+
+
+@integrator_checks.add("derivatives")
+def _derived(problem: _Problem) -> str:
+    if not problem.stepper().differentiable:
+        raise NotExamined("it has no operator")
+    error, words = against_differences(problem.run())
+    require(error <= DERIVED, words)
+    return f"the adjoint is that of differences to {error:.0e}, through events, delays and resets"
+
+
+def transposed(run: Run, forward: Callable[..., Any], transpose: Callable[..., Any]) -> str:
+    """Require ``<a, J v> = <J' a, v>`` of every step of a run, for random a and v.
+
+    ``forward(operator, dX, dP, dT0, dT1)`` gives dX+ and dT+; ``transpose(operator, aX, aP, aT)`` is its transpose.
+    """
+    def inner(u: Iterable[np.ndarray], v: Iterable[np.ndarray]) -> np.ndarray:
+        return sum((p @ q.T if p.ndim > 1 else np.outer(p, q) for p, q in zip(u, v)), np.zeros((3, 2)))
+
+    rng, n, worst = np.random.default_rng(0), run.system.n, 0.0
+    carried = np.arange(n, n + run.system.layout.n_p)
+    replay = Replay(run.system, run.tape, carried)
+    for record in (record for record in run.tape.records if isinstance(record, Step)):
+        operator, aP = replay.step(record), np.zeros((3, len(carried)))
+        v = [rng.normal(size=(2, n)), rng.normal(size=(2, len(carried))),
+             *(rng.normal(size=2) * (clock != GRID) for clock in (record.start, record.end))]
+        a = [rng.normal(size=(3, n)), rng.normal(size=3) * (record.end != GRID)]
+        out = forward(operator, *v)
+        aX, *aT = transpose(operator, a[0].copy(), aP, a[1])
+        there, back = inner(a, out), inner([aX, aP, *aT], v)
+        size = inner(map(abs, a), map(abs, out)) + np.abs(back)
+        worst = max(worst, float((np.abs(there - back) / size).max()))
     require(worst <= _TRANSPOSED, f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")
     return f"of the tangent to {worst:.0e}"
 
 
-def _derived(problem: _Problem) -> str:
-    if not problem.stepper().differentiable:
-        return "not examined: it has no operator"
-    run = problem.run()
+def against_differences(run: Run, **how: Any) -> tuple[float, str]:
+    """The largest error of adjoints of a run of the problem, as a part of the largest derivative; and where it is."""
     objectives = [Terminal(lambda v: v["fading", "x"]), Integral(lambda v: v["fading", "x"] * v["fading", "y"])]
-    found, expected = adjoint(run, objectives, WRT).values, differences(run, objectives, WRT).values
+    found, expected = adjoint(run, objectives, WRT, **how).values, differences(run, objectives, WRT).values
     error = np.abs(found - expected) / np.abs(expected).max(axis=1, keepdims=True)
     row, column = np.unravel_index(int(error.argmax()), error.shape)
-    require(error[row, column] <= _DERIVED,
-             f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "
-             f"by differences {expected[row, column]:.8g}")
-    return f"the adjoint is that of differences to {error.max():.0e}, through events, delays and resets"
-
-
-_CHECKS: dict[str, Callable[[_Problem], str]] = {
-    "stepper": _is_a_stepper, "run": _arrives, "order": _converges, "state within a step": _within_a_step,
-    "restart": _restarts, "transpose": _transposed, "derivatives": _derived}
+    return float(error.max()), (f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "
+                                f"by differences {expected[row, column]:.8g}")

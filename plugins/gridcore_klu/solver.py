@@ -129,12 +129,12 @@ class KLUFactors(Factors):
         self._scales, self._least = None, SINGULAR
         if self._succeeds(values):
             return
-        if np.isfinite(values).all():  # small pivots may be those of unknowns in another unit
-            rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
-            self._scales = rows, columns, rows[self.indices] * np.repeat(columns, np.diff(self.indptr))
-            self._least = EQUILIBRATED
-            if self._succeeds(values * self._scales[2]):
-                return
+        # small pivots may be those of unknowns in another unit
+        rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
+        self._scales = rows, columns, rows[self.indices] * np.repeat(columns, np.diff(self.indptr))
+        self._least = EQUILIBRATED
+        if self._succeeds(values * self._scales[2]):
+            return
         self.forget()
         raise self.singular(values)
 

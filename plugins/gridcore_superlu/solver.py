@@ -33,8 +33,6 @@ class SuperLUFactors(Factors):
     def factor(self, values: npt.NDArray[Any]) -> None:
         self.check_values(values)
         self.numeric = None
-        if not np.isfinite(values).all():
-            raise self.singular(values)
         largest = np.zeros(self.n)
         np.maximum.at(largest, self.indices, np.abs(values))
         self._rows, self._columns = 1.0 / np.where(largest > 0.0, largest, 1.0), np.ones(self.n)

@@ -1,4 +1,4 @@
-"""Forward trajectory sensitivities: the tangent of every operation on the tape, in order."""
+"""Forward trajectory sensitivities: the tangent of every operation on the tape, in order; and their jump formula."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ def register_analyses(register: Register) -> None:
     """``gc.analyses.tsa(run, ...)`` and ``gc.analyses.forward_gradient(run, ...)``."""
     register("tsa", "gridcore_tsa.sensitivities:tsa")
     register("forward_gradient", "gridcore_tsa.gradient:forward_gradient")
+
+
+@hookimpl
+def register_jump_rules(register: Register) -> None:
+    """``jumps="continuous"``: events of the continuous-time system."""
+    from .continuous import Continuous
+
+    register("continuous", Continuous())
 
 
 @hookimpl

@@ -67,11 +67,11 @@ def doctor(device: str) -> None:
     Derivatives against the complex step, equilibrium, permutation of instances, units and docs: what
     is wrong is said in words, and the exit code is 1.
     """
-    from gridcore.testing import examine
+    from gridcore.testing import device_checks
 
     sick = 0
     for name in sorted(devices) if device == "all" else [device]:
-        report = examine(devices[name])
+        report = device_checks.report(devices[name])
         click.echo(str(report))
         sick += not report.ok
     if sick:

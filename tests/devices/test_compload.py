@@ -10,7 +10,7 @@ from standalone import Alone
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore_devices import COMPLOAD
 
 # a record of ACTIVSg200_dynamics.dyr
@@ -27,7 +27,7 @@ def at_rest(V=V, **values):
 
 
 def test_the_doctor_finds_nothing():
-    assert examine(COMPLOAD).ok
+    assert device_checks.report(COMPLOAD).ok
 
 
 @given(st.floats(0, 40), st.floats(0, 30), st.floats(0, 30), st.floats(0.5, 2), st.floats(0.9, 1.1),

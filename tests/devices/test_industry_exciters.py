@@ -18,7 +18,7 @@ from workbench import BenchMachine, built
 import gridcore as gc
 import gridcore_devices
 from gridcore.errors import CaseError
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore.testing.testbed import testbed
 
 # Figures of the size of those in IEEE Std 421.5-2005, annex H, with limits that the steps below reach.
@@ -93,7 +93,7 @@ def respond(name, data, make, steps=STEPS, t_end=5.5, after=1e-6, plain=None):
 
 @everyone
 def test_the_doctor_finds_nothing(name):
-    report = examine(cls_of(name))
+    report = device_checks.report(cls_of(name))
     assert report.ok, str(report)
 
 

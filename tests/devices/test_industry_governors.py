@@ -16,7 +16,7 @@ from standalone import Alone
 import gridcore as gc
 from gridcore.contract import Input, Param, Setpoint, Source, State, quantity
 from gridcore.errors import GridcoreError
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore.testing.testbed import testbed
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 
@@ -114,7 +114,7 @@ def modes(run):
 
 @governors
 def test_the_doctor_finds_nothing(cls):
-    assert examine(cls).ok
+    assert device_checks.report(cls).ok
 
 
 @st.composite

@@ -13,7 +13,7 @@ from standalone import Alone
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore_devices import GENCLS, GENROE, GENROU, GENSAL, Classical
 
 # Kundur (1994), example 12.6; saturation of ACTIVSg200's largest unit
@@ -71,7 +71,7 @@ def test_start_is_the_equilibrium_for_any_valid_parameters(cls, saturated, data)
 
 @pytest.mark.parametrize("cls", [GENROU, GENROE, GENSAL, GENCLS])
 def test_the_doctor_finds_nothing(cls):
-    assert examine(cls).ok
+    assert device_checks.report(cls).ok
 
 
 # ---------------------------------------------------------------- saturation

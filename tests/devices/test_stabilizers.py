@@ -15,7 +15,7 @@ from workbench import BenchMachine, built
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore.testing.testbed import testbed
 from gridcore_devices import IEEEST, SEXS
 
@@ -38,7 +38,7 @@ def stabilized(data, steps=(), **kwargs):
 
 
 def test_the_doctor_finds_nothing():
-    report = examine(IEEEST)
+    report = device_checks.report(IEEEST)
     assert report.ok, str(report)
 
 

@@ -15,7 +15,7 @@ import gridcore as gc
 from gridcore.contract import Device, Param, State
 from gridcore.errors import DataWarning, DeviceError, PowerFlowError
 from gridcore.registry import devices
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 
 
 class Tank(Device):
@@ -116,10 +116,11 @@ def test_an_initial_state_that_luck_decides_is_told_by_build_and_by_the_doctor()
     with gc.registered(cls):
         texts = told(bare(cls))
     assert re.search(r"GEN1\.Efd = -1\.08.* is one solution, 1\.08.* another, .*: say by .* of NoStart which", texts[0])
-    report = examine(cls)
+    report = device_checks.report(cls)
     assert not report.ok
     assert "is one solution" in str(report)
-    assert examine(type("Chosen", (devices["TwoAxis"],), {"__doc__": "Kundur (1994).", "plausible": anything})).ok
+    chosen = type("Chosen", (devices["TwoAxis"],), {"__doc__": "Kundur (1994).", "plausible": anything})
+    assert device_checks.report(chosen).ok
 
 
 def test_the_command_line_shows_each_once() -> None:

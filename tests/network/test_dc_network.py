@@ -7,7 +7,7 @@ import pytest
 from devices_for_tests import registered
 
 import gridcore as gc
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore_example_dc import devices as dc
 from gridcore_verbs.summary import describe_system, layout
 
@@ -169,7 +169,7 @@ def test_rotor_angles_are_told_beside_a_dc_part_and_its_source_is_no_infinite_bu
 
 @pytest.mark.parametrize("cls", [dc.DCNode, dc.DCLine, dc.Converter, dc.DCTrip])
 def test_the_doctor_stands_them_in_a_grid(cls):
-    report = examine(cls)
+    report = device_checks.report(cls)
     assert report.ok, str(report)
 
 

@@ -21,14 +21,14 @@ from gridcore.contract import (
     timer,
 )
 from gridcore.registry import registries as plugins
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 from gridcore.testing.complex_step import derivative_of, perturbed
 from gridcore_devices import TwoAxis
 
 
 def found(cls, words, others=0):
     """The doctor finds these words, and at most so many other problems."""
-    report = examine(cls)
+    report = device_checks.report(cls)
     assert not report.ok
     assert any(words in line for line in report.problems), str(report)
     assert len(report.problems) <= 1 + others, str(report)
@@ -61,7 +61,7 @@ class Healthy(Load):
 
 
 def test_a_healthy_device_is_well_and_the_report_says_what_was_checked():
-    report = examine(Healthy)
+    report = device_checks.report(Healthy)
     assert report.ok, str(report)
     for word in ("documented", "events", "pure", "derivatives", "compiled", "set-points", "at rest", "instances"):
         assert any(word in line for line in report.passed), word
@@ -71,14 +71,14 @@ def test_a_healthy_device_is_well_and_the_report_says_what_was_checked():
 
 @pytest.mark.parametrize("name", list(plugins.devices))
 def test_every_registered_device_is_well(name):
-    report = examine(plugins.devices[name])
+    report = device_checks.report(plugins.devices[name])
     assert report.ok, str(report)
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_the_findings_do_not_hang_on_the_random_points(seed):
-    assert examine(TwoAxis, seed).ok
-    assert examine(Healthy, seed).ok
+    assert device_checks.report(TwoAxis, seed).ok
+    assert device_checks.report(Healthy, seed).ok
 
 
 # ---------------------------------------------------------------- equations
@@ -115,7 +115,7 @@ def test_a_guard_that_returns_two_values():
             """Rises."""
             return s.V - 0.5, s.V - 0.6
 
-    report = examine(TwoValues)
+    report = device_checks.report(TwoValues)
     assert not report.ok
     assert "guard" in report.problems[0] or "traced" in report.problems[0]
 
@@ -125,7 +125,7 @@ def test_a_misspelt_name():
         def rates(s, bus):
             return bus.Vm - s.V + s.Tx
 
-    report = examine(Misspelt)
+    report = device_checks.report(Misspelt)
     assert "Misspelt has no 'Tx'; did you mean" in report.problems[0]
 
 
@@ -162,7 +162,7 @@ def test_a_derivative_that_does_not_belong_to_the_function():
             frozen = s.V if isinstance(s.V, np.ndarray) else s.V + np.where(np.abs(s.V) < 1e9, 0.0, 1.0) * s.V
             return bus.Vm - frozen
 
-    assert examine(Detached).ok  # that one is the same function, written twice
+    assert device_checks.report(Detached).ok  # that one is the same function, written twice
 
     class Wrong(Healthy):
         def rates(s, bus):
@@ -209,7 +209,7 @@ def test_functions_that_numpy_does_not_extend_to_complex_numbers_are_checked_all
             return (np.hypot(bus.Vr, bus.Vi) + np.arctan2(bus.Vi, bus.Vr) + abs(s.V) + np.minimum(s.V, 0.3) ** 3
                     + np.maximum(bus.Vi, -0.1) ** 2 + np.sign(bus.Vi) * s.V + np.fabs(bus.Vi))
 
-    report = examine(Awkward)
+    report = device_checks.report(Awkward)
     assert report.ok, str(report)
 
 
@@ -229,9 +229,9 @@ def test_missing_docs():
         def rises(s):
             return s.x - 2
 
-    report = examine(Silent)
+    report = device_checks.report(Silent)
     assert [line.split(" has no doc")[0] for line in report.problems] == [
-        "parameter gain", "algebraic x", "mode on", "guard rises"]
+        "documented: parameter gain", "documented: algebraic x", "documented: mode on", "documented: guard rises"]
 
 
 def test_no_docstring_and_no_source():
@@ -242,7 +242,7 @@ def test_no_docstring_and_no_source():
     Lag = type("Lag", (Device,), {"__doc__": "A lag.", "x": State("pu", doc="state"), "rates": lambda s: -s.x})
     found(Lag, "names no source: give the book, paper or standard")
     found(Anonymous, "the class has no docstring")
-    assert examine(Unfounded).ok  # its base says where the equations are from
+    assert device_checks.report(Unfounded).ok  # its base says where the equations are from
 
 
 def test_a_unit_that_is_none_and_a_time_without_one():
@@ -255,9 +255,9 @@ def test_a_unit_that_is_none_and_a_time_without_one():
             """Recovers."""
             return s.V - 0.6
 
-    report = examine(Units)
+    report = device_checks.report(Units)
     assert len(report.problems) == 2
-    assert "parameter wait is a time and has no unit: declare it in s" in report.problems
+    assert "documented: parameter wait is a time and has no unit: declare it in s" in report.problems
     assert any("unit '§§'" in line for line in report.problems)
     assert "s" in TABLE
 
@@ -272,7 +272,7 @@ def test_targets_and_conditions_that_are_not_there():
         at = Param("s", 1.0, doc="when")
         sets = timer("at", then={"bus.colour": 1}, doc="sets")
 
-    report = examine(Nobody)
+    report = device_checks.report(Nobody)
     assert any("'bus.closed', which is no mode" in line for line in report.problems), str(report)
     assert any("'bus.colour' is not a mode, parameter, input or state" in line for line in report.problems), str(report)
 
@@ -296,7 +296,7 @@ class Stiff(Source):
 
 
 def test_a_source_with_two_set_points_is_well():
-    report = examine(Stiff)
+    report = device_checks.report(Stiff)
     assert report.ok, str(report)
 
 
@@ -362,7 +362,7 @@ def test_an_exciter_counts_with_the_machine_it_hangs_on():
         def rates(s, bus):
             return 10 * (1.1 - bus.Vm) - s.Efd
 
-    assert examine(Good).ok, str(examine(Good))
+    assert device_checks.report(Good).ok, str(device_checks.report(Good))
     found(Bad, "1 set-points too few: it has 1 (machine.Pm) to be found")
 
 
@@ -393,8 +393,67 @@ def test_start_that_mixes_instances_or_names_what_is_not_there():
             return {"V": np.sqrt(bus.Vm, "x")}
 
     found(Mixes, "start() gives V of one instance from the data of another")
-    found(Names, "start() gives Vmeas: not a state, algebraic, set-point or input", others=1)
-    found(Fails, "start() fails: ", others=1)
+    found(Names, "start() gives Vmeas: not a state, algebraic, set-point or input")
+    found(Fails, "start: TypeError: ")
+
+
+# ---------------------------------------------------------------- each check by its name
+
+
+@device_checks(Healthy)
+def test_a_healthy_device_conforms(check):
+    check()
+
+
+def _undocumented():
+    return {"gain": Param("pu", 1.0)}
+
+
+def _branches():
+    return {"rates": lambda s, bus: bus.Vm - s.V if s.V > 0.5 else 0.0}
+
+
+def _for_symbols():
+    return {"rates": lambda s, bus: bus.Vm - s.V + s.V.is_constant()}
+
+
+def _detached():
+    return {"noise": quantity("pu", "noise")(
+        lambda s: s.V if isinstance(s.V, np.ndarray) else s.V + 1e-13 * np.sin(1e6 * s.V))}
+
+
+def _nowhere():
+    return {"root": quantity("pu", "root")(lambda s: np.sqrt(-1 - s.V * s.V))}
+
+
+def _sets_nobody():
+    return {"at": Param("s", 1.0, doc="when"), "sets": timer("at", then={"bus.colour": 1}, doc="sets")}
+
+
+def _mixes():
+    return {"start": lambda s, bus: {"V": bus.Vm[0]}}
+
+
+def _loose():
+    return {"bias": Setpoint("pu", doc="something"), "rates": lambda s, bus: bus.Vm - s.V + s.bias}
+
+
+def _restless():
+    return {"rates": lambda s, bus: 1.0 + s.V * s.V}
+
+
+def _doubtful():
+    return {"plausible": {"T": (5.0, 6.0), "V0": (5.0, 6.0)}}
+
+
+@pytest.mark.filterwarnings("ignore::gridcore.errors.DataWarning")
+@pytest.mark.parametrize(("failing", "made"), [
+    ("documented", _undocumented), ("traced", _branches), ("called", _for_symbols), ("pure", _nowhere),
+    ("derivatives", _detached), ("events", _sets_nobody), ("start", _mixes), ("set-points", _loose),
+    ("at rest", _restless), ("plausible", _doubtful)])
+def test_what_is_wrong_fails_the_check_of_that_name(failing, made):
+    report = device_checks.report(type("Broken", (Healthy,), made()))
+    assert {words.partition(":")[0] for words in report.problems} == {failing}, str(report)
 
 
 # ---------------------------------------------------------------- the complex step

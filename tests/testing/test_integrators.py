@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import gridcore as gc
 from gridcore.integrate import Advance, Stepper
 from gridcore.registry import integrators, registered
-from gridcore.testing import check_integrator
+from gridcore.testing import integrator_checks
 from gridcore.testing.integrators import STEP, T_END, Fading, solution
 from gridcore_theta import Theta, ThetaOperator
 from gridcore_trbdf2.stepper import TrBdf2
@@ -25,7 +25,7 @@ EVERY = ("stepper", "run", "order", "state within a step", "restart", "transpose
 def test_what_is_shipped_is_well_and_the_report_says_what_was_checked(
         make: Callable[..., Stepper], options: dict[str, Any], order: float | None) -> None:
     before = integrators["theta"]
-    report = check_integrator(make, order=order, **options)
+    report = integrator_checks.report(make, order=order, **options)
     assert report.ok, report
     assert tuple(line.partition(":")[0] for line in report.passed) == EVERY
     assert not [line for line in report.passed if "not examined" in line]
@@ -127,7 +127,7 @@ class Plain(Theta):
     (Boastful, "order", "in place of 2"), (Nameless, "stepper", "name"), (Short, "run", "it is tired"),
     (Untransposed, "transpose", "differ"), (Still, "derivatives", "by differences")])
 def test_what_is_wrong_is_said_in_words(make: type[Theta], wrong: str, words: str) -> None:
-    report = check_integrator(make)
+    report = integrator_checks.report(make)
     assert not report.ok
     assert any(line.startswith(f"{wrong}: ") and words in line for line in report.problems), report
     if make in (Boastful, Untransposed, Still):
@@ -136,6 +136,6 @@ def test_what_is_wrong_is_said_in_words(make: type[Theta], wrong: str, words: st
 
 
 def test_one_that_is_not_differentiated_is_no_worse() -> None:
-    report = check_integrator(Plain)
+    report = integrator_checks.report(Plain)
     assert report.ok, report
     assert sum("no operator" in line for line in report.passed) == 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.testing import objective_checks
 from gridcore_example_device.peak import SmoothPeak
 
 CASE = Path(__file__).with_name("feeder.toml")
@@ -24,6 +25,16 @@ def test_it_tends_to_the_largest_value(run):
     for sharpness in (1e2, 1e4):
         value = gc.adjoint(run, peak(sharpness), ["AC.P0"])["value"].item()
         assert 0 <= value - (-run["BUS2", "Vm"]).max() <= np.log(len(run.t)) / sharpness
+
+
+def sag(v):
+    return -v["BUS2", "Vm"]
+
+
+@objective_checks(SmoothPeak(sag, 50.0) + 0.1 * gc.Terminal(sag), gc.load_case(CASE), ["AC.P0", "AC.Tstall"],
+                  t_end=0.3, step=0.002)
+def test_it_is_what_an_objective_should_be(check):
+    check()
 
 
 def test_its_gradient_is_that_of_differences(run):

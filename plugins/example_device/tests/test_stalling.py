@@ -7,6 +7,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.registry import devices
+from gridcore.testing import device_checks
 from gridcore_example_device.stalling import StallingLoad
 
 CASE = Path(__file__).with_name("feeder.toml")
@@ -20,6 +21,11 @@ def run():
 def test_gridcore_finds_the_device_by_its_entry_point():
     assert devices["StallingLoad"] is StallingLoad
     assert devices.origin("StallingLoad") == "example_device (gridcore-example-device 0.1.0)"
+
+
+@device_checks(StallingLoad)
+def test_it_is_what_a_device_should_be(check):
+    check()
 
 
 def test_at_the_operating_point_it_draws_its_scheduled_power(run):

@@ -7,7 +7,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.registry import devices
-from gridcore.testing import examine
+from gridcore.testing import device_checks
 
 NAMES = ("DCNode", "DCLine", "DCSource", "DCLoad", "Converter", "DCTrip")
 
@@ -19,7 +19,7 @@ def test_it_is_found_by_its_entry_point(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_what_a_device_should_be(name):
-    assert examine(devices[name]).ok, examine(devices[name])
+    assert device_checks.report(devices[name]).ok, device_checks.report(devices[name])
 
 
 def test_a_dc_feeder_beside_the_nine_buses_ends_where_its_droop_says_and_has_exact_gradients():

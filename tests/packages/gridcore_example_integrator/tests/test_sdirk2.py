@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import gridcore as gc
 from gridcore.commands.main import gridcore
 from gridcore.registry import integrators
-from gridcore.testing import check_integrator
+from gridcore.testing import integrator_checks
 
 PACKAGE = Path(__file__).parents[1] / "gridcore_example_integrator"
 
@@ -25,7 +25,7 @@ def test_it_is_found_by_its_entry_point():
 def test_it_is_what_an_integrator_should_be(options, order):
     from gridcore_example_integrator.sdirk2 import Sdirk2
 
-    report = check_integrator(Sdirk2, order=order, **options)
+    report = integrator_checks.report(Sdirk2, order=order, **options)
     assert report.ok, report
     assert any(line.startswith("derivatives") for line in report.passed)
 
