@@ -7,7 +7,7 @@ arrays (the test oracle): a view only knows how to ask a `lookup` for the value 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,7 @@ class Scope:
         """Call a device function on the views that its arguments name."""
         shape = self.shape.at(path)
         views = []
-        for name in list(inspect.signature(function).parameters)[1:]:
+        for name in _arguments(function)[1:]:
             if name in extra:
                 views.append(extra[name])
                 continue
@@ -166,6 +166,15 @@ class Scope:
         """The potentials of the node at a port of its own; none where no node is."""
         found = self.shape.at((port,)).cls
         return found.potentials() if issubclass(found, Node) else ()
+
+
+def _arguments(function: Callable[..., Any]) -> Sequence[str]:
+    """Names of the arguments; of a plain function without the inspection, which costs as much as a short equation."""
+    code = getattr(function, "__code__", None)
+    if code is None or hasattr(function, "__wrapped__"):
+        return list(inspect.signature(function).parameters)
+    names: tuple[str, ...] = code.co_varnames
+    return names[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def kind_of(shape: Shape, name: str) -> str:
