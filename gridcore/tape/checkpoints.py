@@ -11,14 +11,16 @@ A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,6 +33,30 @@ _SPARE = 8  # points by which events may lengthen a segment, for a start
 BLOCK = 1 << 24  # bytes of states that are looked at together
 
 
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is, and all that it needs to go on from there.
+
+    State, time and clock of the present point. How many `points`, `records`, `clocks` and `settings` the tape has, and
+    points of the grid are `reached`. The `timers` to come: time, number, clock. Of each guard whether it is watched
+    (`active`), and its `side`; of those whose actions are `pending`, time and clock of these. The work done.
+    """
+
+    X: np.ndarray
+    t: float
+    clock: int
+    points: int
+    records: int
+    clocks: int
+    settings: int
+    reached: int
+    timers: list[tuple[float, int, int]]
+    active: np.ndarray
+    side: np.ndarray
+    pending: dict[int, tuple[float, int]]
+    counters: Mapping[str, int]
+
+
 class InMemory:
     """States in one array: all variables, or a few that are to be looked at and not replayed.
 
@@ -41,6 +67,8 @@ class InMemory:
     recorded : (kept,) int array, optional
         Those that are kept; all by default.
     """
+
+    _file: Any = None
 
     def __init__(self, n: int, recorded: np.ndarray | None = None):
         self.n, self.recorded, self.points = n, recorded, 0
@@ -70,6 +98,14 @@ class InMemory:
         if self.points < len(self._X):
             self._resize(max(self.points, 1))
 
+    def until(self, points: int) -> Self:
+        """The first points by themselves, in the same kind of place."""
+        out = copy.copy(self)
+        out._file, out.points = None, points
+        out._X = out._room(max(points, 1))
+        out._X[:points] = self._X[:points]
+        return out
+
     def row(self, k: int) -> np.ndarray:
         """(n,) the state of point `k`; not to be kept."""
         if self.recorded is not None:
@@ -96,7 +132,7 @@ class InMemory:
         for first in range(0, self.points, step):
             see(first, self._X[first: min(first + step, self.points)])
 
-    def start(self, take: Callable[[], Any]) -> None:
+    def start(self, here: Checkpoint) -> None:
         """A segment starts here: nothing to do."""
 
 
@@ -112,7 +148,6 @@ class OnDisk(InMemory):
 
     def __init__(self, n: int, recorded: np.ndarray | None = None, directory: Path | None = None, budget: int = 0):
         self._directory, self._budget = directory, budget
-        self._file: Any = None
         super().__init__(n, recorded)
 
     @property
@@ -184,7 +219,7 @@ class Recomputed:
     """
 
     recorded = None
-    replay: Callable[[Any], None]
+    replay: Callable[[Checkpoint], None]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
@@ -196,7 +231,7 @@ class Recomputed:
         self._budget = budget
         self.buffer = np.empty((SEGMENT + _SPARE, n))
         self.starts: list[int] = []
-        self._kept: dict[int, Any] = {}
+        self._kept: dict[int, Checkpoint] = {}
         self._plan: set[int] = {0}
         self._segment, self._filled = -1, 0
         self._stop = -1
@@ -231,7 +266,7 @@ class Recomputed:
             out.add(first)
         return out
 
-    def start(self, take: Callable[[], Any]) -> None:
+    def start(self, here: Checkpoint) -> None:
         """A segment starts here: keep its checkpoint if the schedule says so."""
         if self._visit is not None:
             self._visit(self.starts[self._segment], self.buffer[: self._filled])
@@ -239,7 +274,7 @@ class Recomputed:
         if self._segment == len(self.starts):
             self.starts.append(self.points)
         if self._segment in self._plan and self._segment not in self._kept and len(self._kept) < self.slots():
-            self._kept[self._segment] = take()
+            self._kept[self._segment] = here
 
     def append(self, X: np.ndarray) -> None:
         """The state of the next point, for the first time or again."""
@@ -261,6 +296,14 @@ class Recomputed:
 
     def trim(self) -> None:
         """Nothing is kept that is not needed."""
+
+    def until(self, points: int) -> Recomputed:
+        """The first points by themselves, up to where a segment starts."""
+        out = Recomputed(self.n, self._budget)
+        out.starts, out.points = [start for start in self.starts if start < points], points
+        out._segment = len(out.starts) - 1
+        out._kept = {segment: kept for segment, kept in self._kept.items() if segment <= out._segment}
+        return out
 
     def row(self, k: int) -> np.ndarray:
         """(n,) the state of point `k`; not to be kept."""

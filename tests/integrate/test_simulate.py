@@ -42,7 +42,7 @@ def test_a_cycle_is_one_of_the_case():
     ({"t_end": math.nan}, r"t_end = nan must be a number after t0 = 0"),
     ({"t_end": "inf"}, r"t_end = inf must be a number after t0 = 0"),
     ({"t0": "1 s"}, r"t_end = 0\.2 must be a number after t0 = 1"),
-    ({"step": None}, r"step = None must be a number of seconds"),
+    ({"step": {}}, r"step = {} must be a number of seconds"),
     ({"step": [1]}, r"step = \[1\] must be a number of seconds, or pairs \(from time, step\)"),
     ({"step": [(0, 1, 2)]}, r"must be a number of seconds, or pairs"),
     ({"step": [(0, "x")]}, r"step = 'x' must be a number of seconds"),
