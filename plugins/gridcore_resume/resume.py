@@ -83,6 +83,9 @@ class Resumed(Driver):
         tape = _until(last, run.tape)
         super().__init__(run.system, new_stepper(made_by.name, finest(was), made_by.options)[0], made_by, was, t0,
                          t_end, tape.states)
+        near = ahead[np.abs(ahead - end) <= self.slack]
+        if same and len(near) and len(behind):  # where the end was cut off by round-off, it is the grid's again
+            behind[-1] = near[0]
         self.tape, self.grid = tape, behind
         self.ahead = np.concatenate([behind, ahead[ahead > end + self.slack]])
         self.go_to(last, run.tape.settings)
