@@ -65,9 +65,10 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
         of a KeyboardInterrupt: Ctrl-C stops a run at the next point of its grid, pressed twice at once.
     """
     if isinstance(system, Run):
-        if (t0, checkpoint, memory, record) != (0.0, "auto", None, None):
-            raise CaseError("t0, checkpoint, memory and record of a run that is continued are its own")
-        return plugins.analyses["resume"].function(system, t_end, step, method, progress=progress, **options)
+        if (t0, record) != (0.0, None):
+            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0 and record")
+        return plugins.analyses["resume"].function(system, t_end, step, method, checkpoint=checkpoint, memory=memory,
+                                                   progress=progress, **options)
     system = system if isinstance(system, Equilibrium) else build(system)
     step, method = 0.01 if step is None else step, "theta" if method is None else method
     step, t0, t_end = span(step, t0, t_end, system.case.frequency)

@@ -11,7 +11,6 @@ A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
 
 from __future__ import annotations
 
-import copy
 import math
 import os
 import tempfile
@@ -20,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ AUTO, MEMORY, DISK = "auto", "memory", "disk"
 SEGMENT = 64
 See = Callable[[int, np.ndarray], None]
 _SPARE = 8  # points by which events may lengthen a segment, for a start
-BLOCK = 1 << 24  # bytes of states that are looked at together
+BLOCK, POINTS = 1 << 24, 1 << 11  # bytes of states, and points, that are looked at together at most
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,6 @@ class InMemory:
         Those that are kept; all by default.
     """
 
-    _file: Any = None
-
     def __init__(self, n: int, recorded: np.ndarray | None = None):
         self.n, self.recorded, self.points = n, recorded, 0
         self.width = n if recorded is None else len(recorded)
@@ -98,14 +95,6 @@ class InMemory:
         if self.points < len(self._X):
             self._resize(max(self.points, 1))
 
-    def until(self, points: int) -> Self:
-        """The first points by themselves, in the same kind of place."""
-        out = copy.copy(self)
-        out._file, out.points = None, points
-        out._X = out._room(max(points, 1))
-        out._X[:points] = self._X[:points]
-        return out
-
     def row(self, k: int) -> np.ndarray:
         """(n,) the state of point `k`; not to be kept."""
         if self.recorded is not None:
@@ -128,9 +117,16 @@ class InMemory:
 
     def visit(self, see: See) -> None:
         """Call ``see(first point, their states)`` for all points, block after block."""
-        step = max(1, BLOCK // (8 * max(self.width, 1)))
-        for first in range(0, self.points, step):
-            see(first, self._X[first: min(first + step, self.points)])
+        k = 0
+        while k < self.points:
+            see(*(part := self.around(k)))
+            k += len(part[1])
+
+    def around(self, k: int) -> tuple[int, np.ndarray]:
+        """The block in which point `k` is: number of its first point, and their states."""
+        size = min(max(1, BLOCK // (8 * max(self.width, 1))), POINTS)
+        first = k - k % size
+        return first, self._X[first: min(first + size, self.points)]
 
     def start(self, here: Checkpoint) -> None:
         """A segment starts here: nothing to do."""
@@ -148,6 +144,7 @@ class OnDisk(InMemory):
 
     def __init__(self, n: int, recorded: np.ndarray | None = None, directory: Path | None = None, budget: int = 0):
         self._directory, self._budget = directory, budget
+        self._file: Any = None
         super().__init__(n, recorded)
 
     @property
@@ -297,14 +294,6 @@ class Recomputed:
     def trim(self) -> None:
         """Nothing is kept that is not needed."""
 
-    def until(self, points: int) -> Recomputed:
-        """The first points by themselves, up to where a segment starts."""
-        out = Recomputed(self.n, self._budget)
-        out.starts, out.points = [start for start in self.starts if start < points], points
-        out._segment = len(out.starts) - 1
-        out._kept = {segment: kept for segment, kept in self._kept.items() if segment <= out._segment}
-        return out
-
     def row(self, k: int) -> np.ndarray:
         """(n,) the state of point `k`; not to be kept."""
         k = range(self.points)[k]
@@ -313,6 +302,12 @@ class Recomputed:
             if segment != self._segment or k >= self.starts[segment] + self._filled:
                 self._fetch(segment)
             return self.buffer[k - self.starts[segment]].copy()
+
+    def around(self, k: int) -> tuple[int, np.ndarray]:
+        """The segment in which point `k` is: number of its first point, and their states."""
+        with self._lock:
+            self.row(k)
+            return self.starts[self._segment], self.buffer[: self._filled].copy()
 
     def columns(self, at: Any) -> np.ndarray:
         """(points, len(at)) some variables at all points: the run is replayed once for it."""

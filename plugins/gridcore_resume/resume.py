@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,25 @@ import numpy as np
 from gridcore.errors import CaseError
 from gridcore.integrate import Driver, carry_out, new_stepper
 from gridcore.results import Run
-from gridcore.tape import GRID, Checkpoint, Recomputed, Records, Settings, Spacing, Tape, finest, grid, span
+from gridcore.tape import (
+    AUTO,
+    GRID,
+    Checkpoint,
+    Recomputed,
+    Records,
+    Settings,
+    Spacing,
+    States,
+    Tape,
+    finest,
+    grid,
+    span,
+    states,
+)
 
 
 def resume(run: Run, t_end: float | str, step: Spacing | str | None = None, method: str | None = None, *,
+           checkpoint: str | Path | float = AUTO, memory: float | None = None,
            progress: Callable[[float], None] | None = None, **options: Any) -> Run:
     """Continue a run from its end; :func:`gridcore.simulate` does it for a run.
 
@@ -34,6 +50,8 @@ def resume(run: Run, t_end: float | str, step: Spacing | str | None = None, meth
         End of the whole run (s).
     step, method, **options
         From here on; by default those of the run.
+    checkpoint, memory
+        Where the states of the whole run are kept, as of :func:`gridcore.simulate`; they cannot be computed again.
     progress : callable, optional
         Called with the time reached, at every point of the grid.
 
@@ -46,7 +64,7 @@ def resume(run: Run, t_end: float | str, step: Spacing | str | None = None, meth
     CaseError
         If it cannot be continued so.
     """
-    driver = Resumed(run, t_end, step, method, options)
+    driver = Resumed(run, t_end, step, method, options, checkpoint, memory)
     return carry_out(driver, driver.settings, progress)
 
 
@@ -59,7 +77,8 @@ class Resumed(Driver):
         Of the whole run.
     """
 
-    def __init__(self, run: Run, t_end: Any, step: Any, method: str | None, options: Mapping[str, Any]):
+    def __init__(self, run: Run, t_end: Any, step: Any, method: str | None, options: Mapping[str, Any],
+                 checkpoint: str | Path | float = AUTO, memory: float | None = None):
         last, made_by, was, t0 = run.tape.last, run.tape.methods[-1], run.settings["step"], run.settings["t0"]
         if last is None:
             raise CaseError("this run was not simulated: it cannot be continued")
@@ -77,10 +96,7 @@ class Resumed(Driver):
         own = name == made_by.name
         stepper, described = new_stepper(name, finest(step), {**made_by.options, **options} if own else options)
         self.other = None if same and described == made_by else (stepper, described)
-        if self.other and isinstance(run.tape.states, Recomputed):
-            raise CaseError("the states of this run are computed again when they are read: it goes on with its own "
-                            "method, options and step; simulate it with checkpoint = 'disk' to change these")
-        tape = _until(last, run.tape)
+        tape = _until(last, run, checkpoint, memory)
         super().__init__(run.system, new_stepper(made_by.name, finest(was), made_by.options)[0], made_by, was, t0,
                          t_end, tape.states)
         near = ahead[np.abs(ahead - end) <= self.slack]
@@ -108,11 +124,30 @@ class Resumed(Driver):
         self.go_on(progress)
 
 
-def _until(last: Checkpoint, tape: Tape) -> Tape:
-    """What there was of a tape at a checkpoint, by itself."""
-    return Tape(tape.states.until(last.points), tape.clocks[: last.clocks], tape.point_clock[: last.points],
+def _until(last: Checkpoint, run: Run, checkpoint: str | Path | float, memory: float | None) -> Tape:
+    """What there was of the tape of a run at a checkpoint, by itself."""
+    tape = run.tape
+    kept = states(checkpoint, run.system.n, tape.states.recorded, memory)
+    if isinstance(kept, Recomputed):
+        raise CaseError(f"checkpoint = {checkpoint!r}: a run that is continued cannot be computed again from its "
+                        "start; use 'disk'")
+    _copy(tape.states, kept, last.points)
+    return Tape(kept, tape.clocks[: last.clocks], tape.point_clock[: last.points],
                 Settings(itertools.islice(tape.settings, last.settings)), Records(tape.records[: last.records]),
                 list(tape.methods), tape.times[: last.points])
+
+
+def _copy(there: States, here: States, points: int) -> None:
+    """The first points of a run's states."""
+    X = np.empty(there.n)
+    at = slice(None) if there.recorded is None else there.recorded
+    here.reserve(points)
+
+    def see(first: int, rows: np.ndarray) -> None:
+        for X[at] in rows[: max(points - first, 0)]:
+            here.append(X)
+
+    there.visit(see)
 
 
 def _parts(step: Spacing, begin: float) -> list[tuple[float, float]]:

@@ -64,3 +64,9 @@ def test_what_is_no_case_is_refused(given):
     for verb in (gc.load_case, gc.build, lambda case: gc.simulate(case, 0.1)):
         with pytest.raises(CaseError, match="is no case: give a Case, or the name or path of one"):
             verb(given)
+
+
+@pytest.mark.parametrize("run", [3, None, "wscc9"])
+def test_what_is_no_run_is_not_retraced(run):
+    with pytest.raises(CaseError, match=r"is no run: gc\.simulate makes one of a system"):
+        gc.retrace(run)

@@ -215,10 +215,9 @@ def test_what_was_retraced_goes_on():
     ({"t_end": 1.0, "step": 0.001}, r"t_end = 1\.0 must be a number after t0 = 1"),
     ({"step": [(0.0, 0.001)]}, r"must begin at t0 = 1"),
     ({"step": 0}, r"step = 0\.0 must be a number greater than 0"),
-    ({"t0": 1.0}, "of a run that is continued are its own"),
-    ({"record": "GEN*.omega"}, "of a run that is continued are its own"),
-    ({"checkpoint": "disk"}, "of a run that is continued are its own"),
-    ({"memory": 1e6}, "of a run that is continued are its own"),
+    ({"t0": 1.0}, "a run that is continued has its own t0, and keeps what it kept"),
+    ({"record": "GEN*.omega"}, "a run that is continued has its own t0, and keeps what it kept"),
+    ({"checkpoint": 10**6}, "checkpoint = 1000000: a run that is continued cannot be computed again"),
     ({"rtol": 1e-6}, "method 'theta' has no option 'rtol'"),
 ])
 def test_what_cannot_be_is_said(wscc9, asked, says):
@@ -226,10 +225,18 @@ def test_what_cannot_be_is_said(wscc9, asked, says):
         gc.simulate(gc.simulate(wscc9, 1.0), **{"t_end": 2.0, **asked})
 
 
-def test_what_is_computed_again_keeps_its_method(wscc9):
+def test_what_is_computed_again_is_kept_where_it_is_continued(wscc9):
     run = gc.simulate(wscc9, 1.0, checkpoint=8 * wscc9.n * 90)
-    with pytest.raises(CaseError, match="goes on with its own method, options and step"):
-        gc.simulate(run, 2.0, method="trbdf2")
+    changed = gc.simulate(run, 2.0, method="trbdf2", checkpoint="disk")
+    assert np.array_equal(changed.X, gc.simulate(gc.simulate(wscc9, 1.0), 2.0, method="trbdf2").X)
+
+
+def test_where_the_states_are_kept_may_change(wscc9, tmp_path):
+    first, whole = gc.simulate(wscc9, 1.0), gc.simulate(wscc9, 2.0)
+    for kept in ({"checkpoint": "disk"}, {"checkpoint": tmp_path}, {"memory": 1e4}):
+        run = gc.simulate(first, 2.0, **kept)
+        assert run.tape.states.on_disk
+        assert_same(whole, run)
 
 
 def test_a_run_of_no_driver_says_so(wscc9):
