@@ -96,6 +96,8 @@ class Case:
 
     def set(self, name: str, value: Any) -> None:
         """Give one field a value: ``case.set("GEN2.H", 6.4)``, or ``"6400 ms"``."""
+        if not isinstance(name, str):
+            raise CaseError(f"{name!r} is no address of a field: write case.set('GEN2.H', 6.4)")
         id, _, key = name.rpartition(".")
         record = self[id]
         known = fields_of(record.device)

@@ -226,8 +226,8 @@ class Study:
         with Progress("building", quiet=quiet), located(loaded):
             return build(loaded, deenergise=self.deenergise, enforce_q_limits=self.enforce_q_limits)
 
-    def simulate(self, system: Equilibrium, out: Path, quiet: bool = False) -> Run:
-        """A run of it; of one that fails or is interrupted, what was computed is kept in the folder `out`."""
+    def simulate(self, system: Equilibrium | Run, out: Path, quiet: bool = False) -> Run:
+        """A run of it, or one continued; of what fails or is interrupted, all that was computed is kept in `out`."""
         from ..integrate import Held, simulate
 
         try:

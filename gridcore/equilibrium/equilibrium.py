@@ -144,6 +144,8 @@ class Equilibrium:
             If there is no such parameter (the nearest names are offered), or it may not have that value.
         PowerFlowError, InitialisationError
         """
+        if not (isinstance(values, Mapping) and all(isinstance(address, str) for address in values)):
+            raise CaseError(f"{values!r} is not addresses with values: write with_values({{'GEN2.H': 6.5}})")
         case, system = self.case.copy(), self.system
         given = [self._given(address) for address in values]
         for (number, name), value in zip(given, values.values(), strict=True):

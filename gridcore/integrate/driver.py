@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..tape import (
     SEGMENT,
     Arm,
     Cancel,
+    Checkpoint,
     InMemory,
     Method,
     Recomputed,
@@ -48,26 +49,13 @@ _NONE = np.zeros(0, dtype=int)
 _NEVER = np.inf, GRID
 
 
-@dataclass(frozen=True)
-class _Checkpoint:
-    """Where the driver is, and all that it needs to go on from there."""
-
-    X: np.ndarray
-    t: float
-    clock: int
-    reached: int
-    settings: int
-    timers: list[tuple[float, int, int]]
-    watch: Watch
-
-
 class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
                  states: States | None = None):
         self.began = perf_counter()
-        self.system, self.stepper = system, stepper
+        self.system, self.stepper, self.steppers = system, stepper, [stepper]
         self.ws = system.workspace()
         self.Z = self.ws.Z
         self.newton = Newton(self.ws)
@@ -80,6 +68,7 @@ class Driver:
         # points of the grid behind; settings before the tape, when it is a part replayed
         self.reached = self._settings_before = self._segment_begun = 0
         self.counters = Counter(steps=0, switches=0, guard_evaluations=0)
+        self.before: Mapping[str, int] = {}  # counters of the run that this one goes on from
         self.slack = numerics.SAME_TIME * finest(step)
         self._switches: list[tuple[float, str]] = []
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
@@ -92,10 +81,9 @@ class Driver:
             at = float(self.Z[trigger.time])
             if at < t0:
                 raise CaseError(f"{trigger} is at {at:g} s, before the start of the run at {t0:g} s")
-            if at <= t_end:
-                if trigger.time not in clocks:
-                    clocks[trigger.time] = self.tape.clock("timer", trigger.time)
-                self.timers.append((at, number, clocks[trigger.time]))
+            if trigger.time not in clocks:
+                clocks[trigger.time] = self.tape.clock("timer", trigger.time)
+            self.timers.append((at, number, clocks[trigger.time]))
         self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end)
         self.tape.states.reserve(len(self.grid) + 2 + 3 * len(self.timers))
@@ -105,37 +93,51 @@ class Driver:
         """To the end, or to an error."""
         if isinstance(self.tape.states, Recomputed):
             self.tape.states.replay = self._replay
-        self._new_segment()
-        self._continue(progress)
+        self.new_segment()
+        self.go_on(progress)
 
     def result(self, settings: Mapping[str, Any]) -> Run:
         """What was run so far."""
         self.tape.states.trim()
-        counters = self.counters + self.newton.counters() + self.stepper.counters
-        return Run(self.system, self.tape, dict(settings), dict(counters), {"simulate": perf_counter() - self.began})
+        work = self.work()
+        if self.tape.last is not None and not self.stepper.one_step:
+            self.tape.last = replace(self.tape.last, counters=work)
+        return Run(self.system, self.tape, dict(settings), work, {"simulate": perf_counter() - self.began})
 
-    def _continue(self, progress: Callable[[float], None] | None = None) -> None:
+    def work(self) -> dict[str, int]:
+        """What was done so far: counts in all; of a number that counts nothing, an error say, the largest."""
+        work = Counter(self.before)
+        for counters in (self.counters, self.newton.counters(), *(stepper.counters for stepper in self.steppers)):
+            for name, count in counters.items():
+                work[name] = max(work[name], count) if isinstance(count, float) else work[name] + count
+        return dict(+work)
+
+    def go_on(self, progress: Callable[[float], None] | None = None) -> None:
+        """To the end of the grid."""
         if not len(self.tape.settings):
             self._begin()
         while self.reached < len(self.grid):
             begin, end, switched = self.t, float(self.grid[self.reached]), self.counters["switches"]
             while self.t < end - self.slack:
                 if self.stepper.one_step and self.tape.points - self._segment_begun >= SEGMENT:
-                    self._new_segment()
+                    self.new_segment()
                 self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
                     self._chattering(begin)
             if self.clock != GRID:  # the events at a point of the grid are made before it
                 self._zero_step(GRID)
             self.reached += 1
+            if not self.stepper.one_step:
+                self.tape.last = self._checkpoint({})  # what was counted is added at the end
             if progress is not None:
                 progress(self.t)
 
-    def _new_segment(self) -> None:
+    def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
         self._restart()
         self._segment_begun = self.tape.points
-        self.tape.states.start(self._checkpoint)
+        self.tape.last = self._checkpoint(self.work())
+        self.tape.states.start(self.tape.last)
 
     def _restart(self) -> None:
         self.stepper.restart(self.ws, self.t)
@@ -146,27 +148,35 @@ class Driver:
         self.ws.refresh()
         self.ws.differential[:] = self.system.differential(self.Z)
 
-    def _checkpoint(self) -> _Checkpoint:
-        settings = self._settings_before + len(self.tape.settings) - 1
-        return _Checkpoint(self.Z[: self.system.n].copy(), self.t, self.clock, self.reached, settings, self.timers,
-                           self.watch.copy())
+    def _checkpoint(self, work: Mapping[str, int]) -> Checkpoint:
+        tape, watch = self.tape, self.watch
+        return Checkpoint(
+            self.Z[: self.system.n].copy(), self.t, self.clock, tape.points, len(tape.records), len(tape.clocks),
+            self._settings_before + len(tape.settings), self.reached, self.timers, watch.active.copy(),
+            watch.side.copy(), dict(watch.pending), work)
 
-    def _replay(self, at: _Checkpoint) -> None:
+    def go_to(self, at: Checkpoint, settings: Settings) -> None:
+        """To a checkpoint of a run with these settings."""
+        n = self.system.n
+        self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
+        self.watch.restore(at)
+        self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, settings[max(at.settings - 1, 0)], at.t
+        self._refresh()
+        if at.settings:
+            self._evaluate_guards()
+
+    def _replay(self, at: Checkpoint) -> None:
         """Run on from a checkpoint as before."""
-        n, whole = self.system.n, self.tape
+        whole = self.tape
         self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
-        self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
-        self.watch = at.watch.copy()
-        self._settings_before, self._segment_begun = max(at.settings, 0), 0
-        self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, whole.settings[self._settings_before], at.t
-        self._refresh()
-        if at.settings >= 0:
-            self.tape.settings = Settings([self.Z[n:-1]])
-            self._evaluate_guards()
+        self._settings_before, self._segment_begun = max(at.settings - 1, 0), 0
+        self.go_to(at, whole.settings)
+        if at.settings:
+            self.tape.settings = Settings([self.Z[self.system.n:-1]])
         self._restart()
         try:
-            self._continue()
+            self.go_on()
         finally:
             self.tape = whole
 
@@ -213,7 +223,7 @@ class Driver:
             self.clock = self.tape.clock("guard", located)
         elif self.t == target:
             self.clock = clock
-        self.tape.records.step(k, self.t - before, start, self.clock, located)
+        self.tape.records.step(k, self.t - before, start, self.clock, located, len(self.tape.methods) - 1)
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE

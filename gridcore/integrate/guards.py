@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection
 
 import numpy as np
 
 from ..system import Switching
+from ..tape import Checkpoint
 
 # Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
 Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -33,11 +33,11 @@ class Watch:
     def __len__(self) -> int:
         return len(self.direction)
 
-    def copy(self) -> Watch:
-        """The same state, to go on from later."""
-        out = copy.copy(self)
-        out.active, out.side, out.pending = self.active.copy(), self.side.copy(), dict(self.pending)
-        return out
+    def restore(self, at: Checkpoint) -> None:
+        """The state that a checkpoint has."""
+        self.active, self.side, self.pending = at.active.copy(), at.side.copy(), dict(at.pending)
+        self._restore_directions()
+        self._note()
 
     def _note(self) -> None:
         """Sides, directions or watched guards have changed: see :meth:`_quiet`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import EventError, GridcoreError
+from ..errors import CaseError, EventError, GridcoreError
 from ..results import Run
 from ..tape import GRID, finest
 from .base import new_stepper
@@ -41,6 +41,8 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
     EventError
         If the method meets other events on this mesh, or meets them in another order.
     """
+    if not isinstance(run, Run):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system, settings = run.system, run.settings
     stepper, made_by = new_stepper(method, finest(settings["step"]), options)
     driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]))

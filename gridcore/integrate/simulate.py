@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..case import Case
 from ..equilibrium import Equilibrium, build
 from ..errors import CaseError
+from ..registry import registries as plugins
 from ..results import Run, needed
 from ..tape import Recomputed, Spacing, finest, span, states
 from .base import new_stepper
@@ -16,24 +17,26 @@ from .driver import Driver
 from .interrupts import Held
 
 
-def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: Spacing | str = 0.01,
-             method: str = "theta", *, t0: float | str = 0.0,
+def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, step: Spacing | str | None = None,
+             method: str | None = None, *, t0: float | str = 0.0,
              checkpoint: str | Path | float = "auto", memory: float | None = None,
              record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
-    """Simulate a system from its operating point.
+    """Simulate a system from its operating point, or a run from its end: see ``gc.analyses.resume``.
 
     Parameters
     ----------
-    system : Equilibrium or Case or str
-        What :func:`gridcore.build` gives, or what it takes.
+    system : Equilibrium or Case or str or Run
+        What :func:`gridcore.build` gives, or what it takes; or a run, whose step and method go on unless others are
+        given.
     t_end : float or str
         End of the run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
-    step : float or sequence of (float, float)
+    step : float or sequence of (float, float), optional
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
         ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
-    method : str
-        ``"theta"``, or what a plugin registered.
+        By default 0.01.
+    method : str, optional
+        ``"theta"``, which is the default, or what a plugin registered.
     t0 : float
         Start of the run (s).
     checkpoint : {"auto", "memory", "disk"}, Path or number
@@ -61,7 +64,13 @@ def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: 
         With the place and the time. What was computed before is in the ``run`` of these and of any other error, also
         of a KeyboardInterrupt: Ctrl-C stops a run at the next point of its grid, pressed twice at once.
     """
+    if isinstance(system, Run):
+        if (t0, record) != (0.0, None):
+            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0 and record")
+        return plugins.analyses["resume"].function(system, t_end, step, method, checkpoint=checkpoint, memory=memory,
+                                                   progress=progress, **options)
     system = system if isinstance(system, Equilibrium) else build(system)
+    step, method = 0.01 if step is None else step, "theta" if method is None else method
     step, t0, t_end = span(step, t0, t_end, system.case.frequency)
     stepper, described = new_stepper(method, finest(step), options)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
@@ -69,7 +78,11 @@ def simulate(system: Equilibrium | Case | str | Path, t_end: float | str, step: 
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
                         "use 'disk'")
     driver = Driver(system, stepper, described, step, t0, t_end, kept)
-    settings = {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}
+    return carry_out(driver, {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}, progress)
+
+
+def carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[float], None] | None = None) -> Run:
+    """What a driver runs; an error has what it ran before, and signals wait for the next point of the grid."""
     held = Held()
 
     def tell(t: float) -> None:

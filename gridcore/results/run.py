@@ -118,6 +118,10 @@ class Run:
         """Call a function for all parts of the run, in order: none of them is large."""
         self.tape.states.visit(lambda first, X: see(Stretch(self, first, X)))
 
+    def around(self, k: int) -> Stretch:
+        """The part of the run in which point `k` is."""
+        return Stretch(self, *self.tape.states.around(k))
+
     @functools.cached_property
     def point_settings(self) -> np.ndarray:
         """(points,) number of the settings (parameters and modes) that hold at each point."""
@@ -217,18 +221,20 @@ class Stretch:
     ----------
     first : int
         Number of its first point.
+    points : slice
+        Its points.
     t : (points,) array
     """
 
     def __init__(self, run: Run, first: int, X: np.ndarray):
         self.run, self.system, self.first = run, run.system, first
-        self._X, self._points = X, slice(first, first + len(X))
-        self.t = run.t[self._points]
+        self._X, self.points = X, slice(first, first + len(X))
+        self.t = run.t[self.points]
 
     def read(self, positions: np.ndarray) -> np.ndarray:
         """(points, len(positions)) entries of the system's buffer Z."""
         place = self.run.tape.states.place
-        return self.run._read(np.asarray(positions), lambda at: self._X[:, place(at)], self._points)
+        return self.run._read(np.asarray(positions), lambda at: self._X[:, place(at)], self.points)
 
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
         """(points, devices) the same quantity of several devices."""

@@ -21,8 +21,8 @@ class CoincidenceWarning(UserWarning):
     """A derivative holds on one side only: for the order in which events of one instant were made."""
 
 
-def warn_of_coincidence(run: Run, request: Request) -> None:
-    """Say which of the derivatives that are asked for hold on one side only.
+def warn_of_coincidence(run: Run, request: Request, differences: bool = False) -> None:
+    """Say which of the derivatives that are asked for hold on one side only, or of which differences are of both sides.
 
     Events of one instant were made in an order, and each has the derivative of that order in its own time; the grid is
     one of them where they fall on a point of it. A time is told if it is asked for; a guard's, whatever is asked for.
@@ -36,14 +36,15 @@ def warn_of_coincidence(run: Run, request: Request) -> None:
         if asked or (moved_by_all and len(request.names)):
             order = ", then ".join(_name(run.system, clock) for clock in of)
             what = " and ".join(asked) or "whatever moves one of them"
-            warnings.warn(f"at {t:.9g} s: {order}; the derivative in {what} is one-sided, that of this order"
-                          + "; joint= gives that of all of them together" * (GRID not in chain),
-                          CoincidenceWarning, stacklevel=3)
+            side = "derivative in {} is one-sided, that of this order" if not differences else \
+                "difference in {} is the mean of both sides, each with a derivative of its own"
+            joint = "; joint= gives that of all of them together" * (GRID not in chain and not differences)
+            warnings.warn(f"at {t:.9g} s: {order}; the {side.format(what)}{joint}", CoincidenceWarning, stacklevel=3)
     found = [str(run.system.switching.guards[guard]) for guard in _at_zero(run)]
     if found:
         more = f" and {len(found) - 1} more are exactly where they act" if found[1:] else " is exactly where it acts"
-        warnings.warn(f"{found[0]}{more} at t0: derivatives are those of the side that was taken", CoincidenceWarning,
-                      stacklevel=3)
+        side = "differences are of both sides" if differences else "derivatives are those of the side that was taken"
+        warnings.warn(f"{found[0]}{more} at t0: {side}", CoincidenceWarning, stacklevel=3)
 
 
 def instants(run: Run) -> Iterator[tuple[float, list[int]]]:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import numerics
 from ..errors import CaseError, EventError
 from ..integrate import simulate
+from .coincidence import warn_of_coincidence
 from .objective import Objective, evaluate, objectives_of
 from .request import Request, table
 
@@ -49,6 +50,7 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
     """
     objectives = objectives_of(run, objectives)
     request = Request.of(run.system, wrt, "power flow")
+    warn_of_coincidence(run, request, differences=True)
     layout, out = run.system.layout, np.empty((len(objectives), len(request.names)))
     for column, name in enumerate(request.names):
         device, _, parameter = name.rpartition(".")
@@ -64,7 +66,9 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
 
 def _at(run: Run, objectives: Sequence[Objective], name: str, value: float) -> np.ndarray:
     """The objectives of the same run with another value of one parameter."""
-    method, settings = run.tape.methods[0], run.settings
+    (method, *others), settings = run.tape.methods, run.settings
+    if others:
+        raise CaseError("differences simulate in one go, and the method of this run changed on its way")
     other = simulate(run.system.with_values({name: value}), settings["t_end"], settings["step"], method.name,
                      t0=settings["t0"], **method.options)
     before, after = ([(event.device, event.item, event.kind) for event in r.events] for r in (run, other))

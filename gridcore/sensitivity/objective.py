@@ -20,7 +20,7 @@ from ..contract import Path, Scope
 from ..equations import BASE, numpy_on_symbols
 from ..errors import CaseError, GridcoreError
 from ..kept import KeptFor
-from ..results import Run
+from ..results import Run, Stretch
 from .quadrature import Points, Sampling, Taken
 from .same_function import fingerprint
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Function = Callable[[Any], Any]
 Joint = tuple[ca.Function, np.ndarray, np.ndarray, np.ndarray]
+_TOGETHER = 1 << 21  # values of functions at all points that are kept together
 _joint: KeptFor[Joint] = KeptFor("objectives")
 _mapped: KeptFor[tuple[ca.Function, ca.Function]] = KeptFor("objectives_at_points")
 
@@ -135,7 +136,7 @@ class _Evaluated(Objective):
 
     def weights(self, run: Run) -> Partials:
         found = evaluate(run, [self])
-        return Partials(found.at, found.points)
+        return Partials(found.at, np.array([found.points[k] for k in range(len(run.t))]))
 
     def clocks(self, run: Run, moving: bool = True) -> Mapping[int, float]:
         return {clock: float(amount[0]) for clock, amount in evaluate(run, [self], moving).clocks}
@@ -264,8 +265,10 @@ class Evaluation:
     values : (objectives,) array
     row, at : (entries,) arrays
         Objective and position in Z of each entry.
-    points : (points, entries) array
-        The derivatives at each point: the sources of the adjoint, weights of quadratures included.
+    points : Derivatives
+        ``points[k]`` are those at a point, (entries,): the sources of the adjoint, weights of quadratures included.
+    nonzero : (points,) bool array
+        Whether any is not zero there.
     clocks : list of (clock, (objectives,) array)
         Derivatives in the times of points.
     """
@@ -273,13 +276,30 @@ class Evaluation:
     values: np.ndarray
     row: np.ndarray
     at: np.ndarray
-    points: np.ndarray
+    points: Derivatives
+    nonzero: np.ndarray
     clocks: list[tuple[int, np.ndarray]]
 
     def parameters(self, system: Equilibrium) -> list[int]:
         """Positions in Z of the parameters that the objectives read."""
         end = system.n + system.layout.n_p
         return sorted({int(at) for at in self.at if system.n <= at < end})
+
+
+class Derivatives:
+    """Derivatives of objectives at the points of a run, made for a part of it when one of its points is asked for."""
+
+    def __init__(self, run: Run, make: Callable[[Stretch], np.ndarray]):
+        self._run, self._make, self._first, self._rows = run, make, 0, np.zeros((0, 0))
+
+    def __getitem__(self, k: int) -> np.ndarray:
+        if not self._first <= k < self._first + len(self._rows):
+            self.see(self._run.around(k))
+        return self._rows[k - self._first]
+
+    def see(self, part: Stretch) -> None:
+        """Make those of a part."""
+        self._first, self._rows = part.first, self._make(part)
 
 
 def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> Evaluation:
@@ -296,9 +316,10 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     CaseError
         If a value or a derivative is not finite: with the objective, the quantity and the time.
     """
-    values, clocks = np.zeros(len(objectives)), dict[int, np.ndarray]()
-    none = np.zeros(0, dtype=int)
-    blocks = [(none, none, np.zeros((len(run.t), 0)))]
+    count, values, clocks = len(run.t), np.zeros(len(objectives)), dict[int, np.ndarray]()
+    rows, ats = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)]
+    traced: list[tuple[Joint, list[tuple[float, np.ndarray]]]] = []
+    given: list[tuple[float, Partials]] = []
     terms = [(owner, *term) for owner, objective in enumerate(objectives) for term in objective.terms()]
     pointwise = [(owner, factor, o) for owner, factor, o in terms if isinstance(o, Pointwise)]
 
@@ -307,34 +328,53 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
         for clock, amount in moved:
             clocks.setdefault(clock, np.zeros(len(objectives)))[owner] += factor * amount
 
-    if pointwise:
-        traced = trace(run, [o.function for _, _, o in pointwise])
-        weights, points = np.zeros_like(traced.values), Points(run, moving)
-        with np.errstate(invalid="ignore"):  # what is not finite is refused below
-            for place, (owner, factor, o) in enumerate(pointwise):
-                taken = o.take(points, traced.values[:, place])
-                weights[:, place] = factor * taken.weight
+    points, together = Points(run, moving), max(1, _TOGETHER // count)
+    for some in (pointwise[first: first + together] for first in range(0, len(pointwise), together)):
+        joint = joint_function(run.system, [o.function for _, _, o in some])
+        r, weights = np.empty((count, len(some))), []
+        run.stretches(lambda part, joint=joint, r=r: r.__setitem__(part.points, trace(part, joint).values))  # type: ignore
+        for place, (owner, factor, o) in enumerate(some):
+            with np.errstate(invalid="ignore"):  # what is not finite is refused
+                taken = o.take(points, r[:, place])
                 add(owner, factor, taken.value, taken.clocks)
-        owners, used = np.array([owner for owner, *_ in pointwise]), weights[:, traced.row]
-        _need_finite(run, objectives, owners, np.where(weights != 0.0, traced.values, 0.0), "its value")
-        parts = np.zeros_like(used)  # where a weight is zero, it does not matter what it weighs
-        np.multiply(used, traced.gradients, out=parts, where=used != 0.0)
-        blocks.append((owners[traced.row], traced.at, parts))
+            weights.append((factor, taken.weight))
+            used = np.where(factor * taken.weight != 0.0, r[:, place], 0.0)
+            _need_finite(run, objectives, np.array([owner]), used[:, None], "its value", run.t)
+        traced.append((joint, weights))
+        rows.append(np.array([owner for owner, *_ in some])[joint[2]])
+        ats.append(joint[1][joint[3]])
     for owner, factor, simple in terms:
         if not isinstance(simple, Pointwise):
             partials = simple.weights(run)
             add(owner, factor, simple.value(run), simple.clocks(run, moving).items())
-            blocks.append((np.full(len(partials.at), owner), partials.at, factor * partials.points))
-    rows, ats, gradients = zip(*blocks)
-    found = Evaluation(values, np.concatenate(rows), np.concatenate(ats), np.concatenate(gradients, axis=1),
-                       list(clocks.items()))
-    _need_finite(run, objectives, found.row, found.points, "its derivative in {}", found.at)
+            given.append((factor, partials))
+            rows.append(np.full(len(partials.at), owner))
+            ats.append(partials.at)
+    row, at, nonzero = np.concatenate(rows), np.concatenate(ats), np.zeros(count, dtype=bool)
+
+    def derivatives(part: Stretch) -> np.ndarray:
+        found = np.concatenate([np.zeros((len(part.t), 0)), *(_weighted(part, *functions) for functions in traced),
+                                *(factor * partials.points[part.points] for factor, partials in given)], axis=1)
+        _need_finite(run, objectives, row, found, "its derivative in {}", part.t, at)
+        nonzero[part.points] = np.any(found, axis=1)
+        return found
+
+    points_of = Derivatives(run, derivatives)
+    run.stretches(points_of.see)
     _need_finite(run, objectives, np.arange(len(values)), values[None], "its value")
-    return found
+    return Evaluation(values, row, at, points_of, nonzero, list(clocks.items()))
+
+
+def _weighted(part: Stretch, joint: Joint, weights: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:
+    """Weighted gradients of functions at a part of a run, (points, entries)."""
+    traced = trace(part, joint)
+    used = np.stack([factor * weight[part.points] for factor, weight in weights], axis=1)[:, traced.row]
+    out = np.zeros_like(used)  # where a weight is zero, it does not matter what it weighs
+    return np.multiply(used, traced.gradients, out=out, where=used != 0.0)
 
 
 def _need_finite(run: Run, objectives: Sequence[Objective], owners: np.ndarray, numbers: np.ndarray, what: str,
-                 at: np.ndarray | None = None) -> None:
+                 t: np.ndarray | None = None, at: np.ndarray | None = None) -> None:
     """Refuse (points, entries) numbers of objectives, by entry, that are not finite."""
     if np.isfinite(numbers).all():
         return
@@ -342,7 +382,7 @@ def _need_finite(run: Run, objectives: Sequence[Objective], owners: np.ndarray, 
     owner = int(owners[entry])
     name = objectives[owner].name or f"objective {owner + 1}"
     quantity = run.system.layout.label(int(at[entry])) if at is not None else ""
-    when = f" at {run.t[k]:.9g} s" if len(numbers) == len(run.t) else ""
+    when = f" at {t[k]:.9g} s" if t is not None else ""
     raise CaseError(f"{name}: {what.format(quantity)} is {numbers[k, entry]}{when}")
 
 
@@ -410,12 +450,12 @@ class Traced:
     at: np.ndarray
 
 
-def trace(run: Run, functions: Sequence[Function]) -> Traced:
-    """Functions of named quantities, and their gradients, at every point of the run."""
-    function, at, row, column = joint_function(run.system, functions)
-    count = len(run.t)
-    _, everywhere = _mapped.get(run.system.system, (id(function), count), lambda: (function, function.map(count)))
-    values, gradients = everywhere(run.read(at).T)
+def trace(part: Run | Stretch, joint: Joint) -> Traced:
+    """Functions that :func:`joint_function` made one of, and their gradients, at the points of a run or of a part."""
+    function, at, row, column = joint
+    count = len(part.t)
+    _, everywhere = _mapped.get(part.system.system, (id(function), count), lambda: (function, function.map(count)))
+    values, gradients = everywhere(part.read(at).T)
     return Traced(np.asarray(values).T, np.asarray(gradients).T.reshape(count, len(row)), row, at[column])
 
 

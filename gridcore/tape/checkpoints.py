@@ -15,7 +15,8 @@ import math
 import os
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,31 @@ AUTO, MEMORY, DISK = "auto", "memory", "disk"
 SEGMENT = 64
 See = Callable[[int, np.ndarray], None]
 _SPARE = 8  # points by which events may lengthen a segment, for a start
-BLOCK = 1 << 24  # bytes of states that are looked at together
+BLOCK, POINTS = 1 << 24, 1 << 11  # bytes of states, and points, that are looked at together at most
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is, and all that it needs to go on from there.
+
+    State, time and clock of the present point. How many `points`, `records`, `clocks` and `settings` the tape has, and
+    points of the grid are `reached`. The `timers` to come: time, number, clock. Of each guard whether it is watched
+    (`active`), and its `side`; of those whose actions are `pending`, time and clock of these. The work done.
+    """
+
+    X: np.ndarray
+    t: float
+    clock: int
+    points: int
+    records: int
+    clocks: int
+    settings: int
+    reached: int
+    timers: list[tuple[float, int, int]]
+    active: np.ndarray
+    side: np.ndarray
+    pending: dict[int, tuple[float, int]]
+    counters: Mapping[str, int]
 
 
 class InMemory:
@@ -92,11 +117,18 @@ class InMemory:
 
     def visit(self, see: See) -> None:
         """Call ``see(first point, their states)`` for all points, block after block."""
-        step = max(1, BLOCK // (8 * max(self.width, 1)))
-        for first in range(0, self.points, step):
-            see(first, self._X[first: min(first + step, self.points)])
+        k = 0
+        while k < self.points:
+            see(*(part := self.around(k)))
+            k += len(part[1])
 
-    def start(self, take: Callable[[], Any]) -> None:
+    def around(self, k: int) -> tuple[int, np.ndarray]:
+        """The block in which point `k` is: number of its first point, and their states."""
+        size = min(max(1, BLOCK // (8 * max(self.width, 1))), POINTS)
+        first = k - k % size
+        return first, self._X[first: min(first + size, self.points)]
+
+    def start(self, here: Checkpoint) -> None:
         """A segment starts here: nothing to do."""
 
 
@@ -184,7 +216,7 @@ class Recomputed:
     """
 
     recorded = None
-    replay: Callable[[Any], None]
+    replay: Callable[[Checkpoint], None]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
@@ -196,7 +228,7 @@ class Recomputed:
         self._budget = budget
         self.buffer = np.empty((SEGMENT + _SPARE, n))
         self.starts: list[int] = []
-        self._kept: dict[int, Any] = {}
+        self._kept: dict[int, Checkpoint] = {}
         self._plan: set[int] = {0}
         self._segment, self._filled = -1, 0
         self._stop = -1
@@ -231,7 +263,7 @@ class Recomputed:
             out.add(first)
         return out
 
-    def start(self, take: Callable[[], Any]) -> None:
+    def start(self, here: Checkpoint) -> None:
         """A segment starts here: keep its checkpoint if the schedule says so."""
         if self._visit is not None:
             self._visit(self.starts[self._segment], self.buffer[: self._filled])
@@ -239,7 +271,7 @@ class Recomputed:
         if self._segment == len(self.starts):
             self.starts.append(self.points)
         if self._segment in self._plan and self._segment not in self._kept and len(self._kept) < self.slots():
-            self._kept[self._segment] = take()
+            self._kept[self._segment] = here
 
     def append(self, X: np.ndarray) -> None:
         """The state of the next point, for the first time or again."""
@@ -270,6 +302,12 @@ class Recomputed:
             if segment != self._segment or k >= self.starts[segment] + self._filled:
                 self._fetch(segment)
             return self.buffer[k - self.starts[segment]].copy()
+
+    def around(self, k: int) -> tuple[int, np.ndarray]:
+        """The segment in which point `k` is: number of its first point, and their states."""
+        with self._lock:
+            self.row(k)
+            return self.starts[self._segment], self.buffer[: self._filled].copy()
 
     def columns(self, at: Any) -> np.ndarray:
         """(points, len(at)) some variables at all points: the run is replayed once for it."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checkpoints import States
+from .checkpoints import Checkpoint, States
 
 GRID = 0
 
@@ -229,6 +229,8 @@ class Tape:
         Steps refer to them by number.
     times : array of float
         The time of each point (s), which :attr:`t` has as an array.
+    last : Checkpoint
+        From where the run can be continued: of a one-step method, where its last segment starts.
     """
 
     states: States
@@ -238,6 +240,7 @@ class Tape:
     records: Records = field(default_factory=Records)
     methods: list[Method] = field(default_factory=list)
     times: array[float] = field(default_factory=lambda: array("d"))
+    last: Checkpoint | None = None
 
     def __post_init__(self) -> None:
         self._t = np.zeros(0)

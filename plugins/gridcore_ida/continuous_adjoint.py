@@ -57,7 +57,7 @@ class ContinuousSweep(ReverseSweep):
             self.T[record.end] = 0.0
         if record.h > 0:
             self._high, self._low = max(self._high, record.k + 1), record.k
-        if self.nonzero[record.k] or record.k == 0:
+        if self.weights.nonzero[record.k] or record.k == 0:
             self.integrate()
         self.objectives(record.k)
 
@@ -92,7 +92,7 @@ def _without_integrals(run: Run, objectives: Sequence[Objective], weights: Evalu
     """Only what objectives take at points; values, and the bounds of integrals, of all."""
     rest = evaluate(run, [Sum([(f, o) for f, o in objective.terms() if o.integrand() is None])
                           for objective in objectives], moving=False)
-    return replace(weights, row=rest.row, at=rest.at, points=rest.points)
+    return replace(weights, row=rest.row, at=rest.at, points=rest.points, nonzero=rest.nonzero)
 
 
 class Density:

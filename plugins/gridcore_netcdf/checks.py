@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,8 @@ class Part:
                 or any(want not in (None, there) for want, there in zip(shape, found.shape, strict=True)):
             size = ", ".join("any" if length is None else str(length) for length in shape)
             raise self.error(name, f"is {found.dtype} {found.shape}, and must be {dtype} ({size})")
+        if math.prod(found.shape) * dtype.itemsize > self._path.stat().st_size:  # nothing is compressed
+            raise self.error(name, f"claims {math.prod(found.shape):,} values, more than the file has room for")
         return found
 
     def numbers(self, name: str, kind: type, shape: tuple[int | None, ...]) -> np.ndarray:

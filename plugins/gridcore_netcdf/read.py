@@ -21,6 +21,7 @@ from gridcore.errors import GridcoreError
 from gridcore.results import Run
 from gridcore.tape import AUTO, Clock, Records, Settings, Tape, states
 
+from .checkpoint import read_checkpoint
 from .checks import Part, Ranges, check_clocks, check_triggers, methods, ranges
 from .form import BLOCK, CASE, FORMAT, RECORDS, VERSION, declarations
 from .seal import is_sealed
@@ -45,8 +46,11 @@ def load(path: Path) -> Run:
         raise GridcoreError(f"{path}: {_what_else(path)}")
     try:
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
-            if file.attrs["gridcore_format_version"] > VERSION:
-                raise GridcoreError(f"{path}: was written by a newer gridcore; this one does not know the format")
+            version = file.attrs["gridcore_format_version"]
+            if version != VERSION:
+                what = "a newer gridcore; this one does not know the format" if version > VERSION \
+                    else "an older gridcore: simulate it anew"
+                raise GridcoreError(f"{path}: was written by {what}")
             return _read_run(file, path)
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         raise GridcoreError(f"{path}: is not as gridcore writes it: {type(error).__name__}: {error}") from error
@@ -109,6 +113,7 @@ def _read_tape(root: Part, part: Part, system: Equilibrium) -> Tape:
         for time, row, clock in zip(t[points], X, point_clock[points].tolist(), strict=False):
             tape.point(time, row, clock)
     tape.states.trim()
+    tape.last = read_checkpoint(part, system, tape)
     return tape
 
 

@@ -27,6 +27,7 @@ from gridcore.case import Case, save_case
 from gridcore.results import Run, Stretch, heading, signals, whole_file
 from gridcore.tape import Clock, Settings, Step
 
+from .checkpoint import write_checkpoint
 from .form import CASE, FORMAT, RECORDS, VERSION, declarations
 from .output import Output, undisturbed
 from .seal import seal
@@ -121,6 +122,7 @@ def write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Call
     _write_settings(group, tape.settings)
     _write(group, "point_clock", ("point",), np.array(tape.point_clock, dtype=np.int64))
     _write_table(group, "Clock", Clock, tape.clocks)
+    write_checkpoint(tape.last, group, _write)
     group.attrs["records"] = len(tape.records)
     if tape.records:
         _write(group, "record_kind", ("record",), [kind.__name__ for kind in tape.records.kinds()])

@@ -18,6 +18,7 @@ from gridcore.sensitivity import (
     ResolveOperator,
     Traced,
     carried_parameters,
+    joint_function,
     replayable,
     trace,
     unit_of,
@@ -78,7 +79,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     warn_of_coincidence(run, wanted)
     named = list(quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
-    traced = trace(run, [itemgetter(q) for q in named])
+    traced = trace(run, joint_function(system, [itemgetter(q) for q in named]))
     n, end = system.n, system.n + system.layout.n_p
     sweep = begin(run, wanted, [int(at) for at in traced.at if n <= at < end], jumps, dispatch,
                   replaying(strategy, tolerance))

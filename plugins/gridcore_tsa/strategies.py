@@ -58,9 +58,10 @@ class Strategy(Replay):
 
     def __init__(self, system: Equilibrium, tape: Tape, carried: Sequence[int] | np.ndarray, tolerance: float):
         super().__init__(system, tape, carried)
-        stepper = self.steppers[0]
-        if not isinstance(stepper, Theta):
-            raise CaseError(f"strategies are of the theta method, and this is a run of '{tape.methods[0].name}'")
+        stepper, *others = self.steppers
+        if others or not isinstance(stepper, Theta):
+            made_by = ", then ".join(f"'{method.name}'" for method in tape.methods)
+            raise CaseError(f"strategies are of the theta method from end to end, and this is a run of {made_by}")
         longest = float(tape.records.steps().h.max(initial=0.0))
         self.theta, self.stepper = stepper.theta, Theta(longest, stepper.theta)
         self.steps = system.workspace()  # in which steps are made

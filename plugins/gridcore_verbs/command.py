@@ -5,13 +5,18 @@ Nothing heavy is imported before a verb needs it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gridcore.commands import Study, file_of, file_options, load, simulation_options, system_options
-from gridcore.registry import REGISTRIES, devices, plots
+from gridcore.registry import REGISTRIES, devices, exporters, plots
+
+if TYPE_CHECKING:
+    from gridcore.results import Run
 
 
 @click.command("run")
@@ -25,9 +30,10 @@ from gridcore.registry import REGISTRIES, devices, plots
 @click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @click.option("--quiet", is_flag=True, help="No summary.")
 def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
-    """Simulate a case: a shipped one by name, or a file.
+    """Simulate a case: a shipped one by name, or a file; or continue a run that was kept, to --t-end.
 
-    The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png.
+    The summary is shown; the data go to CASE.nc in the folder --out, the figure to CASE.png. A run, 'gridcore run
+    CASE.nc --t-end 5', goes on by its own method and step unless others are given.
     """
     from gridcore.integrate import Held
     from gridcore.results import whole_file
@@ -35,7 +41,8 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
     from .summary import describe_run, describe_system, layout
 
     asked = Study(**study)
-    result = asked.simulate(asked.build(quiet), out, quiet)
+    form = exporters.of_file(Path(asked.case))
+    result = _continued(asked, out, quiet) if form and form.read else asked.simulate(asked.build(quiet), out, quiet)
     data = file_of(result, out)
     with Held():
         result.save(data)
@@ -47,6 +54,23 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
         kept.append(("figure", str(figure)))
     if not quiet:
         click.echo(layout([*describe_system(result.system), *describe_run(result), *kept]))
+
+
+def _continued(asked: Study, out: Path, quiet: bool) -> Run:
+    """The run that a file has, continued: by its own step and method, unless they are given."""
+    from gridcore.results import load_run
+
+    context = click.get_current_context()
+    given = {parameter.name for parameter in context.command.params if parameter.name is not None
+             and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE}
+    its_own = given - {"case", "t_end", "step", "theta", "method", "options", "out", "plot", "quiet"}
+    if its_own:
+        options = ", ".join(parameter.opts[0] for parameter in context.command.params if parameter.name in its_own)
+        raise click.UsageError(f"{options}: a run that is continued has its own system, and keeps what it kept")
+    run = load_run(asked.case)
+    goes_on = {"step": run.settings["step"], "method": run.settings["method"]}
+    asked = replace(asked, **{name: value for name, value in goes_on.items() if name not in given})
+    return asked.simulate(run, out, quiet)
 
 
 @click.command("plugins")

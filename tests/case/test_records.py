@@ -287,3 +287,9 @@ def test_a_record_is_added_by_model_and_fields():
 def test_what_is_no_record_is_not_added(given):
     with pytest.raises(CaseError, match=r"is no model: write add\('Line', bus1=1, bus2=2, x=0\.1\)"):
         Case("x").add(given)
+
+
+@pytest.mark.parametrize("name", [3, None, ("GEN1", "H")])
+def test_an_address_that_is_no_text_is_one_sentence(name):
+    with pytest.raises(CaseError, match=r"is no address of a field: write case\.set\('GEN2\.H', 6\.4\)"):
+        Case("c").set(name, 1.0)

@@ -75,3 +75,9 @@ def test_tables_of_a_system_with_other_values_have_these_values():
 def test_what_is_no_state_or_no_value_is_refused(values, said):
     with pytest.raises(gc.errors.CaseError, match=said):
         starting_at(SYSTEM, values)
+
+
+@pytest.mark.parametrize("values", [3, None, ["GEN2.H"], {3: 1.0}])
+def test_what_is_no_mapping_of_addresses_is_one_sentence(values):
+    with pytest.raises(gc.errors.CaseError, match=r"is not addresses with values: write with_values"):
+        gc.build("swing").with_values(values)

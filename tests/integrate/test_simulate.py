@@ -42,7 +42,7 @@ def test_a_cycle_is_one_of_the_case():
     ({"t_end": math.nan}, r"t_end = nan must be a number after t0 = 0"),
     ({"t_end": "inf"}, r"t_end = inf must be a number after t0 = 0"),
     ({"t0": "1 s"}, r"t_end = 0\.2 must be a number after t0 = 1"),
-    ({"step": None}, r"step = None must be a number of seconds"),
+    ({"step": {}}, r"step = {} must be a number of seconds"),
     ({"step": [1]}, r"step = \[1\] must be a number of seconds, or pairs \(from time, step\)"),
     ({"step": [(0, 1, 2)]}, r"must be a number of seconds, or pairs"),
     ({"step": [(0, "x")]}, r"step = 'x' must be a number of seconds"),
@@ -64,3 +64,9 @@ def test_what_is_no_case_is_refused(given):
     for verb in (gc.load_case, gc.build, lambda case: gc.simulate(case, 0.1)):
         with pytest.raises(CaseError, match="is no case: give a Case, or the name or path of one"):
             verb(given)
+
+
+@pytest.mark.parametrize("run", [3, None, "wscc9"])
+def test_what_is_no_run_is_not_retraced(run):
+    with pytest.raises(CaseError, match=r"is no run: gc\.simulate makes one of a system"):
+        gc.retrace(run)

@@ -166,6 +166,20 @@ def test_a_variable_of_another_type_or_shape_is_named(saved, tmp_path):
             gc.load_run(path)
 
 
+@pytest.mark.parametrize("name", ["tape/settings_at", "tape/point_clock", "tape/Step_h", "tape/last_X"])
+def test_a_variable_that_claims_more_than_the_file_has_is_refused_before_it_is_read(saved, tmp_path, name):
+    def claim(file):
+        dtype = file._h5file[name].dtype
+        del file._h5file[name]
+        file.dimensions["many"] = 3 * 10**10
+        file.create_variable(name, ("many",), dtype=dtype, chunks=(1 << 17,))
+
+    path = changed(saved, tmp_path / "x.nc", claim)
+    assert path.stat().st_size < 10**6
+    with pytest.raises(GridcoreError, match=r"claims 30,000,000,000 values|\(30000000000,\), and must be"):
+        gc.load_run(path)
+
+
 def test_an_attribute_that_is_missing_or_says_something_else_is_an_error(saved, tmp_path):
     _, names = variables(saved)
     assert len(names) > 10

@@ -10,7 +10,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError, NetworkError
-from gridcore.tape import Arm, Cancel, Clock, Record, Records, Resolve, Settings, Step, Switch, Tape
+from gridcore.tape import Arm, Cancel, Checkpoint, Clock, Record, Records, Resolve, Settings, Step, Switch, Tape
 from gridcore_netcdf import form, write
 
 
@@ -32,6 +32,9 @@ def assert_same(a, b):
     assert (a.settings, a.counters, a.timings) == (b.settings, b.counters, b.timings)
     assert a.events == b.events
     assert a.system.variables == b.system.variables
+    for field in dataclasses.fields(Checkpoint):
+        there, here = (getattr(run.tape.last, field.name) for run in (a, b))
+        assert np.array_equal(there, here) if isinstance(there, np.ndarray) else there == here
 
 
 @pytest.mark.parametrize(("name", "t_end", "step"), [
@@ -215,7 +218,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_nothing_that_a_tape_or_a_run_holds_is_left_out():
     """Whoever adds to a tape or a run must add it to the file, and here."""
     assert {f.name for f in dataclasses.fields(Tape)} == {
-        "states", "times", "methods", "clocks", "point_clock", "settings", "records"}
+        "states", "times", "methods", "clocks", "point_clock", "settings", "records", "last"}
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
     assert set(vars(run)) == {"system", "tape", "settings", "counters", "timings"}
 

@@ -1,11 +1,14 @@
 """Differences of the program agree with an exact gradient, and find one that is not."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import gridcore as gc
 from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, EventError
+from gridcore.sensitivity import CoincidenceWarning
 
 X1 = gc.Terminal(lambda v: v["HP", "x1"], name="x1")
 X2 = gc.Integral(lambda v: v["HP", "x2"] ** 2, name="energy")
@@ -64,3 +67,19 @@ def test_reactive_limits_stay_in_force():
     exact = gc.adjoint(run, end, ["GEN2.Qmax"]).values
     assert abs(exact) > 1e-6
     np.testing.assert_allclose(gc.differences(run, end, ["GEN2.Qmax"]).values, exact, rtol=1e-6)
+
+
+def test_at_an_event_on_the_grid_the_mean_of_both_sides_is_warned_of():
+    run = gc.simulate(gc.build("wscc9"), 0.15)  # the fault is at 0.1 s
+    speed = gc.Terminal(lambda v: v["GEN2", "omega"])
+    with pytest.warns(CoincidenceWarning, match="the difference in fault.t is the mean"):
+        gc.differences(run, speed, "fault.t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CoincidenceWarning)
+        gc.differences(run, speed, "GEN2.H")
+
+
+def test_a_run_of_two_methods_is_not_differenced():
+    run = gc.simulate(gc.simulate(gc.build("hiskens_pai"), 0.02, 0.001), 0.04, method="trbdf2")
+    with pytest.raises(CaseError, match="the method of this run changed on its way"):
+        gc.differences(run, X1, "HP.p1")

@@ -54,6 +54,28 @@ def test_steps_may_change_on_the_way_and_the_run_keeps_that(call, tmp_path):
     assert np.array_equal(run.X, gc.simulate(gc.build("wscc9"), 0.5, [(0, 0.001), (0.2, 0.01)]).X)
 
 
+def test_run_continues_a_run_that_was_kept_by_its_own_step_and_method(call, tmp_path):
+    call("run", "wscc9", "--t-end", 0.3, "--step", 0.005, "--theta", 0.6, "--quiet")
+    result = call("run", "wscc9.nc", "--t-end", 0.5, "--out", "on")
+    assert result.exit_code == 0, result.stderr
+    assert "theta, theta = 0.6, 0 to 0.5 s, step 0.005 s" in result.stdout
+    run, whole = gc.load_run(tmp_path / "on" / "wscc9.nc"), gc.simulate(gc.build("wscc9"), 0.5, 0.005, theta=0.6)
+    assert np.array_equal(run.X, whole.X)
+    assert (run.settings, run.counters) == (whole.settings, whole.counters)
+    result = call("run", "wscc9.nc", "--t-end", 0.5, "--method", "trbdf2")
+    assert "trbdf2, 0 to 0.5 s, step 0.005 s" in result.stdout
+
+
+@pytest.mark.parametrize(("args", "said"), [
+    (("--t-end", 0.1), "t_end = 0.1 must be after the end of the run, 0.2 s"),
+    (("--t-end", 1, "--set", "GEN1.H=3", "--loads", "Z"), "--set, --loads: a run that is continued has its own system"),
+    (("--t-end", 1, "--record", "GEN*.omega"), "--record: a run that is continued has its own system"),
+])
+def test_what_a_run_that_is_continued_cannot_do_is_one_line(call, args, said):
+    call("run", "wscc9", "--t-end", 0.2, "--quiet")
+    assert said in refused(call("run", "wscc9.nc", *args))
+
+
 def test_a_name_leads_to_no_other_folder(call, tmp_path):
     (tmp_path / "small.toml").write_text(SMALL.replace('"small"', '"../../Case: no. 1/"'))
     result = call("run", "small.toml", "--t-end", 0.1, "--out", "a/b")

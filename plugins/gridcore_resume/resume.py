@@ -1,0 +1,155 @@
+"""A run that goes on from the end of another: its first part is that run, to the last bit.
+
+It begins at the last checkpoint of that run, before which nothing matters but the state. What lies between there and
+the last point of the grid is made again as it was; from that point on, grid and method may be others.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gridcore.errors import CaseError
+from gridcore.integrate import Driver, carry_out, new_stepper
+from gridcore.results import Run
+from gridcore.tape import (
+    AUTO,
+    GRID,
+    Checkpoint,
+    Recomputed,
+    Records,
+    Settings,
+    Spacing,
+    States,
+    Tape,
+    finest,
+    grid,
+    span,
+    states,
+)
+
+
+def resume(run: Run, t_end: float | str, step: Spacing | str | None = None, method: str | None = None, *,
+           checkpoint: str | Path | float = AUTO, memory: float | None = None,
+           progress: Callable[[float], None] | None = None, **options: Any) -> Run:
+    """Continue a run from its end; :func:`gridcore.simulate` does it for a run.
+
+    What comes of it is one run from the start on, the same to the last bit as if it had been simulated in one go. A run
+    that failed goes on from the last point of its grid. One of a method that is not one-step (``"ida"``) goes on from
+    its end with a restart, which is right to its tolerances.
+
+    Parameters
+    ----------
+    run : Run
+        Also one of a file, or of an error. It stays as it is.
+    t_end : float or str
+        End of the whole run (s).
+    step, method, **options
+        From here on; by default those of the run.
+    checkpoint, memory
+        Where the states of the whole run are kept, as of :func:`gridcore.simulate`; they cannot be computed again.
+    progress : callable, optional
+        Called with the time reached, at every point of the grid.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    CaseError
+        If it cannot be continued so.
+    """
+    driver = Resumed(run, t_end, step, method, options, checkpoint, memory)
+    return carry_out(driver, driver.settings, progress)
+
+
+class Resumed(Driver):
+    """The driver of such a run; where `step` or `method` is None it is as before.
+
+    Attributes
+    ----------
+    settings : dict
+        Of the whole run.
+    """
+
+    def __init__(self, run: Run, t_end: Any, step: Any, method: str | None, options: Mapping[str, Any],
+                 checkpoint: str | Path | float = AUTO, memory: float | None = None):
+        last, made_by, was, t0 = run.tape.last, run.tape.methods[-1], run.settings["step"], run.settings["t0"]
+        if last is None:
+            raise CaseError("this run was not simulated: it cannot be continued")
+        steps = run.tape.records.steps()
+        mesh = steps.k[steps.end == GRID] + 1
+        behind, end = run.t[mesh], float([t0, *run.t[mesh[-1:]]][-1])
+        same = step is None or step == was
+        step, begin, t_end = span(was if same else step, t0 if same else end, t_end, run.system.case.frequency)
+        if t_end <= max([end, *run.t[-1:]]):
+            raise CaseError(f"t_end = {t_end:g} must be after the end of the run, {run.t[-1]:.9g} s")
+        ahead = grid(step, begin, t_end)
+        if not same:
+            step = [*(part for part in _parts(was, t0) if part[0] < end), *_parts(step, end)]
+        name = method or made_by.name
+        own = name == made_by.name
+        stepper, described = new_stepper(name, finest(step), {**made_by.options, **options} if own else options)
+        self.other = None if same and described == made_by else (stepper, described)
+        tape = _until(last, run, checkpoint, memory)
+        super().__init__(run.system, new_stepper(made_by.name, finest(was), made_by.options)[0], made_by, was, t0,
+                         t_end, tape.states)
+        near = ahead[np.abs(ahead - end) <= self.slack]
+        if same and len(near) and len(behind):  # where the end was cut off by round-off, it is the grid's again
+            behind[-1] = near[0]
+        self.tape, self.grid = tape, behind
+        self.ahead = np.concatenate([behind, ahead[ahead > end + self.slack]])
+        self.go_to(last, run.tape.settings)
+        self.reached = int(np.count_nonzero(mesh < last.points))
+        self.counters.clear()
+        self.before, self.began = last.counters, self.began - run.timings.get("simulate", 0.0)
+        self.settings = {**(run.settings if own else {}), "method": name, "step": step, "t0": t0, "t_end": t_end,
+                         **options}
+
+    def run(self, progress: Callable[[float], None] | None = None) -> None:
+        """To the last point of the other run's grid, as it was; and on."""
+        super().run()
+        if self.other:
+            self.stepper, method = self.other
+            self.steppers.append(self.stepper)
+            if method != self.tape.methods[-1]:
+                self.tape.methods.append(method)
+            self.new_segment()
+        self.grid = self.ahead
+        self.go_on(progress)
+
+
+def _until(last: Checkpoint, run: Run, checkpoint: str | Path | float, memory: float | None) -> Tape:
+    """What there was of the tape of a run at a checkpoint, by itself."""
+    tape = run.tape
+    kept = states(checkpoint, run.system.n, tape.states.recorded, memory)
+    if isinstance(kept, Recomputed):
+        raise CaseError(f"checkpoint = {checkpoint!r}: a run that is continued cannot be computed again from its "
+                        "start; use 'disk'")
+    _copy(tape.states, kept, last.points)
+    return Tape(kept, tape.clocks[: last.clocks], tape.point_clock[: last.points],
+                Settings(itertools.islice(tape.settings, last.settings)), Records(tape.records[: last.records]),
+                list(tape.methods), tape.times[: last.points])
+
+
+def _copy(there: States, here: States, points: int) -> None:
+    """The first points of a run's states."""
+    X = np.empty(there.n)
+    at = slice(None) if there.recorded is None else there.recorded
+    here.reserve(points)
+
+    def see(first: int, rows: np.ndarray) -> None:
+        for X[at] in rows[: max(points - first, 0)]:
+            here.append(X)
+
+    there.visit(see)
+
+
+def _parts(step: Spacing, begin: float) -> list[tuple[float, float]]:
+    """A spacing as pairs (from time, step)."""
+    return [(begin, step)] if isinstance(step, float) else [(float(at), float(h)) for at, h in step]
