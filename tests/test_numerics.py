@@ -18,7 +18,6 @@ ROWS = [row for rows in numerics.TABLE.values() for row in rows]
 EXCEPTIONS = {
     "case/units.py": "factors of units, exact",
     "case/disturbances.py": "the default reactance of a fault, data",
-    "testing/integrators.py": "steps, and bounds of a check of integrators, each named there; no result has them",
 }
 
 

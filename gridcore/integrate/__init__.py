@@ -8,9 +8,9 @@ from .driver import Driver
 from .interrupts import Held
 from .linearised import Linearised, Point
 from .retrace import retrace
-from .simulate import carry_out, simulate
+from .simulate import simulate
 
 __all__ = [
-    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "carry_out", "made_by",
+    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by",
     "new_stepper", "retrace", "simulate",
 ]

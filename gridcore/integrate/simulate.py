@@ -9,12 +9,12 @@ from typing import Any
 from ..case import Case
 from ..equilibrium import Equilibrium, build
 from ..errors import CaseError
-from ..registry import registries as plugins
 from ..results import Run, needed
 from ..tape import Recomputed, Spacing, finest, span, states
 from .base import new_stepper
 from .driver import Driver
 from .interrupts import Held
+from .resume import Resumed
 
 
 def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, step: Spacing | str | None = None,
@@ -22,19 +22,19 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
              checkpoint: str | Path | float = "auto", memory: float | None = None,
              record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
-    """Simulate a system from its operating point, or a run from its end: see ``gc.analyses.resume``.
+    """Simulate a system from its operating point, or continue a run from its end.
 
     Parameters
     ----------
     system : Equilibrium or Case or str or Run
-        What :func:`gridcore.build` gives, or what it takes; or a run, whose step and method go on unless others are
-        given.
+        What :func:`gridcore.build` gives, or what it takes. Or a run, also one of a file or of an error, which stays
+        as it is: what comes of it is one run from the start on, with its step, method and options unless others are
+        given, the same to the last bit as if it had been simulated in one go (``"ida"``: to its tolerances).
     t_end : float or str
-        End of the run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
+        End of the (whole) run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
     step : float or sequence of (float, float), optional
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
-        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``.
-        By default 0.01.
+        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``. By default 0.01.
     method : str, optional
         ``"theta"``, which is the default, or what a plugin registered.
     t0 : float
@@ -67,8 +67,8 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
     if isinstance(system, Run):
         if (t0, record) != (0.0, None):
             raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0 and record")
-        return plugins.analyses["resume"].function(system, t_end, step, method, checkpoint=checkpoint, memory=memory,
-                                                   progress=progress, **options)
+        resumed = Resumed(system, t_end, step, method, options, checkpoint, memory)
+        return _carry_out(resumed, resumed.settings, progress)
     system = system if isinstance(system, Equilibrium) else build(system)
     step, method = 0.01 if step is None else step, "theta" if method is None else method
     step, t0, t_end = span(step, t0, t_end, system.case.frequency)
@@ -78,10 +78,10 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
         raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
                         "use 'disk'")
     driver = Driver(system, stepper, described, step, t0, t_end, kept)
-    return carry_out(driver, {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}, progress)
+    return _carry_out(driver, {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}, progress)
 
 
-def carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[float], None] | None = None) -> Run:
+def _carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[float], None] | None = None) -> Run:
     """What a driver runs; an error has what it ran before, and signals wait for the next point of the grid."""
     held = Held()
 

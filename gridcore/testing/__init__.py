@@ -8,13 +8,9 @@ from typing import Any
 
 from ..registry import analyses
 from .doctor import device_checks
-from .integrators import integrator_checks
-from .jump_rules import jump_rule_checks
 from .suite import NotExamined, Report, Suite, Wrong, require
 
-__all__ = [
-    "NotExamined", "Report", "Suite", "Wrong", "device_checks", "integrator_checks", "jump_rule_checks", "require",
-]
+__all__ = ["NotExamined", "Report", "Suite", "Wrong", "device_checks", "require"]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import gridcore as gc
 from gridcore.integrate import Advance, Stepper
 from gridcore.registry import integrators, registered
 from gridcore.testing import integrator_checks
-from gridcore.testing.integrators import STEP, T_END, Fading, solution
+from gridcore_conformance.integrators import STEP, T_END, Fading, solution
 from gridcore_theta import Theta, ThetaOperator
 from gridcore_trbdf2.stepper import TrBdf2
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
-from ..contract import Algebraic, Device, Mode, Param, State, guard, timer
-from ..equations import Workspace
-from ..equilibrium import Equilibrium, build
-from ..integrate import Stepper, new_stepper, simulate
-from ..registry import Integrator, registered
-from ..results import Run
-from ..sensitivity import Integral, Replay, Terminal, adjoint, differences
-from ..tape import GRID, SEGMENT, Step
-from .suite import NotExamined, Suite, require
+from gridcore.case import Case
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, timer
+from gridcore.equations import Workspace
+from gridcore.equilibrium import Equilibrium, build
+from gridcore.integrate import Stepper, new_stepper, simulate
+from gridcore.registry import Integrator, registered
+from gridcore.results import Run
+from gridcore.sensitivity import Integral, Replay, Terminal, adjoint, differences
+from gridcore.tape import GRID, SEGMENT, Step
+from gridcore.testing import NotExamined, Suite, require
 
 T_END, STEP = 1.5, 0.02
 WRT = ["fading.k", "fading.x0", "fading.level", "fading.kick", "fading.low", "fading.wait", "fading.at"]

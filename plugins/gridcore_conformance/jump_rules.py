@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..integrate import simulate
-from ..registry import JumpRule, registered
+from gridcore.integrate import simulate
+from gridcore.registry import JumpRule, registered
+from gridcore.testing import Suite, require
+
 from .integrators import DERIVED, STEP, T_END, Fading, against_differences, fading, transposed
-from .suite import Suite, require
 
 _FINER = 4  # the step, to see that an error vanishes with it
 

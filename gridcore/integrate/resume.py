@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.errors import CaseError
-from gridcore.integrate import Driver, carry_out, new_stepper
-from gridcore.results import Run
-from gridcore.tape import (
+from ..errors import CaseError
+from ..results import Run
+from ..tape import (
     AUTO,
     GRID,
     Checkpoint,
@@ -31,45 +30,15 @@ from gridcore.tape import (
     span,
     states,
 )
-
-
-def resume(run: Run, t_end: float | str, step: Spacing | str | None = None, method: str | None = None, *,
-           checkpoint: str | Path | float = AUTO, memory: float | None = None,
-           progress: Callable[[float], None] | None = None, **options: Any) -> Run:
-    """Continue a run from its end; :func:`gridcore.simulate` does it for a run.
-
-    What comes of it is one run from the start on, the same to the last bit as if it had been simulated in one go. A run
-    that failed goes on from the last point of its grid. One of a method that is not one-step (``"ida"``) goes on from
-    its end with a restart, which is right to its tolerances.
-
-    Parameters
-    ----------
-    run : Run
-        Also one of a file, or of an error. It stays as it is.
-    t_end : float or str
-        End of the whole run (s).
-    step, method, **options
-        From here on; by default those of the run.
-    checkpoint, memory
-        Where the states of the whole run are kept, as of :func:`gridcore.simulate`; they cannot be computed again.
-    progress : callable, optional
-        Called with the time reached, at every point of the grid.
-
-    Returns
-    -------
-    Run
-
-    Raises
-    ------
-    CaseError
-        If it cannot be continued so.
-    """
-    driver = Resumed(run, t_end, step, method, options, checkpoint, memory)
-    return carry_out(driver, driver.settings, progress)
+from .base import new_stepper
+from .driver import Driver
 
 
 class Resumed(Driver):
     """The driver of such a run; where `step` or `method` is None it is as before.
+
+    A run that failed goes on from the last point of its grid. One of a method that is not one-step goes on from its end
+    with a restart, which is right to its tolerances.
 
     Attributes
     ----------
