@@ -160,7 +160,8 @@ class Store:
             raise self._damaged(error) from None
 
     def _damaged(self, how: object) -> GridcoreError:
-        return GridcoreError(f"{self.path}: is not a store of a sweep, or is damaged ({how}): move it away, and the "
+        said = " ".join(str(how).split())  # SQLite says more in lines
+        return GridcoreError(f"{self.path}: is not a store of a sweep, or is damaged ({said}): move it away, and the "
                              "same sweep makes a new one")
 
     def add(self, key: str, name: str, result: Result) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc as garbage
 import struct
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import gridcore as gc
 from gridcore.errors import CaseError
@@ -103,6 +105,18 @@ def test_a_binary_recording_is_the_same_as_one_in_text(tmp_path):
     same(Measurements.read(tmp_path / "b.cfg"), text)
 
 
+@pytest.mark.parametrize("kept", [1, 2])
+def test_a_recording_whose_data_are_cut_short_is_refused(tmp_path, kept):
+    """The samples that are missing would be zeros at 0 s."""
+    lines = DAT.splitlines()[:kept]
+    binary = b"".join(struct.pack("<IIhhh", *map(int, line.split(","))) for line in lines)
+    for coding, dat in (("ASCII", "\n".join(lines).encode()), ("BINARY", binary)):
+        written(tmp_path, CFG.format(side="P").replace("ASCII", coding), "c.cfg")
+        (tmp_path / "c.dat").write_bytes(dat)
+        with pytest.raises(CaseError, match=r"c\.cfg: the times of its 3 samples do not increase: .* cut short"):
+            Measurements.read(tmp_path / "c.cfg")
+
+
 def test_channels_of_a_file_are_told_what_they_measure(tmp_path):
     data = Measurements.read(recorded(tmp_path), {"V6 rms": "BUS6.Vm", "P line": "LINE4-6.P1"})
     assert data.channels == ["BUS6.Vm", "LINE4-6.P1"]
@@ -147,6 +161,24 @@ def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path):
     for name in ("m.nc", "m.cfg", "m.cff"):
         with pytest.raises(CaseError, match="that can be read"):
             Measurements.read(written(tmp_path, "nonsense", name))
+
+
+def test_a_damaged_netcdf_file_is_refused_and_prints_nothing(tmp_path, capfd):
+    """Checksums of HDF5's own headers: h5py has a KeyError for them, h5netcdf a traceback."""
+    good = tmp_path / "good.nc"
+    xr.Dataset({"BUS6.Vm": ("time", np.ones(3))}, {"time": [0.0, 0.1, 0.2]}).to_netcdf(good, engine="h5netcdf")
+    data = good.read_bytes()
+    refused = 0
+    for at in range(0, len(data), max(1, len(data) // 60)):
+        (tmp_path / "x.nc").write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1:])
+        try:
+            Measurements.read(tmp_path / "x.nc")
+        except CaseError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            refused += 1
+    assert refused > 5
+    garbage.collect()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_nan_in_data_is_refused_with_channel_and_time():
