@@ -50,7 +50,8 @@ def main() -> int:
     for each in campaign(range(asked.count), asked.seed, asked.format):
         outcomes.append(each)
         if each.failed:
-            again = f"--seed {asked.seed} --only {each.number}" + (f" --format '{asked.format}'" if asked.format else "")
+            of = f" --format '{asked.format}'" if asked.format else ""
+            again = f"--seed {asked.seed} --only {each.number}{of}"
             said = (each.text.splitlines() or [""])[0][:150]
             print(f"{each.format}: {each.what}: {said!r}\n    python -m tests.fuzz {again}", flush=True)
         if time.monotonic() > last + 30:

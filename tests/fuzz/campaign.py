@@ -130,7 +130,7 @@ def campaign(numbers: Sequence[int], seed: int, name: str | None = None) -> Iter
     left = list(numbers)
     while left:
         ours, theirs = fork.Pipe(duplex=False)
-        process = fork.Process(target=_work, args=(left[:1000], seed, name, ours, theirs), daemon=True)
+        process = fork.Process(target=_work, args=(left[:1000], seed, name, ours, theirs))
         process.start()
         theirs.close()
         begun = None

@@ -9,7 +9,8 @@ from typing import Any
 
 WILD = [
     True, False, 0, -1, 1, 2, 10**12, -10**12, 2**63 - 1, 1e300, 1e308, 1e-320, -1e300, float("nan"), float("inf"),
-    -0.0, 1.5, "", "x", "all", "*", "[", "GEN1.H", "GEN1.*", "1e400", "inf", "nan", "a\0b", "../x", "/dev/zero", "critical",
+    -0.0, 1.5, "", "x", "all", "*", "[", "GEN1.H", "GEN1.*", "1e400", "inf", "nan", "a\0b", "../x", "/dev/zero",
+    "critical",
     "x" * 3000, "studentized_range", "levy_stable", "zipf", "poisson", "ksone", [], [1], ["x"], [[1, 2]], [[]], {},
     {"a": 1}, {"a": {}}, [{}], [{"GEN1.H": 5}]]
 

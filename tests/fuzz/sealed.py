@@ -166,7 +166,8 @@ def stores() -> Iterator[Format]:
         yield Sealed("store", lambda path: stored(path) in (made, more), {"s.db": path.read_bytes()},
                      another.read_bytes())
         both = {**made, **more}
-        yield Sealed("journal", lambda path: stored(path.with_name("s.db")).items() <= both.items(), journal, of_another)
+        yield Sealed("journal", lambda path: stored(path.with_name("s.db")).items() <= both.items(), journal,
+                     of_another)
 
 
 # ---------------------------------------------------------------- all
