@@ -1,5 +1,5 @@
-"""Measurements from NetCDF files of others, read by a copy of the process: of damaged ones HDF5 may make a crash, or find
-no end in them.
+"""Measurements from NetCDF files of others, read by a copy of the process: HDF5 crashes over some that are damaged, and
+finds no end in others.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from . import cases, sealed, studies
 from .formats import Format
 
 SECONDS, MEMORY = 2.0, 500_000_000  # of the processor, and bytes, for one file
-RUNS_AND_STORES = ("run", "run, resealed", "store", "journal")
+# In turn; those that are sealed again take fifty times as long.
+RUNS_AND_STORES = ("run", "store", "run", "journal", "run", "store", "journal", "run, resealed")
 PATIENCE = 120.0  # s: a process that says nothing for so long waits for ever
 
 
@@ -64,9 +65,10 @@ def formats() -> dict[str, Format]:
 
 def format_of(number: int) -> Format:
     """The format of a mutant: every fourth one is of runs and stores."""
-    own = [each for name, each in formats().items() if name in RUNS_AND_STORES]
+    if number % 4 == 0:
+        return formats()[RUNS_AND_STORES[number // 4 % len(RUNS_AND_STORES)]]
     others = [each for name, each in formats().items() if name not in RUNS_AND_STORES]
-    return own[number // 4 % len(own)] if number % 4 == 0 else others[(number - number // 4 - 1) % len(others)]
+    return others[(number - number // 4 - 1) % len(others)]
 
 
 def lay(number: int, seed: int, name: str | None, folder: Path) -> tuple[Format, Path]:
