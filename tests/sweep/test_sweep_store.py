@@ -81,6 +81,16 @@ def test_what_sqlite_says_of_damage_in_several_lines_is_one(stored, tmp_path):
     assert not any("\n" in text for text in said)
 
 
+def test_a_store_that_says_something_without_a_name_is_damaged(stored, tmp_path):
+    """SQLite takes NULL for a primary key; it has no order among texts."""
+    shutil.copy(stored[0], tmp_path / "s.db")
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        db.execute("UPDATE about SET name = NULL WHERE name = 't_end'")
+    db.close()
+    with pytest.raises(GridcoreError, match=r"damaged \(what it says of its sweep has changed\)"):
+        Store(tmp_path / "s.db", ABOUT)
+
+
 def test_a_row_that_somebody_changed_is_refused(stored, tmp_path):
     shutil.copy(stored[0], tmp_path / "s.db")
     with sqlite3.connect(tmp_path / "s.db") as db:
