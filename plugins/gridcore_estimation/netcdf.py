@@ -37,7 +37,7 @@ def read_netcdf(path: Path) -> xr.Dataset:
     sources.check(path)
     alone = threading.active_count() == 1  # other threads may hold a lock that a copy would wait for
     may = sys.platform == "linux" and alone and not multiprocessing.current_process().daemon
-    found = _apart(path) if may else _read(path)
+    found = _apart(path) if may else dataset_or_error(path)
     if isinstance(found, CaseError):
         raise found
     if isinstance(found, str):
@@ -65,10 +65,10 @@ def _send(path: Path, pipe: Connection) -> None:
     seconds = _SECONDS + path.stat().st_size // _BYTES
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pipe.send(_read(path))
+    pipe.send(dataset_or_error(path))
 
 
-def _read(path: Path) -> Any:
+def dataset_or_error(path: Path) -> Any:
     """The dataset, or what is wrong with it."""
     import h5py
     import xarray as xr

@@ -199,7 +199,7 @@ def test_a_netcdf_file_over_which_hdf5_crashes_or_hangs_is_refused(tmp_path, mon
         while True:
             pass
 
-    monkeypatch.setattr(netcdf, "_read", {"crash": crash, "hang": hang}[read])
+    monkeypatch.setattr(netcdf, "dataset_or_error", {"crash": crash, "hang": hang}[read])
     monkeypatch.setattr("threading.active_count", lambda: 1)
     with pytest.raises(CaseError, match=r"m\.nc: is not a NetCDF .*: HDF5 crashes, or finds no end in it"):
         Measurements.read(written(tmp_path, "x", "m.nc"))
