@@ -21,7 +21,7 @@ class CaseError(GridcoreError):
     def __init__(self, message: str, *, file: str = "", row: str = "", field: str = ""):
         self.file, self.row, self.field = file, row, field
         place = ": ".join(part for part in (file, row, field and f"field '{field}'") if part)
-        super().__init__(f"{place}: {message}" if place else message)
+        super().__init__((f"{place}: {message}" if place else message).replace("\n", " "))  # names may have any letter
 
 
 class DataWarning(UserWarning):

@@ -193,8 +193,8 @@ class Driver:
 
     def _zero_step(self, clock: int) -> None:
         """A step of no length to another clock: that of the next event of this instant, or the grid."""
-        self.tape.records.step(self.tape.points - 1, 0.0, self.clock, clock)
-        self.tape.point(self.t, self.Z[: self.system.n], clock)
+        self.tape.point(self.t, self.Z[: self.system.n], clock)  # before the record: there may be no room for it
+        self.tape.records.step(self.tape.points - 2, 0.0, self.clock, clock)
         self.clock = clock
 
     def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
@@ -223,8 +223,8 @@ class Driver:
             self.clock = self.tape.clock("guard", located)
         elif self.t == target:
             self.clock = clock
-        self.tape.records.step(k, self.t - before, start, self.clock, located, len(self.tape.methods) - 1)
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
+        self.tape.records.step(k, self.t - before, start, self.clock, located, len(self.tape.methods) - 1)
         self.counters["steps"] += 1
         fired = np.array([located]) if located >= 0 else _NONE
         if located >= 0 or self.t >= min(self.timers[0][0], delayed) - self.slack:
@@ -406,8 +406,8 @@ class Driver:
         finally:
             self.tape.settings.append(self.Z[system.n:-1])
         self._check_finite()
-        self.tape.records.append(Resolve(k))
         self.tape.point(self.t, self.Z[: system.n], self.clock)
+        self.tape.records.append(Resolve(k))
         self.stepper.restart(self.ws, self.t)
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)

@@ -11,6 +11,7 @@ A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import tempfile
@@ -174,9 +175,11 @@ class OnDisk(InMemory):
 
     def _resize(self, points: int) -> None:
         size = 8 * points * self.width
-        if self._file is not None:
-            del self._X  # no map may outlive the length of its file
-            self._file.truncate(size)
+        if self._file is not None and points < len(self._X):
+            self._X = self._X[:points]
+            with contextlib.suppress(OSError):  # room that cannot be given back is no loss
+                self._file.truncate(size)
+        elif self._file is not None:
             self._X = self._room(points)
         elif size <= self._budget:
             super()._resize(points)

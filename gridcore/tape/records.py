@@ -263,10 +263,10 @@ class Tape:
         return self.states.columns(slice(None))
 
     def point(self, t: float, X: np.ndarray, clock: int) -> None:
-        """Store a point."""
+        """Store a point: the state first, for which there may be no room."""
+        self.states.append(X)
         self.times.append(t)
         self.point_clock.append(clock)
-        self.states.append(X)
 
     def clock(self, kind: str, of: int, after: int = -1) -> int:
         """A new clock; returns its number."""

@@ -18,6 +18,7 @@ from gridcore.suggest import suggest
 from gridcore_readers import sources
 
 from .measurements import Measurements
+from .netcdf import read_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -164,15 +165,7 @@ def _columns(name: str, variable: xr.DataArray) -> list[tuple[str, np.ndarray]]:
 
 
 def _read_netcdf(path: Path) -> Measurements:
-    import xarray as xr
-
-    try:
-        with xr.open_dataset(path, engine="h5netcdf") as data:
-            numbers = sum(variable.size for variable in data.variables.values())
-            sources.within(numbers, sources.VALUES, "numbers", str(path))  # it may be small: none need be written
-            return from_xarray(data.load())
-    except (OSError, ValueError) as error:
-        raise CaseError(f"is not a NetCDF file that can be read: {error}", file=str(path)) from None
+    return from_xarray(read_netcdf(path))
 
 
 # ---------------------------------------------------------------- COMTRADE
@@ -201,6 +194,9 @@ def _read_comtrade(path: Path) -> Measurements:
         raise CaseError(f"is not a COMTRADE recording that can be read: {type(error).__name__}: {error}",
                         file=str(path)) from None
     time = np.asarray(record.time, dtype=float)
+    if (np.diff(time) < 0).any() or (len(time) > 1 and time[-1] <= time[0]):  # samples that are missing are at zero
+        raise CaseError(f"the times of its {len(time)} samples do not increase: the header says how many there are, "
+                        "and perhaps the data are cut short", file=str(path))
     columns: dict[str, np.ndarray] = {}
     units: dict[str, str] = {}
     for name, values, channel in zip(record.analog_channel_ids, record.analog, record.cfg.analog_channels,

@@ -74,6 +74,8 @@ class Symbolic(Analysis):
         self._common = _klu.Common()
         self._common.defaults()
         symbolic = _klu.analyze(self.n, self.indptr, self.indices, self._common)
+        if self._common.status == _klu.KLU_OUT_OF_MEMORY:
+            raise MemoryError(f"KLU has no memory to analyse a matrix of {self.n} unknowns")
         if self._common.status < 0:
             raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
         self.symbolic = symbolic
@@ -159,7 +161,7 @@ class KLUFactors(Factors):
         common.tol = tolerance
         numeric = self._factor(self.indptr, self.indices, values, self._symbolic, common)
         if common.status < 0:
-            raise MemoryError(f"KLU cannot factor the matrix (status {common.status})")
+            raise MemoryError(f"KLU has no memory for the factors of a matrix of {self.analysis.n} unknowns")
         if common.status != _klu.KLU_OK:
             return False  # KLU has freed what it had: the handle is empty
         self.numeric = numeric

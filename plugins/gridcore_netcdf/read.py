@@ -53,7 +53,8 @@ def load(path: Path) -> Run:
                 raise GridcoreError(f"{path}: was written by {what}")
             return _read_run(file, path)
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
-        raise GridcoreError(f"{path}: is not as gridcore writes it: {type(error).__name__}: {error}") from error
+        said = " ".join(str(error).split())
+        raise GridcoreError(f"{path}: is not as gridcore writes it: {type(error).__name__}: {said}") from error
 
 
 def _what_else(path: Path) -> str:
@@ -92,7 +93,7 @@ def _read_tape(root: Part, part: Part, system: Equilibrium) -> Tape:
     count = {kind: kinds.count(kind) for kind in RECORDS}
     if sum(count.values()) < len(kinds):
         raise part.error("record_kind", f"must be one of {', '.join(RECORDS)}")
-    settings = Settings(_read_settings(part, system))
+    settings = Settings(_read_settings(part, system, records))
     clocks = part.variable("Clock_kind", str, (None,)).shape[0]
     within = ranges(system, len(t), clocks, len(made_by), len(settings))
     recorded, columns = _read_columns(root, part, system, len(t))
@@ -133,12 +134,14 @@ def _read_columns(root: Part, part: Part, system: Equilibrium, points: int) -> t
     return None, columns
 
 
-def _read_settings(part: Part, system: Equilibrium) -> Iterator[np.ndarray]:
+def _read_settings(part: Part, system: Equilibrium, records: int) -> Iterator[np.ndarray]:
     size = len(system.Z0) - 1 - system.n
     values, count = part.numbers("settings", float, (size,)), part.integer("settings")
     at = part.numbers("settings_at", int, (None,))
     new, numbers = part.numbers("settings_value", float, at.shape), part.numbers("settings_number", int, at.shape)
-    if count < 1 or (len(at) and (at.min() < 0 or at.max() >= size)):
+    if not 1 <= count <= records + 1:  # at t0, and after each switch, which is a record
+        raise part.error("settings", f"is {count}, and must be from 1 to {records + 1}")
+    if len(at) and (at.min() < 0 or at.max() >= size):
         raise part.error("settings_at", f"must be from 0 to {size - 1}")
     if len(numbers) and (numbers[0] < 1 or numbers[-1] >= count or (np.diff(numbers) < 0).any()):
         raise part.error("settings_number", f"must be from 1 to {count - 1}, and not decrease")

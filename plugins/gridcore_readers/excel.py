@@ -38,12 +38,14 @@ def read(path: Path) -> Case:
                 sources.within(sum(part.file_size for part in parts.infolist()), sources.EXPANDED, "bytes", file)
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             sheets: list[tuple[str, list[tuple[int, tuple[Any, ...]]]]] = []
-            cells = 0
+            cells = filled = 0
             for sheet in book.worksheets:
                 sheets.append((sheet.title, rows := []))
                 for n, row in enumerate(sheet.iter_rows(values_only=True), 1):  # a few bytes make a million of them
                     cells += len(row) + 1
+                    filled += sum(cell is not None for cell in row)
                     sources.within(cells, sources.CELLS, "cells", file)
+                    sources.within(cells - filled, sources.EMPTY[0] + sources.EMPTY[1] * filled, "empty cells", file)
                     if any(cell is not None for cell in row):
                         rows.append((n, tuple(row)))
     except CaseError:

@@ -19,6 +19,7 @@ from gridcore.errors import CaseError
 FILE = 100_000_000  # bytes of a file
 EXPANDED = 200_000_000  # bytes of what a compressed file unpacks to
 CELLS = 5_000_000  # of a workbook, empty ones included
+EMPTY = 1_000_000, 10  # empty cells of a workbook, and those that each of the others may bring with it
 DEPTH = 20  # arrays and tables in each other
 VALUES = 20_000_000  # samples of a recording, of all its channels
 CHANNELS = 100_000  # of a recording

@@ -105,7 +105,7 @@ class Store:
                 for statement in _TABLES.split(";"):
                     db.execute(statement)
                 about = {"format": FORMAT, "version": str(VERSION), **study}
-                about["checksum"] = _digest(sorted(about.items()))
+                about["checksum"] = _digest(sorted(about.items(), key=repr))
                 db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         there = dict(db.execute("SELECT name, value FROM about").fetchall())
         checksum = there.pop("checksum", None)
@@ -114,7 +114,7 @@ class Store:
         if there.get("version") == "1":
             raise GridcoreError(f"{self.path}: was written by an older gridcore, without checksums: "
                                 "give this sweep a new store")
-        if checksum != _digest(sorted(there.items())):
+        if checksum != _digest(sorted(there.items(), key=repr)):
             raise self._damaged("what it says of its sweep has changed")
         if int(there["version"]) > VERSION:
             raise GridcoreError(f"{self.path}: was written by a newer gridcore; this one does not know the format")
@@ -160,7 +160,8 @@ class Store:
             raise self._damaged(error) from None
 
     def _damaged(self, how: object) -> GridcoreError:
-        return GridcoreError(f"{self.path}: is not a store of a sweep, or is damaged ({how}): move it away, and the "
+        said = " ".join(str(how).split())  # SQLite says more in lines
+        return GridcoreError(f"{self.path}: is not a store of a sweep, or is damaged ({said}): move it away, and the "
                              "same sweep makes a new one")
 
     def add(self, key: str, name: str, result: Result) -> None:

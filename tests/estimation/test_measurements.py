@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import faulthandler
+import gc as garbage
+import os
 import struct
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore_estimation import Measurements
+from gridcore_estimation import Measurements, netcdf
 
 T = np.array([0.0, 0.1, 0.25])
 COLUMNS = {"BUS6.Vm": np.array([1.0, 0.99, 1 / 3]), "GEN1.omega": np.array([1.0, 1.001, 0.999])}
@@ -103,6 +107,18 @@ def test_a_binary_recording_is_the_same_as_one_in_text(tmp_path):
     same(Measurements.read(tmp_path / "b.cfg"), text)
 
 
+@pytest.mark.parametrize("kept", [1, 2])
+def test_a_recording_whose_data_are_cut_short_is_refused(tmp_path, kept):
+    """The samples that are missing would be zeros at 0 s."""
+    lines = DAT.splitlines()[:kept]
+    binary = b"".join(struct.pack("<IIhhh", *map(int, line.split(","))) for line in lines)
+    for coding, dat in (("ASCII", "\n".join(lines).encode()), ("BINARY", binary)):
+        written(tmp_path, CFG.format(side="P").replace("ASCII", coding), "c.cfg")
+        (tmp_path / "c.dat").write_bytes(dat)
+        with pytest.raises(CaseError, match=r"c\.cfg: the times of its 3 samples do not increase: .* cut short"):
+            Measurements.read(tmp_path / "c.cfg")
+
+
 def test_channels_of_a_file_are_told_what_they_measure(tmp_path):
     data = Measurements.read(recorded(tmp_path), {"V6 rms": "BUS6.Vm", "P line": "LINE4-6.P1"})
     assert data.channels == ["BUS6.Vm", "LINE4-6.P1"]
@@ -140,6 +156,11 @@ def test_what_is_wrong_in_a_csv_file_is_named_with_line_and_column(tmp_path, tex
     assert str(path) in str(error.value)
 
 
+def test_names_with_line_ends_are_told_on_one_line(tmp_path):
+    with pytest.raises(CaseError, match="there is no column 'time'; there are: BUS 6, t"):
+        Measurements.read(written(tmp_path, '"BUS\n6",t\n0,1\n'))
+
+
 def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path):
     for name, said in (("m.xls", "measurements are read from .csv, .nc, .cfg, .cff"), ("none.csv", "no such file")):
         with pytest.raises(CaseError, match=said):
@@ -147,6 +168,41 @@ def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path):
     for name in ("m.nc", "m.cfg", "m.cff"):
         with pytest.raises(CaseError, match="that can be read"):
             Measurements.read(written(tmp_path, "nonsense", name))
+
+
+def test_a_damaged_netcdf_file_is_refused_and_prints_nothing(tmp_path, capfd):
+    """Checksums of HDF5's own headers: h5py has a KeyError for them, h5netcdf a traceback."""
+    good = tmp_path / "good.nc"
+    xr.Dataset({"BUS6.Vm": ("time", np.ones(3))}, {"time": [0.0, 0.1, 0.2]}).to_netcdf(good, engine="h5netcdf")
+    data = good.read_bytes()
+    refused = 0
+    for at in range(0, len(data), len(data) // 20):
+        (tmp_path / "x.nc").write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1:])
+        try:
+            Measurements.read(tmp_path / "x.nc")
+        except CaseError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            refused += 1
+    assert refused > 2
+    garbage.collect()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("read", ["crash", pytest.param("hang", marks=pytest.mark.slow)])
+def test_a_netcdf_file_over_which_hdf5_crashes_or_hangs_is_refused(tmp_path, monkeypatch, read):
+    """It does both, in C: the one file in some hundred that is damaged so is another with each of its versions."""
+    def crash(path):
+        faulthandler.disable()
+        os.abort()
+
+    def hang(path):
+        while True:
+            pass
+
+    monkeypatch.setattr(netcdf, "dataset_or_error", {"crash": crash, "hang": hang}[read])
+    monkeypatch.setattr("threading.active_count", lambda: 1)
+    with pytest.raises(CaseError, match=r"m\.nc: is not a NetCDF .*: HDF5 crashes, or finds no end in it"):
+        Measurements.read(written(tmp_path, "x", "m.nc"))
 
 
 def test_nan_in_data_is_refused_with_channel_and_time():

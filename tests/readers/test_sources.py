@@ -125,8 +125,15 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
     b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (n, n) for n in range(1, 1000))])
 def test_a_workbook_of_too_many_cells_is_refused(tmp_path, rows):
     path = zipped(tmp_path / "x.xlsx", SHEET % rows)
-    with pytest.raises(CaseError, match=r"x\.xlsx: has [\d,]+ cells, of at most 5,000,000"):
+    with pytest.raises(CaseError, match=r"x\.xlsx: has [\d,]+ empty cells, of at most 1,0\d\d,\d\d\d"):
         load_case(path)
+
+
+def test_a_workbook_of_too_many_cells_with_something_in_them_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "CELLS", 5)
+    save_case(gc.load_case("smib"), tmp_path / "x.xlsx")
+    with pytest.raises(CaseError, match=r"x\.xlsx: has \d+ cells, of at most 5"):
+        load_case(tmp_path / "x.xlsx")
 
 
 HEADER = "station,1,1999\n{count},{count}A,0D\n1,V,,,kV,1,0,0,-1,1,1,1,P\n60\n1\n1000,{samples}\n" \

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import gc as garbage
 import itertools
 import math
+import os
+import tempfile
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -177,6 +180,45 @@ class TestMemory:
     def test_a_directory_that_is_not_there(self, tmp_path):
         with pytest.raises(gc.errors.CaseError, match="no file can be made"):
             gc.simulate(system("hiskens_pai"), 0.1, 1e-3, checkpoint=tmp_path / "nowhere")
+
+
+    def test_a_file_that_cannot_grow_on_the_way_leaves_the_run_up_to_there(self, tmp_path, monkeypatch):
+        """Crossings that nobody counted before ask for more room than there is."""
+        grow, calls = os.posix_fallocate, []
+
+        def full(*arguments):
+            calls.append(arguments)
+            if len(calls) > 2:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            grow(*arguments)
+
+        monkeypatch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(gc.errors.CaseError, match=r"there is no room for .* of states") as caught:
+            gc.simulate(system("hiskens_pai"), 1.45, 0.02, checkpoint=tmp_path)
+        monkeypatch.undo()
+        run, whole = caught.value.run, gc.simulate(system("hiskens_pai"), 1.45, 0.02)
+        assert 50 < len(run.t) == len(run.X) < len(whole.t)
+        assert np.array_equal(run.X, whole.X[: len(run.t)])
+        run.save(tmp_path / "x.nc")
+        assert np.array_equal(gc.load_run(tmp_path / "x.nc").X, run.X)
+
+    def test_room_that_cannot_be_given_back_costs_no_run(self, tmp_path, monkeypatch):
+        class Stuck:
+            """A file that can only grow."""
+
+            def __init__(self, file):
+                self.file = file
+
+            def __getattr__(self, name):
+                return getattr(self.file, name)
+
+            def truncate(self, size):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        made = tempfile.TemporaryFile
+        monkeypatch.setattr(tempfile, "TemporaryFile", lambda **where: Stuck(made(**where)))
+        run = gc.simulate(system("hiskens_pai"), 1.45, 0.02, checkpoint=tmp_path)
+        assert np.array_equal(run.X, gc.simulate(system("hiskens_pai"), 1.45, 0.02).X)
 
 
 class TestSchedule:

@@ -11,7 +11,7 @@ import sys
 import threading
 
 import pytest
-from faults import failing, small
+from failing import failing, small
 from kills import kill_while_saving
 
 import gridcore as gc
