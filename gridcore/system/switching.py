@@ -168,11 +168,16 @@ class Switching:
         ------
         NetworkError
             If an island is left without a voltage source, unless islands may be de-energised.
+        EventError
+            If one of them changes an input that another device drives.
         """
         touched: set[int] = set()
         for trigger in triggers:
             change = self.change(trigger)
             targets, new = change.targets[trigger.member], change.value(Z[change.gather[trigger.member]])
+            for at in self.layout.driven.keys() & targets.tolist():
+                raise EventError(f"{trigger} changes {self.layout.label(at)}, but {self.layout.driven[at]} drives it: "
+                                 "that would have no effect", t=float(Z[-1]))
             touched |= {int(at) for at in targets[Z[targets] != new] if at in self._status}
             Z[targets] = new
         for at in touched:
