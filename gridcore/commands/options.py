@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ def simulation_options(command: Command) -> Command:
     """Options of every verb that runs a case: span, grid, method; :attr:`Study.simulation` has them together."""
     return _all(
         command,
-        click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_pairs,
+        click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_of_method,
                      help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
         click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
                                                  "(backward Euler)."),
@@ -96,6 +97,16 @@ def simulation_options(command: Command) -> Command:
         click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]",
                      help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on."),
         click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
+
+
+def _of_method(context: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
+    """Options of the method, none of which :func:`gridcore.simulate` has itself."""
+    from ..integrate import simulate
+
+    found = _pairs(context, parameter, texts)
+    for name in found.keys() & inspect.signature(simulate).parameters:
+        raise click.BadParameter(f"'{name}' is no option of a method")
+    return found
 
 
 def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:
