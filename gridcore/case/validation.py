@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -291,8 +292,6 @@ class _Checker:
         """Another field, as far as it can be read; what is wrong with it is told at its own turn."""
         value = record.fields.get(key)
         if isinstance(value, str):
-            try:
+            with contextlib.suppress(CaseError):
                 return convert(value, unit, Base(self.case.base_mva, None, self.case.frequency))
-            except CaseError:
-                return None
         return float(value) if value is not None and _is_number(value) and value > 0 else None

@@ -88,7 +88,7 @@ def simulation_options(command: Command) -> Command:
     """Options of every verb that runs a case: span, grid, method; :attr:`Study.simulation` has them together."""
     return _all(
         command,
-        click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_of_method,
+        click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_pairs,
                      help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
         click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
                                                  "(backward Euler)."),
@@ -99,18 +99,12 @@ def simulation_options(command: Command) -> Command:
         click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
 
 
-def _of_method(context: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
-    """Options of the method, none of which :func:`gridcore.simulate` has itself."""
-    from ..integrate import simulate
-
-    found = _pairs(context, parameter, texts)
-    for name in found.keys() & inspect.signature(simulate).parameters:
-        raise click.BadParameter(f"'{name}' is no option of a method")
-    return found
-
-
 def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:
     """Options of a method, as ``--option NAME=VALUE`` and ``--theta`` give them."""
+    from ..integrate import simulate
+
+    for name in options.keys() & inspect.signature(simulate).parameters.keys():
+        raise click.BadParameter(f"'{name}' is no option of a method", param_hint="--option")
     given: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
     return {**given, **{name: read_value(value) for name, value in options.items()}}
 

@@ -27,9 +27,8 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
     known = {**declared.params, **declared.variables(), **declared.inputs, **declared.setpoints}
     for name in (part for item in cls.plausible.items() for part in (item[0], *item[1]) if isinstance(part, str)):
         need(name in known, f"plausible: {name!r} is not a parameter, variable, input or set-point")
-    for item in declared.guards.values():
-        for mode in item.when:
-            need("." in mode or mode in declared.modes, f"{item.name}: when has {mode!r}, which is not a Mode")
+    for name, mode in ((guard.name, mode) for guard in declared.guards.values() for mode in guard.when):
+        need("." in mode or mode in declared.modes, f"{name}: when has {mode!r}, which is not a Mode")
     events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
     own = {**declared.params, **declared.states, **declared.modes, **declared.inputs, **declared.setpoints,
            **declared.references}
