@@ -19,6 +19,8 @@ from ..equations import Batch, Batches, Direct, Group, Layout, function_of
 from ..errors import EventError
 from .islands import Islands
 
+CROSSING_BACK = -2
+
 
 @dataclass(frozen=True)
 class Trigger:
@@ -35,7 +37,7 @@ class Trigger:
     time : int
         Of a timer, position in Z of its time; of a delayed guard, of its delay; else -1.
     cancel : int
-        Guard row whose rise cancels a pending action; -1 for none, -2 for crossing back.
+        Guard row whose rise cancels a pending action; -1 for none, CROSSING_BACK for the guard's own return.
     what : str
         What happens, in words.
     settles : bool
@@ -118,7 +120,8 @@ class Switching:
                 if guard.delay is not None:
                     delay = layout.address(f"{layout.instances[i].id}.{guard.delay}")
                     if guard.cancel is not False:
-                        cancel = of_member + names.index(f"{guard.name}:cancel") if callable(guard.cancel) else -2
+                        own = callable(guard.cancel)
+                        cancel = of_member + names.index(f"{guard.name}:cancel") if own else CROSSING_BACK
                 words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
                 self.guards.append(Trigger(
                     layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction, delay, cancel,
