@@ -85,3 +85,18 @@ def test_a_voltage_or_rating_that_cannot_be_read_is_told_where_it_stands() -> No
     with pytest.raises(CaseError, match=r"'abc' is not a number") as caught:
         gc.build(case)
     assert caught.value.field == "kv"
+
+
+class Number(Device):
+    """A device without a variable."""
+
+    a = Param("", 1.0)
+
+
+def test_a_case_without_devices_or_variables_is_refused() -> None:
+    case = gc.Case("test")
+    with pytest.raises(CaseError, match=r"case 'test' has no devices"):
+        gc.build(case)
+    case.add(gc.Record("Number", {"id": "one"}))
+    with gc.registered(Number), pytest.raises(CaseError, match=r"case 'test' has no variables"):
+        gc.build(case)
