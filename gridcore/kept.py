@@ -6,18 +6,18 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-__all__ = [
-    "Kept", "KeptFor",
-]
+__all__ = ["Kept", "KeptFor"]
 
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
-    """The `most` results asked for last, by key, which says all that a result depends on; results are never changed."""
+_MOST = 16
 
-    def __init__(self, most: int = 16):
-        self._most = most
+
+class Kept(Generic[T]):
+    """The last few results, by key, which says all that a result depends on; results are never changed."""
+
+    def __init__(self) -> None:
         self._found: dict[Hashable, T] = {}
         self._lock = threading.RLock()
 
@@ -25,7 +25,7 @@ class Kept(Generic[T]):
         """What `make` gives, or gave before for this key."""
         with self._lock:
             found = self._found.pop(key) if key in self._found else make()
-            while len(self._found) >= self._most:  # what was asked for longest ago
+            if len(self._found) == _MOST:  # what was asked for longest ago
                 self._found.pop(next(iter(self._found)))
             self._found[key] = found
             return found

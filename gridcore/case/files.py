@@ -115,6 +115,5 @@ def _reader(path: Path) -> Reader:
     if found is None and plugins.companions.of_file(path):
         raise CaseError("adds to a case and is none by itself: name the case first, then this file", file=str(path))
     if found is None:
-        known = ", ".join(sorted(plugins.readers))
-        raise CaseError(f"no reader for this format; there are: {known}", file=str(path))
+        raise CaseError("no reader for this format; there are: " + ", ".join(sorted(plugins.readers)), file=str(path))
     return found

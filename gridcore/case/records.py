@@ -108,7 +108,7 @@ class Case:
     def copy(self) -> Case:
         """An independent copy."""
         return Case(self.name, self.title, self.base_mva, self.frequency, dict(self.about),
-                    [Record(r.model, dict(r.fields), r.file, r.row) for r in self.records])
+                    [Record(r.model, dict(r.fields), r.file, r.row) for r in self.records], list(self.notes))
 
     def __repr__(self) -> str:
         count = Counter(record.model for record in self.records)

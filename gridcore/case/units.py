@@ -29,10 +29,9 @@ class Base:
     frequency: float = 60.0
 
     def volts(self) -> float:
-        """The voltage base (kV), or a complaint that there is none."""
+        """The voltage base (kV); a CaseError where it is not known."""
         if not self.kv:
-            raise CaseError("this unit needs the nominal voltage of the bus: give the bus its kv, "
-                            "or the value in pu")
+            raise CaseError("this unit needs the nominal voltage of the bus: give the bus its kv, or the value in pu")
         return self.kv
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -162,6 +163,9 @@ class _Checker:
         for low, high in (*bounds, *[("Qmin", "Qmax")] * self.device.regulates):
             if low in values and high in values and not values[low] <= values[high]:
                 raise self.record.error(f"{values[low]:g} must be at most {high} = {values[high]:g}", low)
+        for guard in self.device.declares.guards.values():
+            if guard.delay is not None and values[guard.delay] < 0:
+                raise self.record.error(f"{values[guard.delay]:g} is a delay and must be at least 0", guard.delay)
         return Instance(id, self.device, values, words, ports, self.record, self._in_service())
 
     def _in_service(self) -> bool:
@@ -236,7 +240,7 @@ class _Checker:
             number = float(value)
         else:
             raise self.record.error(f"{value!r} must be a number", key)
-        if math.isnan(number) or (math.isinf(number) and not self._may_be_infinite(key, param, number)):
+        if not math.isfinite(number) and not self._may_be_infinite(key, param, number):
             raise self.record.error(f"{value!r} must be finite", key)
         if not all(_SAYS[kind][1](number, bound) for kind, bound in param.bounds.items()):
             allowed = " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
@@ -259,10 +263,8 @@ class _Checker:
 
     def _may_be_infinite(self, key: str, param: Param, number: float) -> bool:
         """Infinity means no limit where that is the default, and never where it is a time of an event."""
-        if isinstance(param.default, float) and math.isinf(param.default):
-            return True
         delays = {guard.delay for guard in self.device.declares.guards.values()}
-        return key in event_times(self.device) | delays and number > 0
+        return number == param.default or (key in event_times(self.device) | delays and number > 0)
 
     def _base(self, key: str) -> Base:
         """The per-unit base of a field.
@@ -290,5 +292,6 @@ class _Checker:
         """Another field, as far as it can be read; what is wrong with it is told at its own turn."""
         value = record.fields.get(key)
         if isinstance(value, str):
-            return convert(value, unit, Base(self.case.base_mva, None, self.case.frequency))
+            with contextlib.suppress(CaseError):
+                return convert(value, unit, Base(self.case.base_mva, None, self.case.frequency))
         return float(value) if value is not None and _is_number(value) and value > 0 else None

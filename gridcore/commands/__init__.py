@@ -1,6 +1,6 @@
 """The group of the verbs that plugins register, what verbs share, and progress.
 
-Imports from everything to its left; whatever is heavy is imported inside functions: all verbs are loaded together.
+Imports from ``testing`` and what is left of it; what is heavy, inside functions: all verbs are loaded together.
 """
 
 from .main import main

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,6 +101,10 @@ def simulation_options(command: Command) -> Command:
 
 def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:
     """Options of a method, as ``--option NAME=VALUE`` and ``--theta`` give them."""
+    from ..integrate import simulate
+
+    for name in options.keys() & inspect.signature(simulate).parameters.keys():
+        raise click.BadParameter(f"'{name}' is no option of a method", param_hint="--option")
     given: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
     return {**given, **{name: read_value(value) for name, value in options.items()}}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import Any
 
 PATIENCE = 2.0
@@ -71,8 +70,7 @@ class Progress:
             bar.start()
             self._bar = bar
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()

@@ -9,7 +9,7 @@ from .device import Declarations, Device, Guard, Timer
 
 
 def check_declarations(cls: type[Device], declared: Declarations) -> None:
-    """Names that declarations refer to must exist, and scales be positive."""
+    """Names that declarations refer to must exist and be of the right kind, and scales be positive."""
     def need(condition: bool, what: str) -> None:
         if not condition:
             raise DeviceError(f"{cls.__name__}: {what}")
@@ -27,12 +27,14 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
     known = {**declared.params, **declared.variables(), **declared.inputs, **declared.setpoints}
     for name in (part for item in cls.plausible.items() for part in (item[0], *item[1]) if isinstance(part, str)):
         need(name in known, f"plausible: {name!r} is not a parameter, variable, input or set-point")
+    for name, mode in ((guard.name, mode) for guard in declared.guards.values() for mode in guard.when):
+        need("." in mode or mode in declared.modes, f"{name}: when has {mode!r}, which is not a Mode")
     events: list[Guard | Timer] = [*declared.guards.values(), *declared.timers.values()]
+    own = {**declared.params, **declared.states, **declared.modes, **declared.inputs, **declared.setpoints,
+           **declared.references}
     for item in events:
         ref = item.delay if isinstance(item, Guard) else item.at
         need(ref is None or ref in declared.params, f"{item.name}: {ref!r} is not a Param")
-        own = {**declared.params, **declared.states, **declared.modes, **declared.inputs,
-               **declared.setpoints, **declared.references}
         for target in item.then:
             port, dot, _ = target.rpartition(".")
             need(bool(dot) or target in own,

@@ -186,8 +186,7 @@ class Setpoint(Declaration):
         (zero rates, the power of the power flow) determines it.
     """
 
-    def __init__(self, unit: str = "", *, init: float = 0.0,
-                 equals: Callable[..., Any] | None = None, doc: str = ""):
+    def __init__(self, unit: str = "", *, init: float = 0.0, equals: Callable[..., Any] | None = None, doc: str = ""):
         self.unit, self.init, self.equals, self.doc = unit, init, equals, doc
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import numerics
 
-# The name of a parameter or quantity, a number, or None for no bound.
+# The name of a parameter, set-point or quantity, a number, or None for no bound.
 Bound = str | float | None
 
 

@@ -6,6 +6,7 @@ arrays (the test oracle): a view only knows how to ask a `lookup` for the value 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -102,9 +103,9 @@ class Scope:
                  *declared.modes, *declared.quantities]
         raise DeviceError(f"{shape.cls.__name__} has no '{name}'{suggest(name, known)}")
 
-    def rates(self, path: Path = ()) -> tuple[Any, ...]:
+    def rates(self) -> tuple[Any, ...]:
         """The rate of each state, in order: before limits and time constants."""
-        return tuple(self.value(path, f"{name}_rate") for name in self.shape.at(path).cls.declares.states)
+        return tuple(self.value((), f"{name}_rate") for name in self.shape.cls.declares.states)
 
     def _rate(self, path: Path, name: str) -> Any:
         equation = self.shape.at(path).cls.declares.states[name].equation
@@ -148,11 +149,9 @@ class Scope:
         injected = (values,) if len(ports) == 1 else values
         wanted: dict[str, tuple[str, ...]] = {port: self.potentials(port) for port in ports}
         given: dict[str, tuple[Any, ...]] = {}
-        try:
+        with contextlib.suppress(TypeError, ValueError):  # what cannot be taken apart is refused below
             given = {port: tuple(each) if isinstance(each, tuple | list) or len(wanted[port]) > 1 else (each,)
                      for port, each in zip(ports, injected, strict=True)}
-        except (TypeError, ValueError):
-            pass
         if not given or any(len(given[port]) != len(names)
                             or any(isinstance(part, tuple | list) for part in given[port])
                             for port, names in wanted.items()):

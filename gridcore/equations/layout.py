@@ -59,6 +59,8 @@ class Layout:
         Times of events that are another event's: position in Z, and that of the other.
     driven : dict
         Which device drives an input, by the position of the input in Z.
+    t, size : int
+        Position of the time in Z, the last one, and the number of entries of Z.
     """
 
     def __init__(self, network: Network):
@@ -211,29 +213,32 @@ class Layout:
 
     def _connect(self) -> None:
         """Point driven inputs and references at what drives them."""
-        for group in self.groups:
-            declared = group.shape.cls.declares
-            for name, item in (*declared.variables().items(), *declared.params.items()):
-                if item.drives is None:
-                    continue
-                port, _, target = item.drives.rpartition(".")
-                path: Path = (port,) if port else ()
-                host = group.shape.at(path)
-                if kind_of(host, target) != "u":
-                    continue  # the host has no such input: what this drives is not used there
-                for member, at, by in zip(group.members.tolist(), self.target(group, path, target).tolist(),
-                                          self.of_group(group, name).tolist(), strict=True):
-                    id = self.instances[member].id
-                    if not path:  # a ramp reads what it replaces: the parameter, or the ramp before it
-                        self._replaced[member, target] = by, int(self.source[at])
-                    elif at in self.driven:
-                        raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} "
-                                            f"({host.cls.__name__})")
-                    else:
-                        self.driven[at] = id
-                    self.source[at] = by
+        drivers = [(group, name, item.drives.rpartition(".")) for group in self.groups
+                   for table in (group.shape.cls.declares.variables(), group.shape.cls.declares.params)
+                   for name, item in table.items() if item.drives is not None]
+        for group, name, (port, _, target) in sorted(drivers, key=lambda driver: not driver[2][0]):  # references last
+            path: Path = (port,) if port else ()
+            host = group.shape.at(path)
+            if kind_of(host, target) != "u":
+                continue  # the host has no such input: what this drives is not used there
+            for member, at, by in zip(group.members.tolist(), self.target(group, path, target).tolist(),
+                                      self.of_group(group, name).tolist(), strict=True):
+                id = self.instances[member].id
+                if not path:  # a ramp reads what it replaces: the parameter, what drives it, or the ramp before it
+                    self._replaced[member, target] = by, int(self.source[at])
+                elif at in self.driven:
+                    raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} "
+                                        f"({host.cls.__name__})")
+                else:
+                    self.driven[at] = id
+                self.source[at] = by
         self.source = self.source[self.source]
-        for instance in self.instances:
+        for i, instance in enumerate(self.instances):
+            for name in instance.device.declares.references:
+                driver = self.driven.get(self.address(instance.words[name]))
+                if driver is not None and (i, name) not in self._replaced:
+                    raise instance.record.error(f"{instance.words[name]} is driven by {driver} and is no parameter: "
+                                                f"name one of {driver}", name)
             for name, other in instance.words.items():
                 if name in instance.device.declares.params:
                     at, by = self.address(f"{instance.id}.{name}"), self.address(other)

@@ -33,7 +33,7 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
 
 
 def evaluate(function: ca.Function, arguments: np.ndarray) -> np.ndarray:
-    """A function of a vector at many points.
+    """A function of a vector at many points, (size out, points).
 
     Parameters
     ----------

@@ -88,8 +88,7 @@ class SparseMap:
         One for each group, scattering into the values; ``rows`` are filled in for row scaling.
     """
 
-    def __init__(self, shape: tuple[int, int], parts: Sequence[Entries | None],
-                 diagonal: np.ndarray | None = None):
+    def __init__(self, shape: tuple[int, int], parts: Sequence[Entries | None], diagonal: np.ndarray | None = None):
         self.shape = shape
         there = [p for p in parts if p is not None]
         keep = [(p.rows >= 0) & (p.columns >= 0) for p in there]

@@ -64,7 +64,7 @@ class Workspace:
     ----------
     equations : Equations
     factors : callable
-        ``loose=False`` to empty factors for the matrix.
+        ``factors(loose=False)``: empty factors for the matrix; `loose`: they only precondition an iteration.
     time_slope : callable
         Z to the partial derivative of F in time, (n,), or None where no equation reads the time.
 
@@ -83,7 +83,7 @@ class Workspace:
     scale : (n,) array
         The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
     differential : (n,) bool array
-        The rows that are differential under the present modes; whoever runs the system says so.
+        The rows that are differential under the present modes; set by the driver of a run.
     guards : callable
         Z to a margin for each guard, (k,): negative where it fires at Z, as the driver of a run now sees it; for
         steppers that find roots themselves. Without a driver there are none, k = 0.
@@ -92,7 +92,7 @@ class Workspace:
     def __init__(self, equations: Equations, factors: Callable[..., Any],
                  time_slope: Callable[[np.ndarray], np.ndarray | None]):
         e, n, nnz = equations, equations.n, len(equations.indices)
-        self.equations, self._factors, self._time_slope = e, factors, time_slope
+        self.equations, self.factors, self._time_slope = e, factors, time_slope
         self.n, self.runtime = n, e.runtime
         self.indptr, self.indices, self.columns, self.diagonal = e.indptr, e.indices, e.columns, e.diagonal
         self.Z = np.zeros(e.layout.size)
@@ -111,10 +111,6 @@ class Workspace:
             linear_values=self._linear_values, linear_constant=self._linear_constant, row_of=e.indices,
             diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, t=self.Z[-1:], F=self.F, R=self.R,
             A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
-
-    def factors(self, loose: bool = False) -> Any:
-        """Empty factors for a matrix of this pattern; `loose`: they only precondition an iteration."""
-        return self._factors(loose=loose)
 
     def place(self, column: int) -> str:
         """Where an unknown stands: ``device.name``, and what is at that node, or the ports of that device."""

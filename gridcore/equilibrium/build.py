@@ -49,6 +49,8 @@ def build(case: Case | str | Path, *, deenergise: bool = False, enforce_q_limits
         raise CaseError(f"case '{case.name}' has no devices")
     valid = validate(case)
     system = System(valid.records, deenergise, linear_solver)
+    if initialise and not system.n:
+        raise CaseError(f"case '{case.name}' has no variables: none of its devices is a node or has a state")
     Z = parameters(system, case, valid.records)
     found = None
     try:

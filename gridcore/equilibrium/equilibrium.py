@@ -50,8 +50,8 @@ class Equilibrium:
     Attributes
     ----------
     system : System
-        The structure; its ``network``, ``layout``, ``traces``, ``islands``, ``switching`` and number ``n`` of unknowns
-        are at hand here, too.
+        The structure; its ``network``, ``layout``, ``traces``, ``islands``, ``switching``, number ``n`` of unknowns,
+        their ``variables`` and their ``scale`` are at hand here, too.
     case : Case
     instances : tuple of Instance
         The validated records, in the order of the layout.
@@ -80,20 +80,11 @@ class Equilibrium:
         self.operating_point = operating_point
         self.Z0, self.rest = Z0, Z0 if rest is None else rest
         self.held = np.zeros(0, dtype=int) if held is None else held
-        self.n, self.layout, self.traces = system.n, system.layout, system.traces
+        self.n, self.variables, self.scale = system.n, system.variables, system.scale
+        self.layout, self.traces = system.layout, system.traces
         self.network, self.islands, self.switching = system.network, system.islands, system.switching
         for array in (self.Z0, self.rest, self.held, self.base_differential, self.limited):
             array.setflags(write=False)
-
-    @property
-    def variables(self) -> list[tuple[str, str]]:
-        """(device, variable) of each unknown."""
-        return self.system.variables
-
-    @property
-    def scale(self) -> np.ndarray:
-        """The declared size of each unknown that matters, in its unit, (n,)."""
-        return self.system.scale
 
     @functools.cached_property
     def initialisation(self) -> Initialisation:

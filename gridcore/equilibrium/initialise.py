@@ -29,6 +29,7 @@ from ..system import System
 _prepared: KeptFor[Initialisation] = KeptFor("initialisation")
 
 _ITERATIONS = 40
+_DECREASE = 0.25  # of what a step promises that the residual must fall by (Armijo's condition), or the step is halved
 
 
 class Initialisation:
@@ -54,7 +55,7 @@ class Initialisation:
         self._replaced[self._starts[0]] = self._replaced[self._voltages[:2]] = True
         self._batches: list[Batch] = []
         self._power_rows: list[tuple[Group, np.ndarray]] = []
-        # The equations beyond F take the rows of the set-points that are to be found.
+        # the equations beyond F take the rows of the set-points that are to be found
         self._free = n + np.flatnonzero(~self._fixed[n:])
         self._taken = 0
         self._extra = [self._extra_rows(group, Z) for group in layout.groups]
@@ -215,7 +216,7 @@ class Initialisation:
                 Z[self.unknowns] = before - damping * step
                 G = self.residual(Z, ws)
                 now = np.max(np.abs(G), initial=0.0)
-                if (now <= (1 - 0.25 * damping) * size or damping < numerics.SHORTEST_STEP
+                if (now <= (1 - _DECREASE * damping) * size or damping < numerics.SHORTEST_STEP
                         or now < numerics.RESIDUAL_FLOOR):
                     break
                 damping /= 2

@@ -358,5 +358,4 @@ def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> In
         newton.S.imag[over], newton.S.imag[under] = high[over], low[under]
         newton.solve(np.where(limited != 0, PQ, kinds))
     bus = int(np.flatnonzero(over | under | leaving)[0])
-    raise PowerFlowError(f"the reactive limits are still switching after {ROUNDS} rounds",
-                         place=newton.names[bus])
+    raise PowerFlowError(f"the reactive limits are still switching after {ROUNDS} rounds", place=newton.names[bus])

@@ -66,6 +66,9 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
                     raise DeviceError(f"{cls.__name__}: T={state.T!r} depends on more than parameters")
                 function, gather = function_of("T", layout, group, T)
                 values = Batch(function, gather, np.zeros((len(group), 1))).values(Z)[:, 0]
+                for k in np.flatnonzero(~(values >= 0))[:1]:
+                    raise layout.instances[group.members[k]].record.error(
+                        f"{values[k]:g} is a time constant and must be at least 0", state.T)
                 mask[at] = values > 0
                 zero += gather[values == 0].ravel().tolist()
             if state.limits is not None:

@@ -1,6 +1,6 @@
 """Time integration: the driver of a run and its events, and what an integrator is.
 
-Imports from everything to its left, ``results`` the last of them.
+Imports from ``results`` and what is left of it.
 """
 
 from .base import Advance, Operator, StepOperator, Stepper, made_by, new_stepper

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from ..system import Switching
+from ..system.switching import CROSSING_BACK, Switching
 from ..tape import Checkpoint
 
 # Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
 Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _NONE = np.zeros(0, dtype=int)
+_NEITHER = 2  # the direction of a guard that does not fire
 
 
 class Watch:
@@ -40,18 +41,18 @@ class Watch:
         self._note()
 
     def _note(self) -> None:
-        """Sides, directions or watched guards have changed: see :meth:`_quiet`."""
+        """Sides, directions or watched guards have changed: see :meth:`_unmoved`."""
         self._sides = np.where(self.active, self.side, 0).astype(float)
         self._undecided = bool((self.active & (self.side == 0)).any())
-        self._calm: np.ndarray | None = None
+        self._last_unmoved: np.ndarray | None = None
         self._towards: np.ndarray | None = None  # of :meth:`margins`
 
-    def _quiet(self, gamma: np.ndarray) -> bool:
+    def _unmoved(self, gamma: np.ndarray) -> bool:
         """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
-        if gamma is not self._calm:
+        if gamma is not self._last_unmoved:  # :meth:`accept` asks for the array that :meth:`fired` has asked for
             if self._undecided or np.minimum.reduce(gamma * self._sides, initial=0.0) < 0.0:
                 return False
-            self._calm = gamma  # it will be asked again when the point is accepted
+            self._last_unmoved = gamma
         return True
 
     def margins(self, Z: np.ndarray) -> np.ndarray:
@@ -82,7 +83,7 @@ class Watch:
 
     def fired(self, gamma: np.ndarray) -> np.ndarray:
         """Guards whose value is now across, in order of their numbers."""
-        if self._quiet(gamma):
+        if self._unmoved(gamma):
             return _NONE
         sign = np.sign(gamma)
         across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
@@ -98,7 +99,7 @@ class Watch:
 
         `before`: guards that fired at this instant already, and stay on the side where that has put them.
         """
-        if not len(fired) and self._quiet(gamma):
+        if not len(fired) and self._unmoved(gamma):
             return
         near = self.active & (self.direction != 0) & (np.sign(gamma) == -self.direction)
         near[list(before)] = False
@@ -139,7 +140,7 @@ class Watch:
 
     def cancelled_by(self, guard: int) -> int:
         """The guard whose pending action a firing guard row cancels, or -1."""
-        if guard in self.pending and self.switching.guards[guard].cancel == -2:
+        if guard in self.pending and self.switching.guards[guard].cancel == CROSSING_BACK:
             return guard
         return next((g for g in self.pending if self.switching.guards[g].cancel == guard), -1)
 
@@ -148,4 +149,4 @@ class Watch:
         for guard in self.pending:
             cancel = self.switching.guards[guard].cancel
             # a pending guard fires only by crossing back; one that cannot be cancelled, not at all
-            self.direction[guard] = -self.side[guard] if cancel == -2 else 2
+            self.direction[guard] = -self.side[guard] if cancel == CROSSING_BACK else _NEITHER

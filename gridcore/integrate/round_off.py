@@ -25,7 +25,7 @@ def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarr
 
     The workspace of `newton` holds equations that are solved: of a step, or of the algebraic variables. `relative` is
     for both ends of a step, which share the error of its start. Otherwise that counts, too: X is known to a part of
-    ``scale + |X|``, the norm of Newton's method, and 1e-12 of the scale is round-off of any guard.
+    ``scale + |X|``, the norm of Newton's method, and GUARD_LEAST of the scale is round-off of any guard.
     """
     size = np.abs(values)
     small = size <= numerics.GUARD_LARGE
@@ -40,7 +40,7 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
     ws = newton.ws
     size = np.abs(ws.X) if relative else ws.scale + np.abs(ws.X)
     newton.factor()
-    newton.forget()  # whose rates of convergence they do not belong to
+    newton.forget()  # its next solve is another one, for which these factors may be far off
     terms = sp.csc_matrix((np.abs(ws.matrix()), ws.indices, ws.indptr), (system.n, system.n)) @ size
     w, own, least = np.zeros((len(guards), system.n)), np.zeros(len(guards)), np.zeros(len(guards))
     for k, guard in enumerate(guards):

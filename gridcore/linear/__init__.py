@@ -1,7 +1,7 @@
 """Sparse linear systems: LU factors behind one contract, matrices of a fixed pattern, Newton's iteration.
 
-It may import the registry and what is left of it, and the packages from contract to equations. It offers the contract
-that a linear solver of one's own implements, and the look-up of solvers by name.
+Imports from ``equations`` and what is left of it. It offers the contract that a linear solver of one's own implements,
+and the look-up of solvers by name.
 """
 
 from ..numerics import EPS, EQUILIBRATED

@@ -5,6 +5,4 @@ Imports from ``case`` and what is left of it.
 
 from .graph import Network
 
-__all__ = [
-    "Network",
-]
+__all__ = ["Network"]

@@ -1,7 +1,7 @@
 """What has a name and comes from plugins: hooks, the manager that calls them, records, registries.
 
-It may import errors only. It offers the hooks' marker, a record for each kind of thing, a registry for each
-kind, and registration for a session.
+Imports from ``numerics`` and what is left of it. It offers the hooks' marker, a record for each kind of thing, a
+registry for each kind, and registration for a session.
 """
 
 from .hookspecs import API, Register, hookimpl

@@ -59,6 +59,7 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | 
 
     Parameters
     ----------
+    system : Equilibrium
     names : iterable of str, optional
         Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
         algebraic variables, what nodes show (voltage magnitude and angle of buses), and all quantities of sources.

@@ -1,6 +1,6 @@
 """Derivatives of what was simulated: the adjoint, objectives, jump rules, finite differences.
 
-It may import all stages up to integration. It offers objectives, and what a new kind of them is made of:
+Imports from ``integrate`` and what is left of it. It offers objectives, and what a new kind of them is made of:
 :class:`Objective` is the contract, :class:`Pointwise` the base of those of a function of named quantities.
 """
 

@@ -130,8 +130,8 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
         approximate `method`, of any.
     objectives : Objective or sequence of Objective
     wrt : str or iterable of str
-        Addresses ``device.param``, with shell patterns: parameters, set-points held constant
-        excepted; event times, delays and thresholds; and states, whose initial value is meant.
+        Addresses ``device.param``, with shell patterns: parameters, event times, delays and thresholds among them, but
+        not what the power flow or initialisation finds; and states, whose initial value is meant.
     joint : iterable of groups of str
         Parameters that move together, ``[("fault.clear", "trip.t")]``: one derivative for each group. At an instant at
         which several events happen it is the derivative in all their times, whatever their order.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..integrate import Linearised, StepOperator
+from ..tape import GRID
 from .operators import crossing
 
 
@@ -42,7 +43,7 @@ class Discrete:
         """Adjoints of dX, dT and dT+ (what its clock has left); that of dP is added to `aP`."""
         if operator.record.guard < 0:
             bX, bT0, bT1 = operator.transpose(aX, aP)
-            return bX, bT0, aT1 + bT1 if operator.record.end else aT1
+            return bX, bT0, aT1 + bT1 if operator.record.end != GRID else aT1
         slope = operator.slope()
         in_x, in_p, across = crossing(operator.points, operator.record, slope)
         s = (aT1 + aX @ slope) / across

@@ -65,7 +65,7 @@ class Request:
             self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
             if dispatch == "power flow":
                 fixed.update(dict.fromkeys(self.operating_point, "found by the power flow"))
-                # of a source, V0 counts where it holds the voltage, and sets Q0
+                # the Q0 that the power flow finds depends on V0, where the source holds its voltage
                 self.operating_point += [int(i) for i in found.sources.at["V0"]]
         shared = {system.layout.label(own): system.layout.label(at) for own, at in system.layout.shared.items()}
         alone, *groups = (_matching(part, names, fixed, shared) for part in (patterns, *joint))

@@ -6,6 +6,4 @@ Imports from ``linear`` and what is left of it.
 from .switching import Switching, Trigger
 from .system import System
 
-__all__ = [
-    "Switching", "System", "Trigger",
-]
+__all__ = ["Switching", "System", "Trigger"]

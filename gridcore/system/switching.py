@@ -19,6 +19,8 @@ from ..equations import Batch, Batches, Direct, Group, Layout, function_of
 from ..errors import EventError
 from .islands import Islands
 
+CROSSING_BACK = -2
+
 
 @dataclass(frozen=True)
 class Trigger:
@@ -35,7 +37,7 @@ class Trigger:
     time : int
         Of a timer, position in Z of its time; of a delayed guard, of its delay; else -1.
     cancel : int
-        Guard row whose rise cancels a pending action; -1 for none, -2 for crossing back.
+        Guard row whose rise cancels a pending action; -1 for none, CROSSING_BACK for the guard's own return.
     what : str
         What happens, in words.
     settles : bool
@@ -118,7 +120,8 @@ class Switching:
                 if guard.delay is not None:
                     delay = layout.address(f"{layout.instances[i].id}.{guard.delay}")
                     if guard.cancel is not False:
-                        cancel = of_member + names.index(f"{guard.name}:cancel") if callable(guard.cancel) else -2
+                        own = callable(guard.cancel)
+                        cancel = of_member + names.index(f"{guard.name}:cancel") if own else CROSSING_BACK
                 words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
                 self.guards.append(Trigger(
                     layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction, delay, cancel,
@@ -168,11 +171,16 @@ class Switching:
         ------
         NetworkError
             If an island is left without a voltage source, unless islands may be de-energised.
+        EventError
+            If one of them changes an input that another device drives.
         """
         touched: set[int] = set()
         for trigger in triggers:
             change = self.change(trigger)
             targets, new = change.targets[trigger.member], change.value(Z[change.gather[trigger.member]])
+            for at in self.layout.driven.keys() & targets.tolist():
+                raise EventError(f"{trigger} changes {self.layout.label(at)}, but {self.layout.driven[at]} drives it: "
+                                 "that would have no effect", t=float(Z[-1]))
             touched |= {int(at) for at in targets[Z[targets] != new] if at in self._status}
             Z[targets] = new
         for at in touched:

@@ -75,7 +75,7 @@ class System:
     network : Network
         Nodes, what connects them, and what hangs on what.
     layout : Layout
-        Names and indices.
+        Names and indices; `n` is the number of unknowns.
     traces : list of Trace
         The equations of each group of the layout.
     islands : Islands
@@ -89,6 +89,7 @@ class System:
         self._solver, self.linear_solver = solver, linear_solver(solver)
         self.network = Network([replace(instance, values=_Elsewhere()) for instance in instances])
         self.layout = layout = Layout(self.network)
+        self.n = layout.n
         self.traces = [group.trace for group in layout.groups]
         self.islands = Islands(layout, deenergise)
         self.switching = Switching(layout, self.islands)
@@ -100,11 +101,6 @@ class System:
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the records; whoever loads it twice has one system."""
         return _rebuilt, (self.network.instances, self.islands.deenergise, self._solver)
-
-    @property
-    def n(self) -> int:
-        """Number of unknowns."""
-        return self.layout.n
 
     @functools.cached_property
     def variables(self) -> list[tuple[str, str]]:
@@ -264,7 +260,7 @@ class System:
         """Positions in Z of times and delays of events that no equation reads: no part of the operating point."""
         read = {int(i) for group in self.layout.groups for path, name in group.trace.symbols
                 for i in self.layout.gather(group, path, name)}
-        return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read
+        return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read - {-1}
 
 
 def _compile(sets: Sequence[Sequence[Batch]]) -> Runtime:

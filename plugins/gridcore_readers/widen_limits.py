@@ -49,7 +49,6 @@ def widen_limits(case: Case, *, deenergise: bool = False, enforce_q_limits: bool
         system = system.with_values({name: limit for name, (_, limit) in found.items()})
     still = _beyond(system)
     widened = case.copy()
-    widened.notes = list(case.notes)
     for name, value in reached.items():
         if name not in still:
             at = system.layout.address(name)

@@ -118,7 +118,10 @@ def test_names_not_found_are_answered_with_the_nearest(case):
 
 
 def test_set_remove_and_copy_leave_the_original_alone(case):
+    case.note("read by hand")
     other = case.copy()
+    other.note("copied")
+    assert (case.notes, other.notes) == (["read by hand"], ["read by hand", "copied"])
     other.set("GEN1.H", "6400 ms")
     other.remove("LOAD2")
     assert validate(other).of("Machine")[0].values["H"] == 6.4

@@ -272,3 +272,4 @@ def test_options_of_the_method(call):
     assert said == "method 'theta' has no option 'tehta'; did you mean theta?"
     assert refused(call("run", "small.toml", "--option", "theta", "--quiet")).endswith("'theta' is not NAME=VALUE")
     assert "theta = 'half'" in refused(call("run", "small.toml", "--option", "theta=half", "--quiet"))
+    assert "'memory' is no option of a method" in refused(call("run", "small.toml", "--option", "memory=3", "--quiet"))

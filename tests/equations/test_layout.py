@@ -193,6 +193,16 @@ def test_references_to_one_parameter_stand_in_a_row():
 
 
 def test_a_reference_to_a_driven_input_reads_the_driver():
-    s = system(Plant(id="P"), Controller(id="C", plant="P"), Trim(id="T", target="P.u", by=1.0))
-    assert s.Z0[s.layout.address("T.value")] == pytest.approx(5.0)
-    assert s.Z0[s.layout.address("P.x")] == pytest.approx(5.0)
+    records = Plant(id="P"), Controller(id="C", plant="P"), Trim(id="T", target="P.u", by=1.0)
+    for order in (records, records[::-1]):
+        s = system(*order)
+        assert s.Z0[s.layout.address("T.value")] == pytest.approx(5.0)
+        assert s.Z0[s.layout.address("P.x")] == pytest.approx(5.0)
+
+
+def test_a_step_of_a_driven_input_is_refused_for_it_would_do_nothing():
+    records = Plant(id="P"), Controller(id="C", plant="P")
+    with pytest.raises(gc.errors.CaseError, match=r"field 'parameter': P\.u is driven by C .* name one of C") as caught:
+        system(*records, gc.ParameterStep(parameter="P.u", t=0.1, by=1.0))
+    assert caught.value.field == "parameter"
+    system(*records, gc.ParameterStep(parameter="C.gain", t=0.1, by=1.0))

@@ -7,7 +7,7 @@ import pytest
 from devices_for_tests import Delayed, DelayedForGood, DelayedOwnCancel, Limited, registered, system
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard, timer
+from gridcore.contract import Device, Input, Mode, Param, State, guard, timer
 
 
 class Switchboard(Device):
@@ -39,9 +39,34 @@ class Guest(Device):
     seen = guard("down", when={"host.mode": 3}, then={"host.other": 1})(lambda s, host: host.x)
 
 
+class Valve(Device):
+    u = Input("", 1.0)
+    x = State("", start_at="x0")
+    x0 = Param("", 1.0)
+
+    def rates(s):
+        return s.u - s.x
+
+
+class Positioner(Device):
+    attaches = "valve"
+    at = Param("s", 0.5)
+    x = State("", drives="valve.u")
+    shuts = timer("at", then={"valve.u": 0.0}, doc="shut")
+
+    def rates(s):
+        return 1.0 - s.x
+
+
+class Shutter(Device):
+    attaches = "valve"
+    at = Param("s", 0.5)
+    shuts = timer("at", then={"valve.u": 0.0}, doc="shut")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _registered():
-    with registered(Switchboard, Guest):
+    with registered(Switchboard, Guest, Valve, Positioner, Shutter):
         yield
 
 
@@ -106,6 +131,14 @@ def test_cancellation_is_by_crossing_back_by_an_own_row_or_not_at_all(small_devi
 
 
 # ---------------------------------------------------------------- changes
+
+
+def test_an_action_on_an_input_is_refused_where_another_device_drives_it():
+    free = system(Valve(id="V"), Shutter(id="H", valve="V"))
+    assert gc.simulate(free, 1.0, 0.1)["V.u"][-1] == 0.0
+    driven = system(Valve(id="V"), Shutter(id="H", valve="V"), Positioner(id="P", valve="V", at=2.0))
+    with pytest.raises(gc.errors.EventError, match=r"H\.shuts changes V\.u, but P drives it"):
+        gc.simulate(driven, 1.0, 0.1)
 
 
 def test_all_changes_of_a_trigger_are_computed_from_the_values_before(board):
