@@ -196,7 +196,7 @@ class Modes:
 
     def _number(self, mode: int) -> int:
         if not -len(self) <= mode < len(self):
-            raise CaseError(f"mode {mode}: there are {len(self)}")
+            raise CaseError(f"there is no mode {mode}: they have the numbers 0 to {len(self) - 1}")
         return mode
 
     def __repr__(self) -> str:
