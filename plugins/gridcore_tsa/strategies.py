@@ -64,7 +64,7 @@ class Strategy(Replay):
         longest = float(tape.records.steps().h.max(initial=0.0))
         self.theta, self.stepper = stepper.theta, Theta(longest, stepper.theta)
         self.steps = system.workspace()  # in which steps are made
-        self._there = -1
+        self._setting_at, self._there = tape.point_settings(), -1
         self._put(0)
         self.stepper.restart(self.steps, float(tape.t[0]))
         self.tolerance, self.newton = tolerance, Corrector(self.steps, tolerance)
@@ -110,7 +110,7 @@ class Strategy(Replay):
 
     def _put(self, k: int) -> None:
         """Put a point of the tape into the workspace of the steps."""
-        settings, ws = self._settings[k], self.steps
+        settings, ws = int(self._setting_at[k]), self.steps
         if settings != self._there:
             ws.Z[self.n:-1] = self.tape.settings[settings]
             ws.refresh()
