@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.tape import Tape
 
-# Before anything happens most sensitivities are zero but for the round-off of equations whose terms are of order one:
-# below this, corrections count by themselves, not by what they correct.
+# A correction is measured against the largest sensitivity of its parameter, or against this where that is smaller:
+# before anything has happened sensitivities are zero but for round-off.
 _SMALL = 1e-3
 
 
@@ -84,7 +84,7 @@ class Strategy(Replay):
         return self.newton.lu
 
     def give_back(self, factors: Factors) -> None:
-        """There is one set."""
+        """Nothing: there is one set."""
 
     def step(self, record: Step) -> Any:
         """A step, which is made when its tangent is asked for."""
@@ -136,7 +136,7 @@ class Strategy(Replay):
         return found
 
     def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
-        """The same where something has moved: what a strategy is."""
+        """The same where not all tangents are zero: here the strategies differ."""
         raise NotImplementedError
 
     def guess(self, record: Step, dX: np.ndarray) -> np.ndarray:
