@@ -66,7 +66,24 @@ class Rotors:
 
 
 def rotors(run: Run) -> Rotors:
-    """The rotor angles of a run."""
+    """The rotor angles of a run, against the centre of inertia or the infinite bus of each machine's island.
+
+    Angles of one island at t0 are taken within half a turn of the infinite bus, or of their mean.
+
+    Parameters
+    ----------
+    run : Run
+        That keeps ``delta`` and ``omega`` of its machines.
+
+    Returns
+    -------
+    Rotors
+
+    Raises
+    ------
+    CaseError
+        If the run does not keep them.
+    """
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
     infinite = _infinite_buses(system, devices)
