@@ -9,6 +9,7 @@ from pages import BLUE, GREY, ORANGE, fill, markdown, panels, save
 from scipy.optimize import minimize
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 from gridcore.sensitivity import Objective
 from gridcore_optimisation import Constraint, Optimum
 
@@ -54,7 +55,7 @@ class Highest:
 
     names = ["largest φ"]
 
-    def value_and_gradient(self, system: gc.Equilibrium, parameters: list[str]) -> tuple[float, np.ndarray]:
+    def value_and_gradient(self, system: Equilibrium, parameters: list[str]) -> tuple[float, np.ndarray]:
         """A measure, as gridcore_optimisation has it."""
         run = gc.simulate(system, 1.0, 1e-3, method="ida", rtol=1e-6, atol=1e-6)
         top = int(np.argmax(run["SWING", "delta"]))

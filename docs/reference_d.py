@@ -13,6 +13,7 @@ import numpy as np
 from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 from gridcore.sensitivity import Sampling
 from gridcore_estimation import Measurements, Recording
 
@@ -58,7 +59,7 @@ class Study:
         return list(self.start)
 
     @functools.cached_property
-    def systems(self) -> list[gc.Equilibrium]:
+    def systems(self) -> list[Equilibrium]:
         """With the true values."""
         return [gc.build(case).with_values(truth) if truth else gc.build(case) for case, truth in self.cases]
 
@@ -81,7 +82,7 @@ class Study:
         """Of each channel the largest change from before the event."""
         return [self._response(system, data) for system, data in zip(self.systems, self.exact, strict=True)]
 
-    def _response(self, system: gc.Equilibrium, data: Measurements) -> dict[str, float]:
+    def _response(self, system: Equilibrium, data: Measurements) -> dict[str, float]:
         rest = gc.simulate(system, 0.1, 0.1)
         return {name: float(np.abs(data.only(name).value - rest[tuple(name.rsplit(".", 1))][0]).max())
                 for name in self.channels}

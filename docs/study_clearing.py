@@ -10,6 +10,7 @@ import numpy as np
 from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 from gridcore_optimisation.critical import Critical
 
 WRT = ["GEN*.H", "GEN*.P0", "EXC*.KA", "LINE*.x", "GEN*.V0"]
@@ -27,7 +28,7 @@ class Study:
     wrt: tuple[str, ...] = ()
 
     @cached_property
-    def system(self) -> gc.Equilibrium:
+    def system(self) -> Equilibrium:
         """Of the case, as it is shipped."""
         return gc.build(self.name)
 

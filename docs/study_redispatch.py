@@ -11,6 +11,7 @@ import numpy as np
 from pages import BLUE, GREY, HERE, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 from gridcore.sensitivity import Sum
 from gridcore_optimisation import Constraint, Optimum
 
@@ -29,7 +30,7 @@ class Study:
     _found: dict[str, Optimum] = field(default_factory=dict)
 
     @cached_property
-    def system(self) -> gc.Equilibrium:
+    def system(self) -> Equilibrium:
         """The case of the frequency-violation study."""
         return gc.build(self.name)
 

@@ -10,6 +10,7 @@ import numpy as np
 from pages import BLUE, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 from gridcore_optimisation import Constraint, Optimum
 
 FLOOR, T_END = 0.1, 5.0
@@ -25,7 +26,7 @@ class Damping:
         self.count = count
         self.names = [f"damping {k}" for k in range(1, count + 1)]
 
-    def value_and_gradient(self, system: gc.Equilibrium, parameters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def value_and_gradient(self, system: Equilibrium, parameters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Total derivatives: the operating point moves with the parameters."""
         modes = gc.analyses.small_signal(system)
         fast = [k for k in modes.pairs() if modes.frequency[k] > 0.5]
@@ -43,7 +44,7 @@ SWING = gc.Integral(swing, name="swing", unit="Hz^2 s")
 
 
 @functools.cache
-def system() -> gc.Equilibrium:
+def system() -> Equilibrium:
     """The 9-bus system of reference A3 with stabilizers at machines 2 and 3, as first guessed."""
     case = gc.load_case("wscc9_paper")
     for k in (2, 3):
@@ -62,7 +63,7 @@ def tuned(floor: float | None, method: str | None = None) -> Optimum:
 
 def results() -> str:
     """Swing and damping as guessed, without the floor, and with it."""
-    def row(title: str, of: gc.Equilibrium, found: Optimum | None) -> list[str]:
+    def row(title: str, of: Equilibrium, found: Optimum | None) -> list[str]:
         value = gc.adjoint(gc.simulate(of, T_END), SWING, "EXC1.KA").value.item()
         least = Damping(1).value_and_gradient(of, ["EXC1.KA"])[0][0]
         work = [] if found is None else [f"{found.optimality:.1e}", str(found.iterations), str(len(found.trials))]

@@ -6,6 +6,7 @@ import numpy as np
 from pages import BLUE, GREY, ORANGE, fill, markdown, panels, save
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 
 T_END, CLEAR, SHOWN, TR = 0.5, 0.1503, 0.01, 5e-4
 FAST, SLOW = ("EXC2", "Vm"), ("GEN2", "omega")
@@ -14,7 +15,7 @@ METHODS = {"trapezoidal": {"theta": 0.5}, "theta = 0.6": {"theta": 0.6}, "backwa
 STEPS = (0.02, 0.01, 0.005, 0.0025)
 
 
-def system() -> gc.Equilibrium:
+def system() -> Equilibrium:
     """The 9-bus case with a fast voltage transducer, and a fault that goes away by itself."""
     case = gc.load_case("wscc9")
     for id in ("fault", "trip"):
@@ -30,7 +31,7 @@ def off(run: gc.Run, true: gc.Run, quantity: tuple[str, str], since: float = CLE
     return float(np.abs(run[quantity][t] - np.interp(run.t[t], true.t, true[quantity])).max())
 
 
-def table(s: gc.Equilibrium, true: gc.Run) -> str:
+def table(s: Equilibrium, true: gc.Run) -> str:
     """Errors and work of the methods."""
     rows = []
     for name, options in METHODS.items():
@@ -41,7 +42,7 @@ def table(s: gc.Equilibrium, true: gc.Run) -> str:
     return markdown(["method", "h", "error of EXC2.Vm", "of GEN2.omega", "iterations a step"], rows)
 
 
-def figure(s: gc.Equilibrium, true: gc.Run) -> None:
+def figure(s: Equilibrium, true: gc.Run) -> None:
     """The transducer around the fault, and how far it is off."""
     drawn, axes = panels(2, 1)
     top, bottom = axes[:, 0]

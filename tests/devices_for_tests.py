@@ -8,6 +8,7 @@ import numpy as np
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, timer
+from gridcore.equilibrium import Equilibrium
 
 NEVER = float("inf")
 
@@ -179,7 +180,7 @@ SMALL = (Clockwork, Sine, Delayed, DelayedOwnCancel, DelayedForGood, Limited, Sl
 registered = gc.registered
 
 
-def system(*records: Any, **options: Any) -> gc.Equilibrium:
+def system(*records: Any, **options: Any) -> Equilibrium:
     """An assembled system of these records."""
     case = gc.Case("test")
     for record in records:

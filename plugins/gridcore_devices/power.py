@@ -14,7 +14,7 @@ import numpy as np
 
 from gridcore.contract import Quantity
 
-_TINY = 1e-100  # keeps a square root differentiable where a magnitude is zero
+TINY = 1e-100  # under a root: its derivative is a number where the magnitude is zero, and no square feels it
 
 
 def complex_power(bus: Any, current: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -57,7 +57,7 @@ def branch_flows(currents: Callable[..., Any]) -> tuple[Quantity, ...]:
     kinds: tuple[tuple[Callable[[Any, Any, Any], Any], str], ...] = (
         (lambda p, q, i2: p, "active power into the branch"),
         (lambda p, q, i2: q, "reactive power into the branch"),
-        (lambda p, q, i2: np.sqrt(i2 + _TINY), "current"),
-        (lambda p, q, i2: np.sqrt(p * p + q * q + _TINY), "apparent power"))
+        (lambda p, q, i2: np.sqrt(i2 + TINY), "current"),
+        (lambda p, q, i2: np.sqrt(p * p + q * q + TINY), "apparent power"))
     P, Q, current, S = ([quantity(of, end, doc) for end in (0, 1)] for of, doc in kinds)
     return P[0], Q[0], P[1], Q[1], *current, *S

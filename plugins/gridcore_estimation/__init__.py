@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from gridcore.registry import Register, hookimpl
 
 if TYPE_CHECKING:
-    from .estimate import estimate as estimate
     from .identifiability import Identifiability as Identifiability
     from .identifiability import Unidentifiable as Unidentifiable
     from .measurements import Measurements as Measurements
     from .problem import Recording as Recording
 
-_MODULE = {"estimate": "estimate", "Identifiability": "identifiability", "Unidentifiable": "identifiability",
-           "Measurements": "measurements", "Recording": "problem"}
+_MODULE = {"Identifiability": "identifiability", "Unidentifiable": "identifiability", "Measurements": "measurements",
+           "Recording": "problem"}
 
 __all__ = ["Identifiability", "Measurements", "Recording", "Unidentifiable"]
 

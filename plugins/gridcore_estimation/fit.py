@@ -11,7 +11,7 @@ from scipy.stats import norm, t
 from gridcore.errors import CaseError
 from gridcore_verbs.tables import Table
 
-from .identifiability import Identifiability
+from .identifiability import COLLINEAR, Identifiability
 from .methods import Outcome
 from .problem import Problem
 from .uncertainty import Whiteness, ljung_box
@@ -87,7 +87,7 @@ class Fit:
     @property
     def rejected(self) -> int:
         """Trials that could not be simulated."""
-        return sum(iterate.rejected for iterate in self.iterates)
+        return self.problem.failures
 
     @property
     def cost(self) -> float:
@@ -176,7 +176,7 @@ class Fit:
                     for j in np.flatnonzero(np.abs(self.values - edge) <= near).tolist()]
         if not np.isfinite(self.covariance).all():
             out.append("no covariance: where it ended, the measurements do not determine the parameters")
-        if len(self.names) > 1 and self.identifiability.collinearity > 15:
+        if len(self.names) > 1 and self.identifiability.collinearity > COLLINEAR:
             out.append(f"collinearity index {self.identifiability.collinearity:.3g} at the start: parameters make up "
                        "for each other")
         out += [f"residuals of {channel} are not white (Ljung-Box, {w.lags} lags: p = {w.p_value:.2g}): the intervals "

@@ -20,6 +20,7 @@ SINGULAR = 1e-5
 # Above this, changes of one parameter can nearly be made up for by the others (Brun et al. take 10 to 15).
 COLLINEAR = 15.0
 _SHOWN = 0.05  # of a direction: what does less to the samples is left out in words
+_NO_EFFECT = 1e-14  # of the longest column: a shorter one is round-off
 
 
 class Unidentifiable(GridcoreError):
@@ -87,7 +88,7 @@ class Identifiability:
     def unidentifiable(self) -> list[str]:
         """In words, what the samples do not determine: one line for each direction; empty where all is well."""
         lengths = np.linalg.norm(self.S, axis=0)
-        dead = lengths <= 1e-14 * lengths.max(initial=0.0)
+        dead = lengths <= _NO_EFFECT * lengths.max(initial=0.0)
         told = [f"{self.names[j]} moves no sample" for j in np.flatnonzero(dead).tolist()]
         alive = np.flatnonzero(~dead)
         if not len(alive):

@@ -17,7 +17,8 @@ from gridcore.errors import CaseError
 from .losses import LOSSES
 from .problem import Problem, TrialFailed
 
-_HALVINGS = 40
+_HALVINGS = 40  # of a step of Gauss-Newton whose trials fail: then it is 1e-12 of what it was
+_ROOM = 1e-6  # of the width between bounds, or of the parameter's size: how far inside of a bound a start is put
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +169,8 @@ def trust_region(kind: str) -> Callable[[Problem, np.ndarray, Settings], Outcome
 
 def _inside(x: np.ndarray, settings: Settings) -> np.ndarray:
     """A start on a bound goes a little inside: scipy wants it there."""
-    room = np.where(np.isfinite(settings.high - settings.low), 1e-6 * (settings.high - settings.low),
-                    1e-6 * settings.scale)
+    width = settings.high - settings.low
+    room = _ROOM * np.where(np.isfinite(width), width, settings.scale)
     return np.clip(x, settings.low + room, settings.high - room)
 
 

@@ -160,7 +160,8 @@ class Ida(Stepper):
             for kept in gc.get_referents(self.solver):  # the copies of scikits.odes, of this root
                 if isinstance(kept, list):
                     kept.clear()
-        # from here on none is across: one that is, and that the driver does not let go, is found again in the next step
+        # while IDA interpolates no margin is negative: a guard that stays across changes its sign in the next step, and
+        # is found there
         self._margins = np.where(self._margins > 0, self._margins, 1.0)
         self.near.reached = self.tn
 

@@ -177,9 +177,10 @@ class Table:
     def columns(self, file: Path, *names: str) -> list[np.ndarray]:
         """Columns of a CSV file, time first, as numbers."""
         try:
-            (_, there), *rows = sources.table(file) or [(0, [])]
+            (_, head), *rows = sources.table(file) or [(0, [])]
         except CaseError as error:
             raise self.error(f"{file} {str(error).removeprefix(f'{file}: ')}", "data") from None
+        there = [name.strip() for name in head]
         for name, field in zip(names, ("time", "column"), strict=True):
             if name not in there:
                 raise self.error(f"{file} has no column '{name}'{suggest(name, there)}", field)

@@ -22,8 +22,8 @@ from .parameters import Parameters
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
 
-_ROUND_OFF = 1e-13
-_STEEP = 10.0  # where a trial failed, the objective is taken to rise so that its minimum is at this part of the step
+_ROUND_OFF = 1e-13  # a gradient whose entries are below this part of the value (or of one) is zero
+_STEEP = 10.0  # the parabola that stands in for a trial that failed has its minimum at one over this of the step
 
 
 @dataclass(frozen=True)

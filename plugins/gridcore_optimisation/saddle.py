@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
-_ROUNDS = 12
-_POINTS = 160
+_ROUNDS = 12  # of Rayleigh's iteration, which needs three or four from a good guess
+_POINTS = 160  # of a run, at most, at which the eigenvalue is looked for
+_SETTLED = 1e-6  # change of an eigenvalue, relative, after which its error, the cube of that, is round-off
 _SLOWEST = 0.05  # 1/s: what grows more slowly is no loss of synchronism
 
 
@@ -125,6 +126,6 @@ def _eigenpair(system: Equilibrium, Z: np.ndarray, eigenvalue: float, right: np.
         if weight == 0:
             return None
         eigenvalue = float(left @ (J @ right)) / weight
-        if abs(eigenvalue - before) < 1e-6 * max(1.0, abs(eigenvalue)):  # its errors are cubed each time
+        if abs(eigenvalue - before) < _SETTLED * max(1.0, abs(eigenvalue)):
             return eigenvalue, right, left
     return None

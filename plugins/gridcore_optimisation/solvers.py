@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 
-# What trust-constr returns where it ended as it should and constraints are off by more than `gtol`, which is zero here:
-# whether round-off leaves nothing at all of them decides no success. They are scaled; this much is met.
-_VIOLATED, _FEASIBLE = 4, 1e-9
+# trust-constr ends with this status where all is well but constraints that are violated by more than `gtol`. That is
+# zero here, so round-off of a constraint is enough ...
+_VIOLATED = 4
+# ... and a violation, scaled, up to this is none.
+_FEASIBLE = 1e-9
 
 
 @dataclass

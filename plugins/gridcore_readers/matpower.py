@@ -218,8 +218,8 @@ def write(case: Case, path: Path) -> None:
             gens.append([number[bus], values["P0"] * base, values["Q0"] * base, values["Qmax"] * base,
                          values["Qmin"] * base, values["V0"], values["Sn"], int(instance.in_service), 0, 0])
         elif issubclass(instance.device, Load) and instance.in_service:
-            at[ports["bus"]][0] += values["P0"] * base
-            at[ports["bus"]][1] += values["Q0"] * base
+            at[ports["bus"]][0] += values["k"] * values["P0"] * base
+            at[ports["bus"]][1] += values["k"] * values["Q0"] * base
         elif instance.model == "Shunt" and instance.in_service:
             at[ports["bus"]][2] += values["g"] * base
             at[ports["bus"]][3] += values["b"] * base

@@ -31,7 +31,7 @@ class Rotors:
     in_service : (points, machines) bool array
     reference : (points, machines) array
         Angle (rad) of the centre of inertia, or of the infinite bus, of each machine's island:
-        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24.
+        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24. ``H = 0`` is an infinite inertia, as GENCLS has it.
     spread : (points,) array
         Largest difference of two angles (rad) in one island, an infinite bus among them.
     infinite_buses : list of str
@@ -66,7 +66,24 @@ class Rotors:
 
 
 def rotors(run: Run) -> Rotors:
-    """The rotor angles of a run."""
+    """The rotor angles of a run, against the centre of inertia or the infinite bus of each machine's island.
+
+    Angles of one island at t0 are taken within half a turn of the infinite bus, or of their mean.
+
+    Parameters
+    ----------
+    run : Run
+        That keeps ``delta`` and ``omega`` of its machines.
+
+    Returns
+    -------
+    Rotors
+
+    Raises
+    ------
+    CaseError
+        If the run does not keep them.
+    """
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
     infinite = _infinite_buses(system, devices)
@@ -101,7 +118,8 @@ def rotors(run: Run) -> Rotors:
             if not len(alive):
                 continue
             angles = delta[points][:, alive]
-            own = angles @ inertia[alive] / inertia[alive].sum()
+            weights = inertia[alive] if np.isfinite(inertia[alive]).all() else np.isinf(inertia[alive]).astype(float)
+            own = angles @ weights / weights.sum()
             if number in held:
                 own = np.full(len(points), held[number])
                 angles = np.column_stack([angles, own])
@@ -129,7 +147,7 @@ def _infinite_buses(system: Equilibrium, machines: list[str]) -> list[str]:
 
 
 def _inertia(system: Equilibrium, device: str) -> float:
-    """H Sn (MWs) of a machine; one that declares neither counts by what it declares."""
+    """H Sn (MWs) of a machine, infinite where H is zero; one that declares neither counts by what it declares."""
     declared = system.layout.instances[system.layout.find(device)].device.declares.params
     return float(np.prod([system.Z0[system.layout.address(f"{device}.{name}")] for name in ("H", "Sn")
-                          if name in declared]))
+                          if name in declared])) or np.inf

@@ -49,7 +49,7 @@ def small_signal(study: Equilibrium | Run, *, point: int = -1, method: str = "au
         If algebraic equations are singular: names the variable.
     """
     if method not in METHODS:
-        raise CaseError(f"method '{method}'{suggest(method, METHODS)}")
+        raise CaseError(f"no method '{method}'{suggest(method, METHODS)}")
     if count < 1:
         raise CaseError(f"count = {count} must be at least 1")
     began = time.perf_counter()

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-_FIRST, _GROWTH = 12, 1.25  # steps at which convergence is looked at
-_CONVERGED = 1e-9
-_DEPENDENT = 1e-9
-_MARGIN = 0.97  # of the distance at which the nearest eigenvalue not found is seen
+_FIRST, _GROWTH = 12, 1.25  # convergence is looked at after so many steps, and whenever there are that many times more
+_CONVERGED = 1e-9  # residual of a Ritz pair, relative to the Ritz value; it is polished to round-off afterwards
+_DEPENDENT = 1e-9  # of the diagonal of R: vectors of length one with a smaller entry depend on those before
+_MARGIN = 0.97  # the disc that is certified ends at this part of the distance of the nearest eigenvalue not found
 
 
 @dataclass

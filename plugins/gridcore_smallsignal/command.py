@@ -170,12 +170,14 @@ def _varied(text: str) -> tuple[str, list[float]]:
         parts = values.split(":")
         if not equals or not name or len(parts) not in (1, 3):
             raise ValueError
-        if len(parts) == 1:
-            return name, [float(value) for value in values.split(",")]
-        return name, np.linspace(float(parts[0]), float(parts[1]), int(parts[2])).tolist()
+        found = [float(value) for value in values.split(",")] if len(parts) == 1 else \
+            np.linspace(float(parts[0]), float(parts[1]), int(parts[2])).tolist()
     except ValueError:
         raise click.BadParameter(f"'{text}' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT",
                                  param_hint="--vary") from None
+    if len(found) < 2:
+        raise click.BadParameter(f"'{text}': at least two values are needed", param_hint="--vary")
+    return name, found
 
 
 def _band(text: str | None) -> tuple[float, float] | None:

@@ -82,7 +82,15 @@ def _compass(axes: Axes, shape: dict[str, complex]) -> None:
 
 
 def plot_locus(locus: Locus, path: str | Path | None = None) -> Figure:
-    """Draw a root locus: each mode a line from a dot at the first value to an arrowhead's end at the last."""
+    """Draw a root locus: each mode a line from a dot at the first value to a cross at the last.
+
+    Parameters
+    ----------
+    locus : Locus
+        Over one parameter.
+    path : str or Path, optional
+        As for the figure of a run.
+    """
     if len(locus.parameters) != 1:
         raise CaseError("a root locus has one parameter; draw a damping map with plot_damping_map")
     return drawn(path, lambda figure: _compose_locus(figure, locus))

@@ -92,7 +92,7 @@ def check_band(band: tuple[float, float]) -> None:
     """Refuse frequencies that no mode could be between."""
     low, high = band
     if not 0 <= low <= high:
-        raise CaseError(f"band {low:g} to {high:g} Hz: two frequencies, at least 0, the lower one first")
+        raise CaseError(f"band {low:g} to {high:g} Hz: it must be two frequencies, at least 0, the lower one first")
 
 
 def root_locus(system: Equilibrium, parameter: str, values: Sequence[float], modes: Iterable[int] | None = None, *,

@@ -196,7 +196,7 @@ class Modes:
 
     def _number(self, mode: int) -> int:
         if not -len(self) <= mode < len(self):
-            raise CaseError(f"mode {mode}: there are {len(self)}")
+            raise CaseError(f"no mode {mode}: there are {len(self)}, numbered from 0")
         return mode
 
     def __repr__(self) -> str:

@@ -9,10 +9,10 @@ from gridcore.linear import SingularMatrix
 from .dense import Spectrum
 from .shifted import Shifted
 
-_OFFSET = 1e-7     # of the shift from the eigenvalue: close, and the factorisation not singular
-_RIGHT, _LEFT = 2, 3
-_CLUSTER = 1e-5
-_REAL = 1e-6
+_OFFSET = 1e-7  # of the shift from the eigenvalue, relative to 1 + |lambda|: close, and the pencil not singular
+_RIGHT, _LEFT = 2, 3  # steps of inverse iteration: from a right vector known to 1e-9, from a random left one
+_CLUSTER = 1e-5  # eigenvalues that are closer, relative to 1 + |lambda|, are made biorthogonal together
+_REAL = 1e-6  # an imaginary part that is smaller, relative to 1 + |lambda|, may be round-off: the vector decides
 
 
 def polish(operator: Shifted, value: complex, vector: np.ndarray) -> tuple[complex, np.ndarray]:

@@ -28,6 +28,8 @@ _RATIO = 2.5          # of the radii of the first cells
 _SMALLEST = 1e-3      # radius (1/s) of the innermost of them
 _KEPT = 1.5           # of the radius of a disc: what is found farther out is not accurate, and found again there
 _NEAR = 2.5           # what lies within so many reaches of a shift is kept out of the run
+_SAME = 1e-6          # eigenvalues (relative to 1 + |lambda|) and vectors that differ by less are the same
+_ZERO = 1e-5          # what is smaller may be an exact zero (a double one splits into a pair of some 1e-7)
 
 
 class _Sweep:
@@ -104,7 +106,7 @@ class _Sweep:
         """Keep what is new, to round-off; how many these are. Moves the operator's shift."""
         count = 0
         for rough, vector in zip(values, vectors.T, strict=True):
-            if rough.imag < -1e-6 * (1 + abs(rough)):
+            if rough.imag < -_SAME * (1 + abs(rough)):
                 continue  # its conjugate is as near
             value, vector = polish(self.operator, rough, vector)
             if value.imag < 0:
@@ -117,12 +119,12 @@ class _Sweep:
 
     def _known(self, value: complex, vector: np.ndarray) -> bool:
         """Whether the eigenvector lies in the span of known ones of the same eigenvalue."""
-        zero = abs(value) <= 1e-5 and len(self.zero_matrix)
-        same = np.flatnonzero(np.abs(self.values - value) <= 1e-6 * (1 + abs(value)))
+        zero = abs(value) <= _ZERO and len(self.zero_matrix)
+        same = np.flatnonzero(np.abs(self.values - value) <= _SAME * (1 + abs(value)))
         if not len(same) and not zero:
             return False
         basis, _ = np.linalg.qr(np.hstack([self.vectors[:, same], self.zero]) if zero else self.vectors[:, same])
-        return bool(np.linalg.norm(vector - basis @ (basis.conj().T @ vector)) < 1e-6)
+        return bool(np.linalg.norm(vector - basis @ (basis.conj().T @ vector)) < _SAME)
 
     def cover(self, begin: float, end: float, modulus: float) -> None:
         """Search the sector between two angles."""

@@ -22,8 +22,12 @@ from .linearisation import Linearisation
 
 ROTATION, SPEED, INTEGRATOR = "rotation", "common speed", "integrator"
 
-# What still counts as zero: of F_X r relative to the terms that are summed, and to the largest that could be; of w^T r.
-_NULL, _ROUNDING, _ORTHOGONAL = 1e-8, 1e-10, 1e-9
+# A row of F_X r is zero if it is below this part of the sum of its terms' magnitudes ...
+_NULL = 1e-8
+# ... or of its largest coefficient times the largest entry of r, where all of its terms are round-off themselves.
+_ROUNDING = 1e-10
+# Of normalised left and right null vectors: a product that is smaller is zero.
+_ORTHOGONAL = 1e-9
 
 
 @dataclass(frozen=True)

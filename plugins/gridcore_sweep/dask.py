@@ -20,7 +20,7 @@ from .executors import Function, Outcome, Outcomes, call
 _PATIENCE = "30s"
 _AHEAD = 2  # tasks sent for each thread of the cluster: one to work on, one to go on with
 
-# One task at a time in a process: a built system has one set of buffers.
+# One task at a time in a process: warnings are recorded, and the system last built is kept, for the whole process.
 _one = threading.Lock()
 _jobs: dict[str, tuple[Function, Any]] = {}
 

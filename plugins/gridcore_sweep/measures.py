@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
-TAKES = {"min": np.argmin, "max": np.argmax, "start": None, "end": None, "range": None}
+TAKES = ("min", "max", "start", "end", "range")
 
 #: Columns of every table, with their units.
 UNITS = {"stable": "", "margin": "%", "angle": "deg", "angle_at": "s", "speed_min": "pu", "speed_max": "pu",

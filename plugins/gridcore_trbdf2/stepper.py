@@ -25,7 +25,8 @@ from .operator import TrBdf2Operator
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
-# Lengths of a step to which it says where the next one leads: what is fast bends it, and would lead far away.
+# The next step begins on the parabola through this one if it is no longer than so many of its lengths: farther out a
+# fast mode, which bends the parabola, leads astray.
 _FARTHEST = 4.0
 
 

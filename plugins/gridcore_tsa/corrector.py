@@ -13,9 +13,12 @@ from .work import Work
 if TYPE_CHECKING:
     from gridcore.equations import Workspace
 
-# The iteration of a step also ends when less than this part of the tolerance is left to correct, or when corrections
-# below this no longer shrink.
-_REMAINS, _FLOOR = 1e-2, 1e-9
+# The iteration of a step also ends when the next correction, at the present rate, is below this part of the tolerance.
+_REMAINS = 1e-2
+# Corrections below this, relative to scale + abs(x), that no longer shrink are round-off.
+_FLOOR = 1e-9
+# A correction above this, relative to scale + abs(x), is divergence: the damped iteration takes over.
+_DIVERGED = 1e3
 _ITERATIONS = 60
 
 
@@ -69,7 +72,7 @@ class Corrector(Newton):
             if still and beside <= 1.0:
                 return
             work.residual()
-            if not norm < 1e3:
+            if not norm < _DIVERGED:
                 break
             if self.made % self.patience == 0:
                 self.factor()

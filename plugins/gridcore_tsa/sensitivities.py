@@ -44,7 +44,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     Parameters
     ----------
     run : Run
-        Of a theta method.
+        Of a method whose steps have a derivative: of all but IDA, whose runs :func:`gridcore.retrace` makes again.
     wrt : str or iterable of str
         Parameters and initial values, by address and pattern, as in :func:`gridcore.adjoint`.
     quantities : iterable of (device, name), optional
@@ -58,7 +58,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     strategy : str, optional
         Make the steps of the run again, and their sensitivities together with them, by ``"simultaneous corrector"``,
         ``"staggered direct"``, ``"staggered corrector"`` or ``"staggered hybrid"``; see :mod:`gridcore_tsa.strategies`.
-        What that took is in the attributes of the result.
+        Of runs of the theta method. What that took is in the attributes of the result.
     tolerance : float
         Relative, of the sensitivities that a strategy iterates.
 
@@ -70,7 +70,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     Raises
     ------
     CaseError
-        If a name matches nothing, or there is no such strategy.
+        If a name matches nothing, there is no such strategy, or the steps of the run have no derivative.
     """
     import xarray as xr
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.tape import Tape
 
-# Before anything happens most sensitivities are zero but for the round-off of equations whose terms are of order one:
-# below this, corrections count by themselves, not by what they correct.
+# A correction is measured against the largest sensitivity of its parameter, or against this where that is smaller:
+# before anything has happened sensitivities are zero but for round-off.
 _SMALL = 1e-3
 
 
@@ -65,7 +65,7 @@ class Strategy(Replay):
         longest = float(tape.records.steps().h.max(initial=0.0))
         self.theta, self.stepper = stepper.theta, Theta(longest, stepper.theta)
         self.steps = system.workspace()  # in which steps are made
-        self._there = -1
+        self._setting_at, self._there = tape.point_settings(), -1
         self._put(0)
         self.stepper.restart(self.steps, float(tape.t[0]))
         self.tolerance, self.newton = tolerance, Corrector(self.steps, tolerance)
@@ -85,7 +85,7 @@ class Strategy(Replay):
         return self.newton.lu
 
     def give_back(self, factors: Factors) -> None:
-        """There is one set."""
+        """Nothing: there is one set."""
 
     def step(self, record: Step) -> Any:
         """A step, which is made when its tangent is asked for."""
@@ -111,7 +111,7 @@ class Strategy(Replay):
 
     def _put(self, k: int) -> None:
         """Put a point of the tape into the workspace of the steps."""
-        settings, ws = self._settings[k], self.steps
+        settings, ws = int(self._setting_at[k]), self.steps
         if settings != self._there:
             ws.Z[self.n:-1] = self.tape.settings[settings]
             ws.refresh()
@@ -137,7 +137,7 @@ class Strategy(Replay):
         return found
 
     def solve(self, record: Step, tangents: tuple[np.ndarray, ...]) -> np.ndarray:
-        """The same where something has moved: what a strategy is."""
+        """The same where not all tangents are zero: here the strategies differ."""
         raise NotImplementedError
 
     def guess(self, record: Step, dX: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ class Work:
 
     def __init__(self, ws: Workspace, lu: Factors):
         self._lu = lu
-        linear, constant = 2 * len(ws._linear_values), 4 * ws.n
+        linear, constant = 2 * len(ws.equations.linear_entries), 4 * ws.n
         self.counters: Counter[str] = Counter()
         self.operations = 0.0
         self._residual = _evaluations(ws.equations.rhs) + linear + constant

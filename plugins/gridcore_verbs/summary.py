@@ -71,7 +71,8 @@ def describe_run(run: Run) -> Iterator[Line]:
     if machines is not None and machines.spread.any():  # a machine alone has nothing to be in step with
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
-    options = "".join(f", {name} = {value:g}" for name, value in run.tape.methods[-1].options.items())
+    options = "".join(f", {name} = {f'{value:g}' if isinstance(value, int | float) else value}"
+                      for name, value in run.tape.methods[-1].options.items())
     yield "integration", (f"{settings['method']}{options}, {run.t[0]:g} to {run.t[-1]:g} s, "
                           f"step {_spacing(settings['step'])}")
     yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())

@@ -18,6 +18,7 @@ import numpy as np
 
 import gridcore as gc
 from gridcore.equations import Workspace
+from gridcore.equilibrium import Equilibrium
 
 from .ratios import Ratio, best, repeat, show
 
@@ -25,7 +26,7 @@ T_END, STEP = 1.0, 0.01
 _TIMES = 100
 
 
-def counted_calls(system: gc.Equilibrium, t_end: float = T_END) -> tuple[Counter[str], list[Any]]:
+def counted_calls(system: Equilibrium, t_end: float = T_END) -> tuple[Counter[str], list[Any]]:
     """How often a run calls each of the workspace's and the guards' functions, and the factors it makes."""
     counts: Counter[str] = Counter()
     factors: list[Any] = []
@@ -57,7 +58,7 @@ def counted_calls(system: gc.Equilibrium, t_end: float = T_END) -> tuple[Counter
     return counts, factors
 
 
-def pieces(system: gc.Equilibrium) -> dict[str, Callable[[], Any]]:
+def pieces(system: Equilibrium) -> dict[str, Callable[[], Any]]:
     """One call of each, at the initial point."""
     ws, lu = system.workspace(), system.system.factors()
     ws.differential[:] = system.differential(ws.Z)
@@ -108,7 +109,7 @@ class Work:
         return f"run {1e3 * self.run:.1f} ms; ms: {told}"
 
 
-def work(system: gc.Equilibrium, t_end: float = T_END, rounds: int = 21, times: int = _TIMES,
+def work(system: Equilibrium, t_end: float = T_END, rounds: int = 21, times: int = _TIMES,
          clock: Callable[[], float] = time.perf_counter) -> Work:
     """Measure a run in steps of 10 ms, and its floor."""
     counts, factors = counted_calls(system, t_end)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 
 from .ratios import Ratio, show
 from .step import STEP, Work, work
@@ -47,7 +48,7 @@ class Row:
         return self.work.run / (T_END / STEP) / self.unknowns
 
 
-def build(name: str) -> gc.Equilibrium | None:
+def build(name: str) -> Equilibrium | None:
     """The system, with a fault within the two seconds; None where its files are not there."""
     if name != "activsg2000":
         return gc.build(name)

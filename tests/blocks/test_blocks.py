@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 import gridcore as gc
 from gridcore.contract import Block, Device, Param, State, quantity, timer
+from gridcore.equilibrium import Equilibrium
 from gridcore.errors import DeviceError, GridcoreError, InitialisationError
 from gridcore_blocks import (
     PI,
@@ -44,7 +45,7 @@ class Plant(Device):
 
 
 @contextmanager
-def plants(*records: Of, initialise: bool = True) -> Iterator[gc.Equilibrium]:
+def plants(*records: Of, initialise: bool = True) -> Iterator[Equilibrium]:
     case = gc.Case("plants")
     classes = {record.cls for record in records}
     with registered(*classes):

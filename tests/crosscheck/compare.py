@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 
 from .program import Answer, Asked, ask
 from .studies import STUDIES, Trajectories, grid, trajectories
@@ -37,7 +38,7 @@ def theirs(name: str) -> Answer:
 
 
 @functools.cache
-def system(name: str, late: float = 0.0) -> gc.Equilibrium:
+def system(name: str, late: float = 0.0) -> Equilibrium:
     """The study in gridcore, its switchings so much later (s)."""
     study = STUDIES[name]
     with tempfile.TemporaryDirectory() as folder:

@@ -118,6 +118,13 @@ def test_motor_is_disconnected_when_the_voltage_stays_low_and_not_before():
     assert np.ptp(long["L", "slip"][after]) == 0
 
 
+def test_without_a_motor_no_relay_acts():
+    sag = gc.ParameterStep(id="down", parameter="INF.E", t=0.1, scale=0.6)
+    run = gc.simulate(gc.build(fed(sag, PL=30.0, IP=30.0, YP=40.0)), t_end=1.0, step=0.01)
+    assert run["BUS1", "Vm"][-1] < run["L", "VI"][-1]
+    assert not [event for event in run.events if event.device == "L"]
+
+
 @pytest.mark.parametrize(("change", "word"), [
     (dict(PL=60.0), "100"), (dict(R2=0.1), "cages"), (dict(SE2=0.2), "saturation"), (dict(MBASE=20.0), "MBASE"),
     (dict(P0=-0.1), "P0")])

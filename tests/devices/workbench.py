@@ -7,6 +7,7 @@ from typing import Any
 
 import gridcore as gc
 from gridcore.contract import Device, Input, Param, Setpoint, Source
+from gridcore.equilibrium import Equilibrium
 from gridcore.testing.testbed import testbed
 
 # what a diagram calls a signal, and where it is on the bench
@@ -48,7 +49,7 @@ def bench(cls: type[Device], data: dict[str, float], Efd: float = 2.0, Ifd: floa
     return case
 
 
-def built(*args: Any, **kwargs: Any) -> gc.Equilibrium:
+def built(*args: Any, **kwargs: Any) -> Equilibrium:
     """A :func:`bench`, assembled."""
     with testbed(BenchMachine):
         return gc.build(bench(*args, **kwargs))

@@ -88,6 +88,20 @@ def test_a_trial_that_fails_is_a_shorter_step(method, monkeypatch):
     assert fit["GEN1.H"] == pytest.approx(4.2, rel=1e-5)
 
 
+def test_trials_that_fail_behind_the_last_iterate_are_counted(monkeypatch):
+    original, tried = problem.simulate, []
+
+    def simulate(system, *args, **options):
+        if system.Z0[system.layout.address("GEN1.H")] == 3.5:
+            return original(system, *args, **options)
+        tried.append(system)
+        raise gc.errors.ConvergenceError("barred", t=0.2)
+
+    monkeypatch.setattr(problem, "simulate", simulate)
+    fit = gc.analyses.estimate(smib(), fabricated(smib().with_values({"GEN1.H": 4.2})), "GEN1.H", limit=3)
+    assert fit.rejected == len(tried) > 0
+
+
 def test_a_value_that_a_device_does_not_allow_is_a_failed_trial_of_gauss_newton():
     """From a delay of 0.3 s the first full step leads to one below zero."""
     base = gc.build("wscc9_recovery_loads")

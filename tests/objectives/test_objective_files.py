@@ -78,6 +78,11 @@ def test_sampled_data_come_from_a_column_beside_the_file(read, run):
     assert named.data == [1.0]
 
 
+def test_blanks_around_the_names_of_columns_are_no_part_of_them(read):
+    [found] = read(one(kind="sampled", of="BUS5.Vm", data="d.csv"), d="time , BUS5.Vm\n0.2, 1\n")
+    assert found.data == [1.0]
+
+
 def test_one_objective_for_each_quantity_with_names_that_differ(read):
     assert [o.name for o in read(one(of="GEN*.omega", name="H_{device}"))] == ["H_GEN1", "H_GEN2", "H_GEN3"]
     assert [o.name for o in read(one(of="GEN[12].omega", name="speed"))] == ["speed GEN1.omega", "speed GEN2.omega"]

@@ -177,6 +177,14 @@ def test_machines_are_written_as_what_the_power_flow_knows_of_them(tmp_path):
     assert ours.V == pytest.approx(theirs.V, abs=1e-12)
 
 
+def test_of_a_load_that_was_shed_what_is_connected_is_written(tmp_path):
+    case = load_case("wscc9")
+    case.set("LOAD5.k", 0.7)
+    matpower.write(case, tmp_path / "nine.m")
+    ours, theirs = (gc.build(c).operating_point.power_flow for c in (load_case(tmp_path / "nine.m"), case))
+    assert ours.V == pytest.approx(theirs.V, abs=1e-12)
+
+
 def test_a_branch_that_matpower_does_not_know_is_refused(tmp_path):
     case = matpower.read(DATA / "case9.m")
     case.add(Record("SeriesAdmittance", {"bus1": 4, "bus2": 8, "b": -1.0}))

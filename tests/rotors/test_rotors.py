@@ -32,6 +32,23 @@ def test_the_rating_weighs_as_inertia_does():
     assert np.allclose(machines.relative @ weight, 0, atol=1e-12)
 
 
+def test_a_machine_of_infinite_inertia_is_the_centre_of_inertia():
+    """GENCLS with H = 0, beside another machine and alone."""
+    case = gc.Case("infinite")
+    case.add("Bus", id=1)
+    case.add("GENCLS", bus=1, control="slack", H=0.0, D=0.0, Xdp=0.1)
+    case.add("ZIP", bus=1, P0=0.2)
+    alone = gc.analyses.rotors(gc.simulate(gc.build(case), t_end=0.05))
+    assert np.all(alone.relative == 0)
+    case.add("Bus", id=2)
+    case.add("Line", bus1=1, bus2=2, x=0.3)
+    case.add("Classical", bus=2, P0=0.5, H=4.0, Xdp=0.3)
+    run = gc.simulate(gc.build(case), t_end=0.05)
+    machines = gc.analyses.rotors(run)
+    assert np.allclose(machines.reference, run["GEN1", "delta"][:, None], rtol=1e-15)
+    assert np.allclose(machines.relative[:, 1], run["GEN2", "delta"] - run["GEN1", "delta"], rtol=1e-14)
+
+
 def test_islands_have_a_centre_of_inertia_each():
     run = gc.simulate(gc.build(two_islands(TIE=0.1)), t_end=0.3)
     machines = gc.analyses.rotors(run)

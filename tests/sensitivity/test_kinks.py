@@ -7,9 +7,10 @@ import pytest
 from scenes import nine_bus, record
 
 import gridcore as gc
+from gridcore.equilibrium import Equilibrium
 
 
-def swinging() -> gc.Equilibrium:
+def swinging() -> Equilibrium:
     """A load whose voltage passes Vlow many times, in the swing after a fault."""
     case = nine_bus()
     case.remove("LOAD5"), case.remove("LOAD8")

@@ -13,6 +13,7 @@ from studies import words
 
 import gridcore as gc
 from gridcore import numerics
+from gridcore.equilibrium import Equilibrium
 from gridcore_klu import solver as klu
 from gridcore_theta import stepper as theta
 
@@ -31,7 +32,7 @@ class Result(NamedTuple):
     gradient: np.ndarray
 
 
-def result(name: str, system: gc.Equilibrium | None = None) -> Result:
+def result(name: str, system: Equilibrium | None = None) -> Result:
     """Of a study whose system is built anew, unless one is given."""
     study = STUDIES[name]()
     run = gc.simulate(system or gc.build(study.case), t_end=study.t_end, step=study.step)
@@ -40,7 +41,7 @@ def result(name: str, system: gc.Equilibrium | None = None) -> Result:
 
 
 @cache
-def built(name: str) -> gc.Equilibrium:
+def built(name: str) -> Equilibrium:
     return gc.build(STUDIES[name]().case)
 
 

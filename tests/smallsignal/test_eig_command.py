@@ -90,6 +90,7 @@ def test_damping(tmp_path):
     (["eig", "wscc9", "--top", "0"], "must be at least 1"),
     (["eig", "wscc9", "--wrt", "EXC1.KQ"], "did you mean"),
     (["locus", "wscc9", "--vary", "EXC1.KA"], "is not PARAMETER=VALUE"),
+    (["locus", "wscc9", "--vary", "EXC1.KA=10:100:0"], "at least two values"),
     (["locus", "wscc9", "--vary", "EXC1.KQ=1,2"], "did you mean"),
     (["damping", "wscc9", "--vary", "EXC1.KA=1,2"], "2 parameters expected"),
     (["damping", "wscc9", "--vary", "EXC1.KA=1,2", "--vary", "EXC2.KA=1,2", "--band", "x"], "is not FROM:TO"),

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import gridcore as gc
 from gridcore.equations import Workspace
+from gridcore.equilibrium import Equilibrium
 from gridcore.tape import SEGMENT, Recomputed, Switch
 from gridcore.tape.checkpoints import OnDisk, first_checkpoint
 
@@ -33,7 +34,7 @@ LEAST = 8 * (SEGMENT + 9)  # bytes for each unknown: a segment with a few events
 
 
 @functools.cache
-def system(name: str) -> gc.Equilibrium:
+def system(name: str) -> Equilibrium:
     return gc.build(name)
 
 

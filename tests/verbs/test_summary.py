@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.tape import Method
 from gridcore_verbs.summary import describe_run, describe_system, layout
 
 
@@ -34,6 +37,12 @@ def test_the_summary_says_when_synchronism_is_lost():
     text = layout([*describe_run(run)])
     assert f"OUT OF SYNCHRONISM: rotor angles 180 degrees apart at {lost:.4g} s, at most" in text
     assert f"{np.degrees(spread[-1]):.1f} in the end" in text
+
+
+def test_options_of_a_method_may_be_words(run):
+    tape = dataclasses.replace(run.tape, methods=[Method("theta", {"theta": 0.5, "rootfinding": "sundials"})])
+    text = layout([*describe_run(gc.Run(run.system, tape, run.settings, run.counters, run.timings))])
+    assert "theta = 0.5, rootfinding = sundials, " in text
 
 
 def test_a_system_without_network_has_a_summary_too():

@@ -13,8 +13,8 @@ from .pi import pi_currents
 class SeriesAdmittance(Device):
     """A branch whose parameters are the entries of the admittance matrix: ``y = g + j b``, no shunt.
 
-    A lossless reactance x is ``b = -1/x``. Estimation of network parameters is linear in y, and
-    studies state it: ``b = -17.3604`` for x = 0.0576.
+    Kundur (1994), section 6.4.1. A lossless reactance x is ``b = -1/x``. Estimation of network parameters is linear
+    in y, and studies state it: ``b = -17.3604`` for x = 0.0576.
     """
 
     attaches = ("bus1", "bus2")

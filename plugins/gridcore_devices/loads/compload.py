@@ -12,7 +12,7 @@ from gridcore.contract import Load, Mode, Param, Setpoint, State, guard, quantit
 from ..power import complex_power, drawn_power
 from .voltage import drawn_current, power_law
 
-_NONE = 900.0  # what a record has for the second cage where there is none: 999
+_NONE = 900.0  # pu: above it there is no second cage; records have 999
 
 
 class COMPLOAD(Load):
@@ -139,7 +139,7 @@ class COMPLOAD(Load):
     @guard("down", when={"relay": 0, "status": 1}, then={"relay": 1}, delay="TI")
     def undervoltage(s: Any, bus: Any) -> Any:
         """under-voltage relay of the motor"""
-        return bus.Vm - s.VI
+        return np.where(s.share > 0, bus.Vm - s.VI, 1.0)  # without a motor there is no relay
 
     @guard("up", when={"motor": 1, "status": 1}, then={"motor": 0}, delay="TB", cancel=False)
     def trips(s: Any) -> Any:

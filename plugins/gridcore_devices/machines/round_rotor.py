@@ -9,9 +9,8 @@ import numpy as np
 
 from gridcore.contract import Param, State, quantity
 
+from ..power import TINY
 from .subtransient import Subtransient, d_axis, d_axis_start, phasors
-
-_TINY = 1e-100  # keeps a square root differentiable where the flux is zero
 
 
 class RoundRotor(Subtransient):
@@ -46,7 +45,7 @@ class RoundRotor(Subtransient):
 
     @quantity("pu", "sub-transient flux, magnitude")
     def psipp(s: Any) -> Any:
-        return np.sqrt(s.psidpp * s.psidpp + s.psiqpp * s.psiqpp + _TINY)
+        return np.sqrt(s.psidpp * s.psidpp + s.psiqpp * s.psiqpp + TINY)
 
     @quantity("pu", "field current")
     def XadIfd(s: Any) -> Any:
