@@ -10,7 +10,7 @@ import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -135,8 +135,7 @@ class Operator:
         return found
 
     def __del__(self) -> None:
-        for factors in self._taken:
-            self.points.give_back(factors)
+        self.points.give_back(*self._taken)
 
 
 class StepOperator(Operator, ABC):
@@ -180,7 +179,7 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
         If it has not such an option (the nearest ones are offered), or an option may not have that value.
     """
     make = plugins.integrators[name].make
-    signature = inspect.signature(functools.partial(make, step))
+    signature = _options(make)
     for option in options:
         if option not in signature.parameters:
             raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, signature.parameters)}")
@@ -196,6 +195,12 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
     bound = signature.bind(**options)
     bound.apply_defaults()
     return stepper, Method(name, bound.arguments)
+
+
+@functools.lru_cache(maxsize=64)
+def _options(make: Callable[..., Any]) -> inspect.Signature:
+    """What a method takes besides the step."""
+    return inspect.signature(functools.partial(make, np.nan))
 
 
 def made_by(method: Method) -> Stepper:

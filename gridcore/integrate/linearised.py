@@ -35,19 +35,26 @@ class Point:
         Number of the parameters and modes.
     differential : (n,) bool array
         The rows that are differential there.
-    J, Fp : arrays
-        Entries of F_X and F_p, in the patterns of the matrices A and C.
     places : tuple
-        These, as the functions of the runtime take them.
+        The entries J and Fp of F_X and F_p, as the functions of the runtime take them.
     """
 
     def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
         self.points, self._X, self.t, self.settings = points, X.copy(), t, settings
         self.differential = points.differential(settings)
         ws, of_p = points.load(X, t, settings), points.parameter_map
-        values, nnz = ws.linearise(of_p.batches, len(of_p.indices)), len(ws.indices)
-        self.J, self.Fp = values[:nnz], values[nnz + 1: -1]
-        self.places = ws.runtime.place(self.J), ws.runtime.place(self.Fp)
+        self._values = ws.linearise(of_p.batches, len(of_p.indices))
+        self.places = ws.runtime.places(self._values, points.nnz)
+
+    @property
+    def J(self) -> np.ndarray:
+        """Entries of F_X, in the pattern of the matrix A."""
+        return self._values[: self.points.nnz]
+
+    @property
+    def Fp(self) -> np.ndarray:
+        """Entries of F_p, in the pattern of the matrix C."""
+        return self._values[self.points.nnz + 1: -1]
 
     def _load(self) -> Workspace:
         return self.points.load(self._X, self.t, self.settings)
@@ -94,6 +101,7 @@ class Linearised:
         self.width = len(self.carried)
         self.column_of = system.system.columns(self.carried)
         self.ws = ws = system.workspace()
+        self.nnz = len(ws.indices)
         self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
         rows, structure = system.base_differential.tobytes(), system.system
         patterns = (
@@ -203,14 +211,14 @@ class Linearised:
         alike = settings == point.settings and abs(implicit - of.implicit) <= numerics.SAME_LENGTH * of.implicit
         self._factored[id(factors)] = (point.settings, of.implicit)
         try:
-            factors.refactor(self.matrix(point, of), alike)
+            factors.refactor(end_of_step(self.A, of, point), alike)
         except SingularMatrix as error:
             raise ConvergenceError("the linearised equations are singular", t=point.t,
                                    place=self.system.layout.label(error.column)) from None
 
-    def give_back(self, factors: Factors) -> None:
+    def give_back(self, *factors: Factors) -> None:
         """Nobody uses these factors any more."""
-        self._spare.append(factors)
+        self._spare += factors
 
     def slope(self, k: int) -> np.ndarray:
         """The slope dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""

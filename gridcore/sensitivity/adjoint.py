@@ -45,6 +45,7 @@ class ReverseSweep:
         for clock, amount in weights.clocks:
             self.T[clock] += amount
         n, time = replay.system.n, replay.system.layout.t
+        self.nonzero = weights.nonzero
         in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
         self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
         self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
@@ -64,7 +65,7 @@ class ReverseSweep:
 
     def objectives(self, k: int) -> None:
         """Add the objectives' own derivatives at point `k`."""
-        if not self.weights.nonzero[k]:
+        if not self.nonzero[k]:
             return
         values = self.weights.points[k]
         for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):

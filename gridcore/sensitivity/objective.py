@@ -318,7 +318,7 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     """
     count, values, clocks = len(run.t), np.zeros(len(objectives)), dict[int, np.ndarray]()
     rows, ats = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)]
-    traced: list[tuple[Joint, list[tuple[float, np.ndarray]]]] = []
+    traced: list[tuple[_Together, list[tuple[float, np.ndarray]]]] = []
     given: list[tuple[float, Partials]] = []
     terms = [(owner, *term) for owner, objective in enumerate(objectives) for term in objective.terms()]
     pointwise = [(owner, factor, o) for owner, factor, o in terms if isinstance(o, Pointwise)]
@@ -330,9 +330,9 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
 
     points, together = Points(run, moving), max(1, _TOGETHER // count)
     for some in (pointwise[first: first + together] for first in range(0, len(pointwise), together)):
-        joint = joint_function(run.system, [o.function for _, _, o in some])
+        functions = _Together(joint_function(run.system, [o.function for _, _, o in some]))
         r, weights = np.empty((count, len(some))), []
-        run.stretches(lambda part, joint=joint, r=r: r.__setitem__(part.points, trace(part, joint).values))  # type: ignore
+        run.stretches(lambda part, of=functions, r=r: r.__setitem__(part.points, of.trace(part).values))  # type: ignore
         for place, (owner, factor, o) in enumerate(some):
             with np.errstate(invalid="ignore"):  # what is not finite is refused
                 taken = o.take(points, r[:, place])
@@ -340,9 +340,10 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
             weights.append((factor, taken.weight))
             used = np.where(factor * taken.weight != 0.0, r[:, place], 0.0)
             _need_finite(run, objectives, np.array([owner]), used[:, None], "its value", run.t)
-        traced.append((joint, weights))
-        rows.append(np.array([owner for owner, *_ in some])[joint[2]])
-        ats.append(joint[1][joint[3]])
+        traced.append((functions, weights))
+        _, arguments, which, column = functions.joint
+        rows.append(np.array([owner for owner, *_ in some])[which])
+        ats.append(arguments[column])
     for owner, factor, simple in terms:
         if not isinstance(simple, Pointwise):
             partials = simple.weights(run)
@@ -365,9 +366,23 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     return Evaluation(values, row, at, points_of, nonzero, list(clocks.items()))
 
 
-def _weighted(part: Stretch, joint: Joint, weights: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:
+class _Together:
+    """Functions that are evaluated together; what they are at the part of a run seen last is kept."""
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        self._seen: tuple[slice, Traced] | None = None
+
+    def trace(self, part: Stretch) -> Traced:
+        """The functions and their gradients at a part."""
+        if self._seen is None or self._seen[0] != part.points:
+            self._seen = part.points, trace(part, self.joint)
+        return self._seen[1]
+
+
+def _weighted(part: Stretch, functions: _Together, weights: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:
     """Weighted gradients of functions at a part of a run, (points, entries)."""
-    traced = trace(part, joint)
+    traced = functions.trace(part)
     used = np.stack([factor * weight[part.points] for factor, weight in weights], axis=1)[:, traced.row]
     out = np.zeros_like(used)  # where a weight is zero, it does not matter what it weighs
     return np.multiply(used, traced.gradients, out=out, where=used != 0.0)

@@ -84,7 +84,7 @@ class Strategy(Replay):
         self.work.factor()
         return self.newton.lu
 
-    def give_back(self, factors: Factors) -> None:
+    def give_back(self, *factors: Factors) -> None:
         """Nothing: there is one set."""
 
     def step(self, record: Step) -> Any:

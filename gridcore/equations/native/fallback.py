@@ -72,6 +72,11 @@ class Fallback:
         out[:] = p.linear_matrix
         cls.add(p.n_jac, p.jac, p.Z, out)
 
+    @staticmethod
+    def places(values: Array, nnz: int) -> tuple[Array, Array]:
+        """Of what ``linearise`` has made: the `nnz` entries of F_X, and those behind them."""
+        return values[:nnz], values[nnz + 1: -1]
+
     @classmethod
     def linearise(cls, p: Any, count: int, table: Any, entries: int, out: Array) -> None:
         """Out = F_X, and behind it the `entries` that other batches add up."""

@@ -91,6 +91,12 @@ class Native:
     place: Any = staticmethod(address)
 
     @staticmethod
+    def places(values: np.ndarray, nnz: int) -> tuple[int, int]:
+        """Of what ``linearise`` has made: where the `nnz` entries of F_X begin, and those behind them."""
+        begin = address(values)
+        return begin, begin + values.itemsize * (nnz + 1)
+
+    @staticmethod
     def table(batches: Sequence[Any]) -> Handle:
         """The batches, each with its ``kernel``, as ``add`` takes them."""
         table = (STRUCTS["batch"] * max(len(batches), 1))()

@@ -226,17 +226,23 @@ void gc_step_transposed(long count, const pattern *B, const pattern *C, const pa
                         const double *early, const double *c, const double *J, const double *U, const double *V,
                         const double *w, double *aX, double *aP)
 {
-    gc_shifted(B, m, early, J);
-    gc_times_transposed(count, B, B->values, w, aX, 0);
     if (count != 1) {
+        gc_shifted(B, m, early, J);
+        gc_times_transposed(count, B, B->values, w, aX, 0);
         gc_sum(C, early, U, c, V);
         gc_times_transposed(count, C, C->values, w, aP, 1);
         return;
     }
-    double *early_w = C->work, *c_w = C->work + C->n_rows; /* the same without writing C down */
+    double *early_w = C->work, *c_w = C->work + C->n_rows; /* the same without writing B and C down */
     for (long r = 0; r < C->n_rows; ++r) {
         early_w[r] = early[r] * w[r];
         c_w[r] = c[r] * w[r];
+        aX[r] = m[r] * w[r];
+    }
+    for (long j = 0; j < B->n_columns; ++j) {
+        double sum = aX[j];
+        for (int k = B->ptr[j]; k < B->ptr[j + 1]; ++k) sum += J[B->at ? B->at[k] : k] * early_w[B->row[k]];
+        aX[j] = sum;
     }
     for (long j = 0; j < C->n_columns; ++j) {
         double sum = aP[j];
