@@ -58,10 +58,9 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
 
 
 def _mesh(run: Run) -> np.ndarray:
-    """Times of all points that no event made, without the first; the last is the end."""
+    """Times of all points that no event made, without the first; and the end."""
     steps = run.tape.records.steps()
-    mesh = run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]
-    return mesh if len(mesh) and mesh[-1] == run.t[-1] else np.append(mesh, run.t[-1])
+    return np.append(run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1], run.t[-1])
 
 
 def _same_events(run: Run, out: Run) -> None:

@@ -22,7 +22,7 @@ from devices_for_tests import (
 )
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, State, guard, quantity, timer
 from gridcore.tape import Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
@@ -217,6 +217,40 @@ def test_a_limited_state_without_time_constant_is_limited_too():
     assert [e.item for e in run.events] == ["x_at_high", "x_off_high", "x_at_low"]
     assert times(run) == pytest.approx([RISES, FALLS, 7 * math.pi / 6], abs=1e-13)
     np.testing.assert_allclose(run["F", "x"], np.clip(np.sin(run.t), -0.5, 0.5), atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_takes_it_along(method, side):
+    """``dx/dt = 1`` reaches the lid 0.5 at 0.5 s, is let go by a lid of 1 at 1 s, and follows that of 0.25 at 2 s."""
+
+    class Lid(Device):
+        side, lid = Param("", 1.0), Param("", 0.5)
+        lifts, falls = Param("s", 1.0), Param("s", 2.0)
+        x0 = Param("", 0.0)
+        x = State("", limits=("low", "high"), start_at="x0")
+
+        def rates(s):
+            return s.side
+
+        @quantity("")
+        def low(s):
+            return np.where(s.side < 0, -s.lid, -9.0)
+
+        @quantity("")
+        def high(s):
+            return np.where(s.side < 0, 9.0, s.lid)
+
+        lift = timer("lifts", then={"lid": lambda s: 1.0})
+        fall = timer("falls", then={"lid": lambda s: 0.25})
+
+    with registered(Lid):
+        run = gc.simulate(system(Lid(id="L", side=side)), 2.5, 0.1, method=method)
+    bound = "x_at_high" if side > 0 else "x_at_low"
+    assert [e.item for e in run.events] == [bound, "lift", bound, "fall"]
+    assert times(run) == pytest.approx([0.5, 1.0, 1.5, 2.0], abs=EXACT[method])
+    expected = np.interp(run.t, [0, 0.5, 1, 1.5, 2], [0, 0.5, 0.5, 1, 1])
+    after = (run.t > 2) | (np.arange(len(run.t)) > np.flatnonzero(run.t == 2)[0])
+    np.testing.assert_allclose(side * run["L", "x"], np.where(after, 0.25, expected), rtol=0, atol=1e-9)
 
 
 # ---------------------------------------------------------------- what goes wrong

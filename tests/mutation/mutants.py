@@ -14,10 +14,14 @@ from cosmic_ray.work_item import WorkItem
 
 @dataclass(frozen=True)
 class Group:
-    """Modules, and folders of tests that try them."""
+    """Modules, and folders of tests that try them: their own first, then those that are likely to find something."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
+
+    def rank(self, test: str) -> int:
+        """The place of a test's folder among them."""
+        return next((k for k, folder in enumerate(self.tests) if test.startswith(f"tests/{folder}/")), 0)
 
 
 GROUPS = {
@@ -29,7 +33,7 @@ GROUPS = {
 }
 
 # Of the operators that Cosmic Ray puts in place of each, the one that is telling: most of the others are type errors,
-# which any test finds, and would make the score look better than it is; an order of what is the same or not says nothing.
+# which any test finds, and would make the score look better than it is; an order of equals says nothing.
 _PARTNERS = {"Add": "Sub", "Sub": "Add", "Mul": "Div", "Div": "Mul", "FloorDiv": "Mul", "Mod": "Mul", "Pow": "Mul",
              "BitOr": "BitAnd", "BitAnd": "BitOr", "LShift": "RShift", "Is": "IsNot", "IsNot": "Is",
              "Eq": "NotEq", "NotEq": "Eq"}

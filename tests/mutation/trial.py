@@ -16,9 +16,10 @@ from cosmic_ray.mutating import _make_diff, use_mutation
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
 
 from .lines import Lines
+from .mutants import GROUPS, group_of
 
 FASTEST = 8  # tests that come first: they need few files, and find most mutants
-LONGEST = 30.0  # seconds that the others may take, where not all of them are asked for
+LONGEST = 15.0  # seconds that the others may take, where not all of them are asked for
 PATIENCE = 30.0, 5.0  # a mutant hangs that takes more seconds than these, and so many times those of its tests
 
 
@@ -78,12 +79,12 @@ def _alarm(seconds: float | None) -> Iterator[None]:
 
 def tried(item: WorkItem, root: Path, lines: Lines, log: Path, thorough: bool) -> WorkResult:
     """What became of a mutant; `thorough`: by all tests of its line and of their files."""
-    (mutation,) = item.mutations
+    (mutation,), group = item.mutations, group_of(item, root)
     operator = cosmic_ray.plugins.get_operator(mutation.operator_name)(**mutation.operator_args)
     own = lines.tests(mutation.module_path, mutation.start_pos[0])
     outcome, output = TestOutcome.SURVIVED, "no test fails" if own else "no test runs it"
     with use_mutation(mutation.module_path, operator, mutation.occurrence) as (before, after):
-        others = own[FASTEST:] + lines.beside(own)
+        others = sorted(own[FASTEST:] + lines.beside(own), key=lambda test: GROUPS[group].rank(test))
         for tests in (own[:FASTEST], others if thorough else lines.within(others, LONGEST)):
             limit = PATIENCE[0] + PATIENCE[1] * sum(lines.seconds[test] for test in tests)
             if tests and (code := run(root, tests, log, limit)):

@@ -167,6 +167,22 @@ def test_who_asks_for_all_of_them_together_or_for_others_is_not_told(run, derive
         derive(run, ["fault.t", "GEN2.H"], joint=[("trip.t", "fault.clear")])
 
 
+def test_who_asks_for_a_group_that_lacks_one_of_them_is_told(run):
+    with pytest.warns(CoincidenceWarning, match=r"fault\.clear, then trip\.t; the derivative in fault\.clear is"):
+        gc.adjoint(run, SPEED, [], joint=[("fault.t", "fault.clear")])
+
+
+def test_a_group_does_not_move_the_grid():
+    """Both times later, the program takes other steps: the derivative is the one towards earlier times."""
+    case, group = cleared_and_opened(), ("fault.t", "fault.clear")
+    run = gc.simulate(gc.build(case), T_END, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid.* that of this order$"):
+        found = gc.adjoint(run, OBJECTIVES, [], joint=[group]).values[:, 0]
+    earlier, later = (one_sided(case, dict.fromkeys(group, sign), OBJECTIVES, T_END, 0.01) for sign in (-1.0, 1.0))
+    np.testing.assert_allclose(-found, earlier, rtol=3e-5)
+    assert np.all(np.abs(found - later) > 0.1 * np.abs(found))
+
+
 def test_a_point_of_the_grid_is_told():
     run = gc.simulate(gc.build(cleared_and_opened()), 0.4, 0.01)
     with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid"):
