@@ -226,6 +226,20 @@ def test_settings_that_cannot_be_are_told(saved, tmp_path):
             gc.load_run(path)
 
 
+@pytest.mark.parametrize("value", [-1, SYSTEM.n, 1])
+def test_positions_of_what_was_recorded_that_cannot_be_are_told(value, tmp_path):
+    gc.simulate(SYSTEM, 0.1, 0.02, record=[".".join(SYSTEM.variables[k]) for k in (0, 1)]).save(tmp_path / "saved.nc")
+
+    def change(file):
+        file["tape"].variables["recorded"][0] = value
+
+    with h5netcdf.File(tmp_path / "saved.nc") as file:
+        assert file["tape"].variables["recorded"][...].tolist() == [0, 1]
+    path = changed(tmp_path / "saved.nc", tmp_path / "x.nc", change)
+    with pytest.raises(GridcoreError, match=f"'tape/recorded' must be from 0 to {SYSTEM.n - 1}, each once"):
+        gc.load_run(path)
+
+
 def test_a_run_of_a_method_that_is_not_installed_can_be_looked_at(tmp_path):
     run = small()
     run.tape.methods.append(Method("somebody's", {"a": 1}))
