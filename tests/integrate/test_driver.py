@@ -179,6 +179,12 @@ def test_a_delay_that_ends_on_a_grid_point_or_after_the_end(method):
     assert [kind for _, _, kind in events(after)] == ["delay started"]
 
 
+def test_guards_are_evaluated_at_t0_at_each_step_and_after_each_switch(method):
+    for record, switches in ((Clockwork(id="C"), 0), (Clockwork(id="C", at=0.5), 1)):
+        counted = gc.simulate(system(record), 2.0, 0.1, method=method).counters
+        assert counted["guard_evaluations"] == 1 + counted["steps"] + switches
+
+
 # ---------------------------------------------------------------- limited states
 
 

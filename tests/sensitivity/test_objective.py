@@ -52,3 +52,11 @@ def test_squared_deviations_are_the_squares_of_the_values(run):
 def test_a_time_outside_the_run_is_refused(run, time):
     with pytest.raises(gc.errors.CaseError, match=r"is outside the run \(0 to 0.5 s\)"):
         evaluate(run, [gc.At([0.2, time], lambda v: v["BUS7", "Vm"])])
+
+
+def test_time_and_the_bases_may_stand_in_an_objective(run):
+    found = evaluate(run, [gc.Integral(lambda v: v["base", "time"]), gc.Terminal(lambda v: v["base", "omega_b"]),
+                           gc.At([0.1, 0.3], lambda v: v["base", "base_mva"] * v["base", "time"])])
+    np.testing.assert_allclose(found.values, [0.5**2 / 2, 2 * np.pi * 60, 100 * 0.4], rtol=1e-12)
+    with pytest.raises(gc.errors.CaseError, match="no device 'base'"):
+        evaluate(run, [gc.Terminal(lambda v: v["base", "omega"])])
