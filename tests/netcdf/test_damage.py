@@ -217,12 +217,15 @@ def test_what_cannot_be_is_told_with_its_place(change, said, tmp_path):
 
 
 def test_settings_that_cannot_be_are_told(saved, tmp_path):
+    run = gc.load_run(saved)
+    last = {"settings_at": f"0 to {len(run.system.Z0) - 2 - run.system.n}$",
+            "settings_number": f"1 to {len(run.tape.settings) - 1}, and not decrease"}
     for name, value in (("settings_at", -1), ("settings_at", 10**6), ("settings_number", 99), ("settings_number", -1)):
         def change(file, name=name, value=value):
             file["tape"].variables[name][0] = value
 
         path = changed(saved, tmp_path / "x.nc", change)
-        with pytest.raises(GridcoreError, match=f"'tape/{name}' must be from"):
+        with pytest.raises(GridcoreError, match=f"'tape/{name}' must be from {last[name]}"):
             gc.load_run(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 
@@ -49,6 +50,14 @@ def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path):
     with pytest.raises(GridcoreError) as error, whole_file(tmp_path / "x.txt") as temporary:
         raise GridcoreError(f"{temporary}: is not to be written")
     assert str(error.value) == f"{tmp_path / 'x.txt'}: is not to be written"
+
+
+@pytest.mark.parametrize(("error", "words"), [
+    (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"), (OSError("out of paper"), "out of paper")])
+def test_an_error_of_the_system_is_told_in_its_words(tmp_path, error, words):
+    with pytest.raises(GridcoreError) as told, whole_file(tmp_path / "x.txt"):
+        raise error
+    assert str(told.value) == f"{tmp_path / 'x.txt'}: cannot be written: {words}"
 
 
 def test_a_file_is_on_disk_before_it_takes_the_place_and_its_name_after(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Events of one instant: each derivative is that of the program on the side on which their order holds."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -9,7 +10,8 @@ from scenes import nine_bus, record
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.sensitivity import CoincidenceWarning
+from gridcore.sensitivity import CoincidenceWarning, Replay
+from gridcore.sensitivity.operators import StandStill
 from gridcore.tape import Step
 
 SPEED = gc.Terminal(lambda v: v["GEN2", "omega"])
@@ -139,6 +141,17 @@ def test_the_steps_between_events_of_one_instant_have_no_length():
     at = [r for r in run.tape.records if isinstance(r, Step) and r.h == 0.0]
     names = [run.system.layout.label(run.tape.clocks[clock].of) for r in at for clock in (r.start, r.end)]
     assert names == ["fault.clear", "trip.t"]
+
+
+def test_a_step_of_no_length_is_asked_of_its_method_only_where_it_ends_on_a_guard():
+    """Others' operators may divide by its length; one that ends on a guard has to move with its time."""
+    run = gc.simulate(gc.build(cleared_and_opened()), T_END, OFF)
+    replay = Replay(run.system, run.tape, np.array([run.system.layout.address("GEN2.H")]))
+    still = next(r for r in run.tape.records if isinstance(r, Step) and r.h == 0.0)
+    method = type(replay.step(run.tape.records[0]))
+    assert method is not StandStill
+    for guard, expected in ((-1, StandStill), (0, method), (1, method)):
+        assert type(replay.step(dataclasses.replace(still, guard=guard))) is expected
 
 
 # ---------------------------------------------------------------- who is told
