@@ -59,6 +59,33 @@ def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
     assert [(e.device, round(e.t, 12)) for e in run.events] == [("early", 0.32), ("late", 0.38)]
 
 
+@pytest.mark.parametrize("levels", [(0.9, 0.6), (0.9, 0.95), (0.5, 0.6)])
+def test_the_first_is_the_first_also_where_straight_lines_say_another(levels):
+    """A step from x = 0 to 1: the straight line of x^8 crosses early."""
+
+    class Curves(Device):
+        curved, straight = Param("", 0.0), Param("", 0.0)
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        a, b = Mode(0), Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        @guard("up", then={"a": lambda s: s.a + 1})
+        def power(s):
+            return s.x**8 - s.curved**8
+
+        @guard("up", then={"b": lambda s: s.b + 1})
+        def line(s):
+            return s.x - s.straight
+
+    with registered(Curves):
+        run = gc.simulate(system(Curves(id="C", curved=levels[0], straight=levels[1])), 2.0, 1.0)
+    expected = sorted(zip(levels, ("power", "line")))
+    assert [(pytest.approx(e.t, abs=1e-13), e.item) for e in run.events] == expected
+
+
 def test_a_strongly_curved_guard_is_found_by_halving():
     """Tanh far from its zero sends Newton out of the step; the bracket brings it back."""
 
