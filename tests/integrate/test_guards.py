@@ -58,6 +58,12 @@ def test_a_guard_must_come_back_before_it_fires_again():
     assert [go(watch, value) for value in (-0.5, 0.5, 0.7, -0.1, -0.2, 0.3)] == [[], [0], [], [], [], [0]]
 
 
+@pytest.mark.parametrize("value", [1, -1])
+def test_a_guard_of_both_directions_that_begins_at_zero_fires_as_it_leaves_it(value):
+    watch = watching(BOTH, UP, at=[0, -1])
+    assert [go(watch, 0, -1), go(watch, value, -1), go(watch, value, -1)] == [[], [0], []]
+
+
 def test_a_guard_of_both_directions_fires_each_way():
     watch = watching(BOTH, at=[-1])
     assert [go(watch, value) for value in (1, 2, -1, -2, 3)] == [[0], [], [0], [], [0]]

@@ -101,7 +101,7 @@ def test_the_estimate_is_that_of_skeel():
         gradient = np.array([terms.get(name, 0.0) for name in names])
         w = np.linalg.solve(A.T, gradient)
         expected = np.abs(w) @ np.abs(A) @ size + np.abs(gradient) @ size + abs(in_t * 4.0)
-        assert found[k] == pytest.approx(numerics.ROUND_OFF * expected, rel=1e-12)
+        assert found[k] == pytest.approx(numerics.ROUND_OFF * expected, rel=1e-12, abs=0)
     absolute = round_off(newton, s.system, np.array([0, 1]))
     assert np.all(absolute >= found)
     assert absolute[0] >= numerics.GUARD_LEAST
