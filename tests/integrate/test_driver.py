@@ -23,6 +23,7 @@ from devices_for_tests import (
 
 import gridcore as gc
 from gridcore.contract import Device, Mode, Param, State, guard, quantity, timer
+from gridcore.integrate.locate import Crossing
 from gridcore.tape import Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
@@ -183,6 +184,18 @@ def test_guards_are_evaluated_at_t0_at_each_step_and_after_each_switch(method):
     for record, switches in ((Clockwork(id="C"), 0), (Clockwork(id="C", at=0.5), 1)):
         counted = gc.simulate(system(record), 2.0, 0.1, method=method).counters
         assert counted["guard_evaluations"] == 1 + counted["steps"] + switches
+
+
+def test_a_guard_that_is_located_at_the_very_end_of_its_step_fires_there_the_first_of_equal_ones_first(monkeypatch):
+    def at_the_end(crossing, begun, end, *_):
+        crossing.driver.end_at(end)
+        return end
+
+    monkeypatch.setattr(Crossing, "locate", at_the_end)
+    run = gc.simulate(system(*(Clockwork(id=i, threshold=0.32) for i in "ABC")), 1.0, 0.1)
+    assert [(e.device, e.t) for e in run.events] == [(i, run.t[4]) for i in "ABC"]
+    assert [r.guard for r in run.tape.records if isinstance(r, Step) and r.guard >= 0] == [0]
+    assert [r.triggers for r in run.tape.records if isinstance(r, Switch)] == [(("guard", 0),), (("guard", 1), ("guard", 2))]
 
 
 # ---------------------------------------------------------------- limited states

@@ -216,6 +216,16 @@ def test_what_cannot_be_is_told_with_its_place(change, said, tmp_path):
         gc.load_run(tmp_path / "x.nc")
 
 
+def test_settings_may_be_those_of_the_first_parameter_and_of_the_last_mode(saved, tmp_path):
+    size = len(SYSTEM.Z0) - 1 - SYSTEM.n
+    for at in (0, size - 1):
+        def change(file, at=at):
+            file["tape"].variables["settings_at"][0] = at
+            file["tape"].variables["settings_value"][0] = 7.0
+
+        assert gc.load_run(changed(saved, tmp_path / "x.nc", change)).tape.settings[1][at] == 7.0
+
+
 def test_settings_that_cannot_be_are_told(saved, tmp_path):
     run = gc.load_run(saved)
     last = {"settings_at": f"0 to {len(run.system.Z0) - 2 - run.system.n}$",
