@@ -75,6 +75,25 @@ def test_a_guard_exactly_zero_at_t0_acts_when_it_leaves_zero(method):
     assert times(run) == pytest.approx([0.0], abs=1e-15)
 
 
+def test_a_guard_of_both_directions_exactly_zero_at_t0_acts_when_it_comes_back_to_zero(method):
+    class Swings(Device):
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        passed = Mode(0)
+
+        def rates(s):
+            return np.cos(s.time)
+
+        @guard("both", then={"passed": lambda s: s.passed + 1})
+        def passes(s):
+            return s.x
+
+    with registered(Swings):
+        run = gc.simulate(system(Swings(id="S")), 7.0, 0.01, method=method)
+    assert times(run) == pytest.approx([math.pi, 2 * math.pi], abs=1e-3)
+    assert run["S", "passed"][-1] == 2
+
+
 def test_a_guard_at_the_end_of_the_run_acts(method):
     run = gc.simulate(system(Clockwork(id="C", threshold=1.0)), 1.0, 0.1, method="theta")
     assert times(run) == pytest.approx([1.0], abs=1e-14)

@@ -59,9 +59,9 @@ def test_a_guard_must_come_back_before_it_fires_again():
 
 
 @pytest.mark.parametrize("value", [1, -1])
-def test_a_guard_of_both_directions_that_begins_at_zero_fires_as_it_leaves_it(value):
+def test_a_guard_of_both_directions_that_begins_at_zero_takes_the_side_to_which_it_leaves(value):
     watch = watching(BOTH, UP, at=[0, -1])
-    assert [go(watch, 0, -1), go(watch, value, -1), go(watch, value, -1)] == [[], [0], []]
+    assert [go(watch, x, -1) for x in (0, value, 2 * value, -value, value)] == [[], [], [], [0], [0]]
 
 
 def test_a_guard_of_both_directions_fires_each_way():
