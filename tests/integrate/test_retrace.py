@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.integrate.retrace import _same_events
 
 MISMATCH = ("replay_mismatch", "replay_mismatch_events")
 
@@ -40,3 +43,18 @@ def test_the_mismatch_of_events_is_the_largest_of_their_times():
     run = gc.simulate("hiskens_pai", 0.2, 0.01)
     again, (_, mismatch) = made_again(run, theta=1.0)
     assert mismatch == max(abs(a.t - b.t) for a, b in zip(run.events, again.events)) > 0
+
+
+@pytest.mark.parametrize(("there", "here", "said", "t"), [
+    ("AB", "AC", r"event 2 of this run is C\.x \(switch\) in place of B\.x \(switch\)", 1.0),
+    ("AB", "A", r"event 2 of this run is none in place of B\.x \(switch\)", 1.0),
+    ("A", "AB", r"event 2 of this run is B\.x \(switch\) in place of none", 11.0)])
+def test_the_first_event_that_is_another_is_told_with_its_time(there, here, said, t):
+    def run(devices, begin):
+        events = [SimpleNamespace(device=d, item="x", kind="switch", t=begin + k) for k, d in enumerate(devices)]
+        return SimpleNamespace(events=events, settings={"method": "theta"})
+
+    _same_events(run(there, 0.0), run(there, 10.0))
+    with pytest.raises(gc.errors.EventError, match=said) as error:
+        _same_events(run(there, 0.0), run(here, 10.0))
+    assert error.value.t == t

@@ -239,6 +239,28 @@ def test_settings_that_cannot_be_are_told(saved, tmp_path):
             gc.load_run(path)
 
 
+def test_variables_that_are_there_twice_or_never_are_named(tmp_path):
+    gc.simulate("wscc9", 0.05, 0.01).save(tmp_path / "saved.nc")
+
+    def change(file):
+        file["tape"].variables["columns_omega"][0] = file["tape"].variables["columns_delta"][1]
+
+    path = changed(tmp_path / "saved.nc", tmp_path / "x.nc", change)
+    with pytest.raises(GridcoreError, match=r"each variable once; of GEN1\.omega, GEN2\.delta that is not so"):
+        gc.load_run(path)
+
+
+@pytest.mark.parametrize(("held", "fits"), [([-1], False), ([0], True), ([SYSTEM.n - 1], True), ([SYSTEM.n], False),
+                                            ([0, SYSTEM.n], False), ([], True)])
+def test_states_that_are_held_are_states(held, fits, saved, tmp_path):
+    path = changed(saved, tmp_path / "x.nc", lambda file: file["tape"].attrs.__setitem__("held", str(held)))
+    if fits:
+        assert gc.load_run(path).system.held.tolist() == held
+        return
+    with pytest.raises(GridcoreError, match=f"'tape/held' must be from 0 to {SYSTEM.n - 1}$"):
+        gc.load_run(path)
+
+
 @pytest.mark.parametrize("value", [-1, SYSTEM.n, 1])
 def test_positions_of_what_was_recorded_that_cannot_be_are_told(value, tmp_path):
     gc.simulate(SYSTEM, 0.1, 0.02, record=[".".join(SYSTEM.variables[k]) for k in (0, 1)]).save(tmp_path / "saved.nc")

@@ -10,9 +10,10 @@ from scenes import nine_bus, record
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.sensitivity import CoincidenceWarning, Replay
+from gridcore.sensitivity import CoincidenceWarning, Replay, carried_parameters
 from gridcore.sensitivity.operators import StandStill
 from gridcore.tape import Step
+from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
 SPEED = gc.Terminal(lambda v: v["GEN2", "omega"])
 OBJECTIVES = [SPEED, gc.Integral(lambda v: v["BUS5", "Vm"] ** 2)]
@@ -59,6 +60,12 @@ def identical_units() -> gc.Case:
     for id in ("EXC2", "EXC2b"):
         case.set(f"{id}.VRMAX", 2.2)
     case.add(gc.BusFault(id="fault", bus=7, t=0.1, clear=0.183, x=0.1))
+    return case
+
+
+def ball() -> gc.Case:
+    case = gc.Case("ball")
+    case.add(BouncingBall(id="B"))
     return case
 
 
@@ -185,6 +192,11 @@ def test_who_asks_for_a_group_that_lacks_one_of_them_is_told(run):
         gc.adjoint(run, SPEED, [], joint=[("fault.t", "fault.clear")])
 
 
+def test_a_group_of_one_is_one_alone(run):
+    with pytest.warns(CoincidenceWarning, match=r"the derivative in trip\.t is one-sided"):
+        gc.adjoint(run, SPEED, [], joint=[("trip.t",)])
+
+
 def test_a_group_does_not_move_the_grid():
     """Both times later, the program takes other steps: the derivative is the one towards earlier times."""
     case, group = cleared_and_opened(), ("fault.t", "fault.clear")
@@ -215,6 +227,40 @@ def test_a_limit_that_is_exactly_reached_at_t0_is_told():
     run = gc.simulate(gc.build(case), 0.1, 0.01)
     with pytest.warns(CoincidenceWarning, match=r"EXC2.* is exactly where it acts at t0"):
         gc.adjoint(run, SPEED, "GEN2.H")
+
+
+@pytest.mark.parametrize(("beyond", "told"), [(2 * 2.0**-52, True), (1e-14, False), (1e-9, False)])
+def test_a_limit_is_reached_at_t0_but_for_the_round_off_of_its_terms(beyond, told):
+    case = nine_bus()
+    at = gc.build(case)
+    case.set("EXC2.VRMAX", float(at.Z0[at.layout.address("EXC2.VR")]) * (1 + beyond))
+    run = gc.simulate(gc.build(case), 0.05, 0.01)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        gc.adjoint(run, SPEED, "GEN2.H")
+    assert any("EXC2" in str(warning.message) for warning in found) == told
+
+
+def test_limits_that_are_exactly_reached_at_t0_are_counted():
+    case = nine_bus()
+    at = gc.build(case)
+    for device in ("EXC2", "EXC3"):
+        case.set(f"{device}.VRMAX", float(at.Z0[at.layout.address(f"{device}.VR")]))
+    run = gc.simulate(gc.build(case), 0.1, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"EXC2.* and 1 more are exactly where they act at t0"):
+        gc.adjoint(run, SPEED, "GEN2.H")
+
+
+@pytest.mark.parametrize(("case", "names"), [
+    (cleared_and_opened, ["GEN2.H", "fault.t", "fault.clear", "trip.t"]), (ball, ["B.restitution"])])
+def test_what_a_sweep_carries_are_parameters(case, names):
+    """Those that are wanted, times of events, and those that events change; no variable, no mode."""
+    run = gc.simulate(gc.build(case()), 1.0, 0.01)
+    system, of = run.system, run.system.layout.address
+    carried = carried_parameters(system, run.tape, [of(names[0])])
+    assert run.events
+    assert np.all((carried >= system.n) & (carried < system.n + system.layout.n_p))
+    assert {of(name) for name in names} <= set(carried.tolist())
 
 
 def test_what_moves_together_has_one_unit(run):
