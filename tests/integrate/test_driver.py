@@ -214,7 +214,8 @@ def test_a_guard_that_is_located_at_the_very_end_of_its_step_fires_there_the_fir
     run = gc.simulate(system(*(Clockwork(id=i, threshold=0.32) for i in "ABC")), 1.0, 0.1)
     assert [(e.device, e.t) for e in run.events] == [(i, run.t[4]) for i in "ABC"]
     assert [r.guard for r in run.tape.records if isinstance(r, Step) and r.guard >= 0] == [0]
-    assert [r.triggers for r in run.tape.records if isinstance(r, Switch)] == [(("guard", 0),), (("guard", 1), ("guard", 2))]
+    switches = [r.triggers for r in run.tape.records if isinstance(r, Switch)]
+    assert switches == [(("guard", 0),), (("guard", 1), ("guard", 2))]
 
 
 # ---------------------------------------------------------------- limited states

@@ -127,6 +127,20 @@ def test_a_cancellation_function_is_watched_only_while_the_action_is_pending():
     assert fires(watch, -1, 1) == []
 
 
+def test_a_cancellation_function_that_is_the_first_guard_stays_watched_through_other_switches():
+    watch = watching(UP, UP, at=[-1, -1], cancel=[-1, 0])
+    watch.switching.on[0] = False
+    watch.refresh(None, np.array([-1.0, -1.0]))
+    assert go(watch, -1, 1) == [1]
+    watch.arm(1, 5.0, 0)
+    watch.refresh(None, np.array([-1.0, 1.0]))
+    assert fires(watch, 1, 1) == [0]
+    assert watch.cancelled_by(0) == 1
+    watch.disarm(1)
+    watch.refresh(None, np.array([-1.0, 1.0]))
+    assert fires(watch, 1, 1) == []
+
+
 def test_a_pending_action_is_dropped_when_its_modes_no_longer_hold():
     watch = watching(UP, at=[-1], cancel=[-2])
     go(watch, 1)

@@ -53,7 +53,7 @@ def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path):
 
 
 @pytest.mark.parametrize(("error", "words"), [
-    (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"), (OSError("out of paper"), "out of paper")])
+    (OSError(errno.ENOSPC, "No space left"), "No space left"), (OSError("out of paper"), "out of paper")])
 def test_an_error_of_the_system_is_told_in_its_words(tmp_path, error, words):
     with pytest.raises(GridcoreError) as told, whole_file(tmp_path / "x.txt"):
         raise error

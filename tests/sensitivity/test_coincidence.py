@@ -133,6 +133,15 @@ def test_one_alone_beside_the_group_that_has_it():
     np.testing.assert_array_equal(both, np.stack([alone[:, 0], alone.sum(axis=1)], axis=1))
 
 
+def test_groups_may_share_what_they_have():
+    case = cleared_and_opened()
+    clear, trip = gradient(case, ["fault.clear", "trip.t"], OFF).T
+    found = gradient(case, [], OFF, joint=[("fault.clear", "trip.t"), ("trip.t",)])  # as many as have a derivative
+    np.testing.assert_array_equal(found, np.stack([clear + trip, trip], axis=1))
+    twice = gradient(case, ["trip.t"], OFF, joint=[("trip.t",)])
+    np.testing.assert_array_equal(twice, np.stack([trip, trip], axis=1))
+
+
 def test_forward_and_adjoint_are_the_same_at_an_instant_of_three():
     run = gc.simulate(gc.build(relay_at_the_clearing()), T_END, 0.01)
     wrt = ["fault.t", "fault.clear", "R.delay", "GEN2.H"]
