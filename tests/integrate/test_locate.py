@@ -7,6 +7,7 @@ from devices_for_tests import Clockwork, Delayed, Limited, registered, system
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
+from gridcore.integrate.locate import _interpolated, _Point
 from gridcore.tape import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
@@ -57,6 +58,15 @@ def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
     s = system(Clockwork(id="late", threshold=0.38), Clockwork(id="early", threshold=0.32), Clockwork(id="never"))
     run = gc.simulate(s, 1.0, 0.1)
     assert [(e.device, round(e.t, 12)) for e in run.events] == [("early", 0.32), ("late", 0.38)]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count):
+    """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3."""
+    curved, none = 0.5 * (count == 3), np.zeros(0)
+    last = [_Point(0.3 + 2 * g + curved * g * g, g, none) for g in (-0.4, 0.7, 0.2)[-count:]]
+    assert _interpolated(last) == pytest.approx(0.3, abs=1e-15)
+    assert np.isnan(_interpolated([last[0], last[0]]))
 
 
 @pytest.mark.parametrize("levels", [(0.9, 0.6), (0.9, 0.95), (0.5, 0.6)])

@@ -198,6 +198,7 @@ def with_clock(clock):
     (with_records(Step(0, 0.1, 0, 0, -1, 1)), "'tape/Step_method' is 1"),
     (with_clock(Clock("guard", 2)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("timer", 0)), "'tape/Clock' number .* cannot be"),
+    (with_clock(Clock("timer", len(SYSTEM.Z0) - 1)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("moon", 1)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("delay", SYSTEM.n, 999)), "'tape/Clock_after' is 999"),
     (with_clock(Clock("delay", SYSTEM.n, -1)), "'tape/Clock' number .* cannot be"),

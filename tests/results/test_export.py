@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import threading
 
 import pytest
@@ -91,6 +92,21 @@ def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
         temporary.write_text("new")
     assert not left.exists()
     assert {*tmp_path.iterdir()} == {path, mine, *stay}
+
+
+def test_what_another_process_removes_meanwhile_is_no_error(tmp_path, monkeypatch):
+    path, remove = tmp_path / "x.txt", shutil.rmtree
+    beside(path, 2**22 + 1)  # more than Linux numbers processes
+
+    def twice(folder, **options):
+        remove(folder)
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", twice)
+    with whole_file(path) as temporary:
+        temporary.write_text("new")
+        monkeypatch.undo()
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_threads_that_write_one_file_leave_that_of_one_of_them(tmp_path):
