@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import closed_forms
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from devices_for_tests import Clockwork, Delayed, Limited, registered, system
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
-from gridcore.integrate.locate import _interpolated, _Point
+from gridcore.integrate.locate import interpolated
 from gridcore.tape import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
@@ -63,10 +65,30 @@ def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
 @pytest.mark.parametrize("count", [2, 3])
 def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count):
     """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3."""
-    curved, none = 0.5 * (count == 3), np.zeros(0)
-    last = [_Point(0.3 + 2 * g + curved * g * g, g, none) for g in (-0.4, 0.7, 0.2)[-count:]]
-    assert _interpolated(last) == pytest.approx(0.3, abs=1e-15)
-    assert np.isnan(_interpolated([last[0], last[0]]))
+    curved = 0.5 * (count == 3)
+    last = [SimpleNamespace(t=0.3 + 2 * g + curved * g * g, gamma=g) for g in (-0.4, 0.7, 0.2)[-count:]]
+    assert interpolated(last) == pytest.approx(0.3, abs=1e-15)
+    assert np.isnan(interpolated([last[0], last[0]]))
+
+
+@pytest.mark.parametrize("level", np.linspace(0.03, 0.8, 5))
+def test_a_smooth_guard_is_located_in_a_dozen_evaluations(level):
+    class Bends(Device):
+        level, x0 = Param(""), Param("", 0.0)
+        x = State("", start_at="x0")
+        hit = Mode(0)
+
+        def rates(s):
+            return np.cos(s.time)
+
+        @guard("up", when={"hit": 0}, then={"hit": 1})
+        def crosses(s):
+            return np.exp(s.x) - np.exp(s.level)
+
+    with registered(Bends):
+        run = gc.simulate(system(Bends(id="B", level=level)), 1.0, 0.1)
+    assert run["B", "hit"][-1] == 1
+    assert run.counters["guard_evaluations"] - run.counters["steps"] <= 12
 
 
 @pytest.mark.parametrize("levels", [(0.9, 0.6), (0.9, 0.95), (0.5, 0.6)])

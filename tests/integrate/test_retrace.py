@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.integrate.retrace import _same_events
+from gridcore.integrate.retrace import same_events
 
 MISMATCH = ("replay_mismatch", "replay_mismatch_events")
 
@@ -54,7 +54,7 @@ def test_the_first_event_that_is_another_is_told_with_its_time(there, here, said
         events = [SimpleNamespace(device=d, item="x", kind="switch", t=begin + k) for k, d in enumerate(devices)]
         return SimpleNamespace(events=events, settings={"method": "theta"})
 
-    _same_events(run(there, 0.0), run(there, 10.0))
+    same_events(run(there, 0.0), run(there, 10.0))
     with pytest.raises(gc.errors.EventError, match=said) as error:
-        _same_events(run(there, 0.0), run(here, 10.0))
+        same_events(run(there, 0.0), run(here, 10.0))
     assert error.value.t == t

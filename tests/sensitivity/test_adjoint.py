@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from gridcore.sensitivity.adjoint import _against
+from gridcore.sensitivity.adjoint import against
 
 
 @pytest.mark.parametrize(("approximate", "discrepancy"), [
@@ -18,7 +18,7 @@ def test_the_discrepancy_is_the_largest_difference_by_the_largest_derivative_of_
         return xr.DataArray(np.array(values), dims=("objective", "parameter"), attrs=attrs)
 
     exact = [[0.0, 0.0], [2.0, -4.0]]
-    found = _against(table(exact, method="discrete", replay_mismatch=1e-5), table(approximate, method="rough"))
+    found = against(table(exact, method="discrete", replay_mismatch=1e-5), table(approximate, method="rough"))
     assert found.attrs == {"method": "rough", "approximate": "yes", "replay_mismatch": 1e-5,
                            "discrepancy": pytest.approx(discrepancy, rel=1e-12)}
     np.testing.assert_array_equal(found.values, approximate)
@@ -27,4 +27,4 @@ def test_the_discrepancy_is_the_largest_difference_by_the_largest_derivative_of_
 
 def test_there_is_no_discrepancy_of_nothing():
     nothing = xr.DataArray(np.zeros((0, 2)), dims=("objective", "parameter"), attrs={"method": "rough"})
-    assert _against(nothing, nothing).attrs["discrepancy"] == 0.0
+    assert against(nothing, nothing).attrs["discrepancy"] == 0.0
