@@ -17,9 +17,9 @@ _NONE = np.zeros(0, dtype=int)
 class Watch:
     """The state of all guards along a run.
 
-    A guard fires when its value changes to the side that its direction points to. After it fired it is on that side, and
-    must come back before it can fire again. A guard that begins to be watched while it is already across fires at once;
-    one of both directions that is at zero takes the side to which it leaves.
+    A guard fires when its value changes to the side that its direction points to. After it fired it is on that side,
+    and must come back before it can fire again. A guard that begins to be watched while it is already across fires at
+    once; one of both directions that is at zero takes the side to which it leaves.
     """
 
     def __init__(self, switching: Switching):
