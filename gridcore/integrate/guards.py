@@ -18,9 +18,9 @@ _NEITHER = 2  # the direction of a guard that does not fire
 class Watch:
     """The state of all guards along a run.
 
-    A guard fires when its value changes to the side that its direction points to. After it fired it
-    is on that side, and must come back before it can fire again. A guard that begins to be watched
-    while it is already across fires at once.
+    A guard fires when its value changes to the side that its direction points to. After it fired it is on that side,
+    and must come back before it can fire again. A guard that begins to be watched while it is already across fires at
+    once; one of both directions that is at zero takes the side to which it leaves.
     """
 
     def __init__(self, switching: Switching):
@@ -85,9 +85,8 @@ class Watch:
         """Guards whose value is now across, in order of their numbers."""
         if self._unmoved(gamma):
             return _NONE
-        sign = np.sign(gamma)
-        across = self.active & (sign != 0) & (sign != self.side) & ((self.direction == 0) | (sign == self.direction))
-        return np.flatnonzero(across)
+        sign, towards = np.sign(gamma), np.where(self.direction == 0, -self.side, self.direction)
+        return np.flatnonzero(self.active & (sign == towards) & (sign != self.side))
 
     def fired_by_jump(self, gamma: np.ndarray, visible: Visible) -> np.ndarray:
         """Guards that are across by more than round-off: right after a switch and at t0, the others will be located."""
@@ -101,10 +100,11 @@ class Watch:
         """
         if not len(fired) and self._unmoved(gamma):
             return
-        near = self.active & (self.direction != 0) & (np.sign(gamma) == -self.direction)
+        sign = np.sign(gamma).astype(int)
+        near = self.active & np.where(self.direction == 0, self.side == 0, sign == -self.direction)
         near[list(before)] = False
         across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
-        self.side = np.where(near, -self.direction, self.side)
+        self.side = np.where(near, sign, self.side)
         self.side[fired] = across
         self._note()
 

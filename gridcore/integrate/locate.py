@@ -58,7 +58,7 @@ class Crossing:
         slow, step = 0, np.inf
         for _ in range(_ITERATIONS):
             width = high.t - low.t
-            t, best = _interpolated(last), last[-1]
+            t, best = interpolated(last), last[-1]
             if slow >= _SLOW or not low.t < t < high.t:
                 t, slow = 0.5 * (low.t + high.t), 0
             if not low.t < t < high.t:
@@ -129,7 +129,7 @@ class Crossing:
         return _Point(t, float(self.driver.gamma[self.guard]), self.X.copy())
 
 
-def _interpolated(last: list[_Point]) -> float:
+def interpolated(last: list[_Point]) -> float:
     """Where the guard is zero by inverse interpolation through the last two or three points."""
     a, b = last[-2], last[-1]
     if len(last) == 3 and len({p.gamma for p in last}) == 3:

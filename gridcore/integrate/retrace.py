@@ -54,19 +54,19 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
         raise
     out = driver.result({"method": method, **made_by.options, "mesh_of": settings["method"],
                          **{name: settings[name] for name in ("step", "t0", "t_end")}})
-    _same_events(run, out)
+    same_events(run, out)
     out.settings.update(_mismatch(run, out))
     return out
 
 
 def _mesh(run: Run) -> np.ndarray:
-    """Times of all points that no event made, without the first; the last is the end."""
+    """Times of all points that no event made, without the first; and the end."""
     steps = run.tape.records.steps()
-    mesh = run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]
-    return mesh if len(mesh) and mesh[-1] == run.t[-1] else np.append(mesh, run.t[-1])
+    return np.append(run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1], run.t[-1])
 
 
-def _same_events(run: Run, out: Run) -> None:
+def same_events(run: Run, out: Run) -> None:
+    """Refuse a run with other events."""
     there, here = ([f"{e.device}.{e.item} ({e.kind})" for e in r.events] for r in (run, out))
     for k, (a, b) in enumerate(itertools.zip_longest(there, here, fillvalue="none")):
         if a != b:

@@ -195,10 +195,10 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     if kind.exact:
         return out
     exact = run if all(made_by(m).differentiable for m in run.tape.methods) else retrace(run)
-    return _against(adjoint(exact, objectives, wrt, joint=joint, dispatch=dispatch), out)
+    return against(adjoint(exact, objectives, wrt, joint=joint, dispatch=dispatch), out)
 
 
-def _against(beside: xr.DataArray, out: xr.DataArray) -> xr.DataArray:
+def against(beside: xr.DataArray, out: xr.DataArray) -> xr.DataArray:
     """An approximate gradient, labelled, and how far it is from the discrete one."""
     largest = np.abs(beside.values).max(axis=1, initial=0.0, keepdims=True)
     difference = np.abs(out.values - beside.values)

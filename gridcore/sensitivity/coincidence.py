@@ -32,7 +32,8 @@ def warn_of_coincidence(run: Run, request: Request, differences: bool = False) -
         of = [clocks[clock] for clock in chain]
         times = dict.fromkeys(clock.of for clock in of if clock.kind == "timer" or clock.after in chain)
         moved_by_all = any(clock.kind in ("guard", "delay") and clock.after not in chain for clock in of)
-        asked = [layout.label(at) for at in times if request.asks_alone(at, () if GRID in chain else times)]
+        others = {-1} if GRID in chain else times  # the grid is in no group
+        asked = [layout.label(at) for at in times if request.asks_alone(at, others)]
         if asked or (moved_by_all and len(request.names)):
             order = ", then ".join(_name(run.system, clock) for clock in of)
             what = " and ".join(asked) or "whatever moves one of them"

@@ -38,7 +38,7 @@ def is_sealed(path: Path) -> bool:
             size = file.seek(0, 2) - _SIZE
             file.seek(max(size, 0))
             mark, there = file.read(len(_MARK)), file.read()
-            if size < 0 or mark != _MARK:
+            if mark != _MARK:
                 return False
             file.seek(0)
             found = _digest(file.read, size)

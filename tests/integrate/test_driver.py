@@ -22,7 +22,8 @@ from devices_for_tests import (
 )
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, State, guard, quantity, timer
+from gridcore.integrate.locate import Crossing
 from gridcore.tape import Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
@@ -72,6 +73,25 @@ def test_a_guard_exactly_zero_at_t0_acts_when_it_leaves_zero(method):
     run = gc.simulate(system(Clockwork(id="C", x0=0.3, threshold=0.3)), 1.0, 0.1, method=method)
     assert events(run) == [("C", "rises", "switch")]
     assert times(run) == pytest.approx([0.0], abs=1e-15)
+
+
+def test_a_guard_of_both_directions_exactly_zero_at_t0_acts_when_it_comes_back_to_zero(method):
+    class Swings(Device):
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        passed = Mode(0)
+
+        def rates(s):
+            return np.cos(s.time)
+
+        @guard("both", then={"passed": lambda s: s.passed + 1})
+        def passes(s):
+            return s.x
+
+    with registered(Swings):
+        run = gc.simulate(system(Swings(id="S")), 7.0, 0.01, method=method)
+    assert times(run) == pytest.approx([math.pi, 2 * math.pi], abs=1e-3)
+    assert run["S", "passed"][-1] == 2
 
 
 def test_a_guard_at_the_end_of_the_run_acts(method):
@@ -179,6 +199,25 @@ def test_a_delay_that_ends_on_a_grid_point_or_after_the_end(method):
     assert [kind for _, _, kind in events(after)] == ["delay started"]
 
 
+def test_guards_are_evaluated_at_t0_at_each_step_and_after_each_switch(method):
+    for record, switches in ((Clockwork(id="C"), 0), (Clockwork(id="C", at=0.5), 1)):
+        counted = gc.simulate(system(record), 2.0, 0.1, method=method).counters
+        assert counted["guard_evaluations"] == 1 + counted["steps"] + switches
+
+
+def test_a_guard_that_is_located_at_the_very_end_of_its_step_fires_there_the_first_of_equal_ones_first(monkeypatch):
+    def at_the_end(crossing, begun, end, *_):
+        crossing.driver.end_at(end)
+        return end
+
+    monkeypatch.setattr(Crossing, "locate", at_the_end)
+    run = gc.simulate(system(*(Clockwork(id=i, threshold=0.32) for i in "ABC")), 1.0, 0.1)
+    assert [(e.device, e.t) for e in run.events] == [(i, run.t[4]) for i in "ABC"]
+    assert [r.guard for r in run.tape.records if isinstance(r, Step) and r.guard >= 0] == [0]
+    switches = [r.triggers for r in run.tape.records if isinstance(r, Switch)]
+    assert switches == [(("guard", 0),), (("guard", 1), ("guard", 2))]
+
+
 # ---------------------------------------------------------------- limited states
 
 
@@ -217,6 +256,40 @@ def test_a_limited_state_without_time_constant_is_limited_too():
     assert [e.item for e in run.events] == ["x_at_high", "x_off_high", "x_at_low"]
     assert times(run) == pytest.approx([RISES, FALLS, 7 * math.pi / 6], abs=1e-13)
     np.testing.assert_allclose(run["F", "x"], np.clip(np.sin(run.t), -0.5, 0.5), atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_takes_it_along(method, side):
+    """``dx/dt = 1`` reaches the lid 0.5 at 0.5 s, is let go by a lid of 1 at 1 s, and follows that of 0.25 at 2 s."""
+
+    class Lid(Device):
+        side, lid = Param("", 1.0), Param("", 0.5)
+        lifts, falls = Param("s", 1.0), Param("s", 2.0)
+        x0 = Param("", 0.0)
+        x = State("", limits=("low", "high"), start_at="x0")
+
+        def rates(s):
+            return s.side
+
+        @quantity("")
+        def low(s):
+            return np.where(s.side < 0, -s.lid, -9.0)
+
+        @quantity("")
+        def high(s):
+            return np.where(s.side < 0, 9.0, s.lid)
+
+        lift = timer("lifts", then={"lid": lambda s: 1.0})
+        fall = timer("falls", then={"lid": lambda s: 0.25})
+
+    with registered(Lid):
+        run = gc.simulate(system(Lid(id="L", side=side)), 2.5, 0.1, method=method)
+    bound = "x_at_high" if side > 0 else "x_at_low"
+    assert [e.item for e in run.events] == [bound, "lift", bound, "fall"]
+    assert times(run) == pytest.approx([0.5, 1.0, 1.5, 2.0], abs=EXACT[method])
+    expected = np.interp(run.t, [0, 0.5, 1, 1.5, 2], [0, 0.5, 0.5, 1, 1])
+    after = (run.t > 2) | (np.arange(len(run.t)) > np.flatnonzero(run.t == 2)[0])
+    np.testing.assert_allclose(side * run["L", "x"], np.where(after, 0.25, expected), rtol=0, atol=1e-9)
 
 
 # ---------------------------------------------------------------- what goes wrong

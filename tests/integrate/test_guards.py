@@ -58,6 +58,12 @@ def test_a_guard_must_come_back_before_it_fires_again():
     assert [go(watch, value) for value in (-0.5, 0.5, 0.7, -0.1, -0.2, 0.3)] == [[], [0], [], [], [], [0]]
 
 
+@pytest.mark.parametrize("value", [1, -1])
+def test_a_guard_of_both_directions_that_begins_at_zero_takes_the_side_to_which_it_leaves(value):
+    watch = watching(BOTH, UP, at=[0, -1])
+    assert [go(watch, x, -1) for x in (0, value, 2 * value, -value, value)] == [[], [], [], [0], [0]]
+
+
 def test_a_guard_of_both_directions_fires_each_way():
     watch = watching(BOTH, at=[-1])
     assert [go(watch, value) for value in (1, 2, -1, -2, 3)] == [[0], [], [0], [], [0]]
@@ -119,6 +125,20 @@ def test_a_cancellation_function_is_watched_only_while_the_action_is_pending():
     assert watch.cancelled_by(1) == 0
     watch.disarm(0)
     assert fires(watch, -1, 1) == []
+
+
+def test_a_cancellation_function_that_is_the_first_guard_stays_watched_through_other_switches():
+    watch = watching(UP, UP, at=[-1, -1], cancel=[-1, 0])
+    watch.switching.on[0] = False
+    watch.refresh(None, np.array([-1.0, -1.0]))
+    assert go(watch, -1, 1) == [1]
+    watch.arm(1, 5.0, 0)
+    watch.refresh(None, np.array([-1.0, 1.0]))
+    assert fires(watch, 1, 1) == [0]
+    assert watch.cancelled_by(0) == 1
+    watch.disarm(1)
+    watch.refresh(None, np.array([-1.0, 1.0]))
+    assert fires(watch, 1, 1) == []
 
 
 def test_a_pending_action_is_dropped_when_its_modes_no_longer_hold():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import closed_forms
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from devices_for_tests import Clockwork, Delayed, Limited, registered, system
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
+from gridcore.integrate.locate import interpolated
 from gridcore.tape import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
@@ -57,6 +60,62 @@ def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
     s = system(Clockwork(id="late", threshold=0.38), Clockwork(id="early", threshold=0.32), Clockwork(id="never"))
     run = gc.simulate(s, 1.0, 0.1)
     assert [(e.device, round(e.t, 12)) for e in run.events] == [("early", 0.32), ("late", 0.38)]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count):
+    """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3."""
+    curved = 0.5 * (count == 3)
+    last = [SimpleNamespace(t=0.3 + 2 * g + curved * g * g, gamma=g) for g in (-0.4, 0.7, 0.2)[-count:]]
+    assert interpolated(last) == pytest.approx(0.3, abs=1e-15)
+    assert np.isnan(interpolated([last[0], last[0]]))
+
+
+@pytest.mark.parametrize("level", np.linspace(0.03, 0.8, 5))
+def test_a_smooth_guard_is_located_in_a_dozen_evaluations(level):
+    class Bends(Device):
+        level, x0 = Param(""), Param("", 0.0)
+        x = State("", start_at="x0")
+        hit = Mode(0)
+
+        def rates(s):
+            return np.cos(s.time)
+
+        @guard("up", when={"hit": 0}, then={"hit": 1})
+        def crosses(s):
+            return np.exp(s.x) - np.exp(s.level)
+
+    with registered(Bends):
+        run = gc.simulate(system(Bends(id="B", level=level)), 1.0, 0.1)
+    assert run["B", "hit"][-1] == 1
+    assert run.counters["guard_evaluations"] - run.counters["steps"] <= 12
+
+
+@pytest.mark.parametrize("levels", [(0.9, 0.6), (0.9, 0.95), (0.5, 0.6)])
+def test_the_first_is_the_first_also_where_straight_lines_say_another(levels):
+    """A step from x = 0 to 1: the straight line of x^8 crosses early."""
+
+    class Curves(Device):
+        curved, straight = Param("", 0.0), Param("", 0.0)
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        a, b = Mode(0), Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        @guard("up", then={"a": lambda s: s.a + 1})
+        def power(s):
+            return s.x**8 - s.curved**8
+
+        @guard("up", then={"b": lambda s: s.b + 1})
+        def line(s):
+            return s.x - s.straight
+
+    with registered(Curves):
+        run = gc.simulate(system(Curves(id="C", curved=levels[0], straight=levels[1])), 2.0, 1.0)
+    expected = sorted(zip(levels, ("power", "line")))
+    assert [(pytest.approx(e.t, abs=1e-13), e.item) for e in run.events] == expected
 
 
 def test_a_strongly_curved_guard_is_found_by_halving():

@@ -4,9 +4,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from devices_for_tests import registered, system
 
 import gridcore as gc
+from gridcore import numerics
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore.integrate.round_off import round_off, visible
 from gridcore.linear import Newton
@@ -74,6 +76,35 @@ def test_what_arithmetic_leaves_of_a_zero_is_within_the_estimate(gain):
         newton.resolve(s.differential(ws.Z))
         worst = max(worst, abs(s.switching.values(ws.Z)[0]))
     assert 0 < worst < size < 1e4 * worst
+
+
+def test_the_estimate_is_that_of_skeel():
+    """``eps (|w| |A| |X| + |gamma_X| |X| + |gamma_t t|)`` with ``A' w = gamma_X``, by dense matrices."""
+
+    class Timed(Chain):
+        hits = Mode(0)
+
+        @guard("up", when={"hits": 0}, then={"hits": 1})
+        def passes(s):
+            return 3 * s.a - 2 * s.y + 5 * s.time - 40.0
+
+    with registered(Timed):
+        s = system(Timed(id="T", gain=7.0))
+    ws = s.workspace()
+    ws.Z[-1] = 4.0
+    newton = Newton(ws)
+    newton.resolve(s.differential(s.Z0))
+    found = round_off(newton, s.system, np.array([0, 1]), relative=True)
+    A = sp.csc_matrix((ws.matrix(), ws.indices, ws.indptr), (s.n, s.n)).toarray()
+    names, size = [name for _, name in s.variables], np.abs(ws.X)
+    for k, (terms, in_t) in enumerate([({"y": 0.1}, 0.0), ({"a": 3.0, "y": -2.0}, 5.0)]):
+        gradient = np.array([terms.get(name, 0.0) for name in names])
+        w = np.linalg.solve(A.T, gradient)
+        expected = np.abs(w) @ np.abs(A) @ size + np.abs(gradient) @ size + abs(in_t * 4.0)
+        assert found[k] == pytest.approx(numerics.ROUND_OFF * expected, rel=1e-12, abs=0)
+    absolute = round_off(newton, s.system, np.array([0, 1]))
+    assert np.all(absolute >= found)
+    assert absolute[0] >= numerics.GUARD_LEAST
 
 
 def test_large_values_are_visible_without_an_estimate():

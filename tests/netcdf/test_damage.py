@@ -203,6 +203,7 @@ def with_clock(clock):
     (with_records(Step(0, 0.1, 0, 0, -1, 1)), "'tape/Step_method' is 1"),
     (with_clock(Clock("guard", 2)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("timer", 0)), "'tape/Clock' number .* cannot be"),
+    (with_clock(Clock("timer", len(SYSTEM.Z0) - 1)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("moon", 1)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("delay", SYSTEM.n, 999)), "'tape/Clock_after' is 999"),
     (with_clock(Clock("delay", SYSTEM.n, -1)), "'tape/Clock' number .* cannot be"),
@@ -221,13 +222,26 @@ def test_what_cannot_be_is_told_with_its_place(change, said, tmp_path):
         gc.load_run(tmp_path / "x.nc")
 
 
+def test_settings_may_be_those_of_the_first_parameter_and_of_the_last_mode(saved, tmp_path):
+    size = len(SYSTEM.Z0) - 1 - SYSTEM.n
+    for at in (0, size - 1):
+        def change(file, at=at):
+            file["tape"].variables["settings_at"][0] = at
+            file["tape"].variables["settings_value"][0] = 7.0
+
+        assert gc.load_run(changed(saved, tmp_path / "x.nc", change)).tape.settings[1][at] == 7.0
+
+
 def test_settings_that_cannot_be_are_told(saved, tmp_path):
+    run = gc.load_run(saved)
+    last = {"settings_at": f"0 to {len(run.system.Z0) - 2 - run.system.n}$",
+            "settings_number": f"1 to {len(run.tape.settings) - 1}, and not decrease"}
     for name, value in (("settings_at", -1), ("settings_at", 10**6), ("settings_number", 99), ("settings_number", -1)):
         def change(file, name=name, value=value):
             file["tape"].variables[name][0] = value
 
         path = changed(saved, tmp_path / "x.nc", change)
-        with pytest.raises(GridcoreError, match=f"'tape/{name}' must be from"):
+        with pytest.raises(GridcoreError, match=f"'tape/{name}' must be from {last[name]}"):
             gc.load_run(path)
 
 
@@ -240,6 +254,42 @@ def test_a_number_of_settings_that_no_record_asks_for_is_told(saved, tmp_path):
         path = changed(saved, tmp_path / "x.nc", change)
         with pytest.raises(GridcoreError, match=f"'tape/settings' is {count}, and must be from 1 to"):
             gc.load_run(path)
+
+
+def test_variables_that_are_there_twice_or_never_are_named(tmp_path):
+    gc.simulate("wscc9", 0.05, 0.01).save(tmp_path / "saved.nc")
+
+    def change(file):
+        file["tape"].variables["columns_omega"][0] = file["tape"].variables["columns_delta"][1]
+
+    path = changed(tmp_path / "saved.nc", tmp_path / "x.nc", change)
+    with pytest.raises(GridcoreError, match=r"each variable once; of GEN1\.omega, GEN2\.delta that is not so"):
+        gc.load_run(path)
+
+
+@pytest.mark.parametrize(("held", "fits"), [([-1], False), ([0], True), ([SYSTEM.n - 1], True), ([SYSTEM.n], False),
+                                            ([0, SYSTEM.n], False), ([], True)])
+def test_states_that_are_held_are_states(held, fits, saved, tmp_path):
+    path = changed(saved, tmp_path / "x.nc", lambda file: file["tape"].attrs.__setitem__("held", str(held)))
+    if fits:
+        assert gc.load_run(path).system.held.tolist() == held
+        return
+    with pytest.raises(GridcoreError, match=f"'tape/held' must be from 0 to {SYSTEM.n - 1}$"):
+        gc.load_run(path)
+
+
+@pytest.mark.parametrize("value", [-1, SYSTEM.n, 1])
+def test_positions_of_what_was_recorded_that_cannot_be_are_told(value, tmp_path):
+    gc.simulate(SYSTEM, 0.1, 0.02, record=[".".join(SYSTEM.variables[k]) for k in (0, 1)]).save(tmp_path / "saved.nc")
+
+    def change(file):
+        file["tape"].variables["recorded"][0] = value
+
+    with h5netcdf.File(tmp_path / "saved.nc") as file:
+        assert file["tape"].variables["recorded"][...].tolist() == [0, 1]
+    path = changed(tmp_path / "saved.nc", tmp_path / "x.nc", change)
+    with pytest.raises(GridcoreError, match=f"'tape/recorded' must be from 0 to {SYSTEM.n - 1}, each once"):
+        gc.load_run(path)
 
 
 def test_a_run_of_a_method_that_is_not_installed_can_be_looked_at(tmp_path):

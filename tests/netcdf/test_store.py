@@ -53,6 +53,11 @@ def test_a_loaded_run_answers_by_name(tmp_path):
     assert loaded.to_xarray().identical(run.to_xarray())
 
 
+def test_the_records_of_a_loaded_case_say_where_they_are_from(tmp_path):
+    loaded = stored(gc.simulate(gc.build("wscc9"), t_end=0.1), tmp_path)
+    assert {record.file for record in loaded.system.case.records} == {str(tmp_path / "run.nc")}
+
+
 def test_a_loaded_run_can_go_on_as_the_system_it_was(tmp_path):
     run = gc.simulate(gc.build("wscc9"), t_end=0.3)
     again = gc.simulate(stored(run, tmp_path).system, t_end=0.3)

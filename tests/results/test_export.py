@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import threading
 
 import pytest
@@ -51,6 +53,14 @@ def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path):
     assert str(error.value) == f"{tmp_path / 'x.txt'}: is not to be written"
 
 
+@pytest.mark.parametrize(("error", "words"), [
+    (OSError(errno.ENOSPC, "No space left"), "No space left"), (OSError("out of paper"), "out of paper")])
+def test_an_error_of_the_system_is_told_in_its_words(tmp_path, error, words):
+    with pytest.raises(GridcoreError) as told, whole_file(tmp_path / "x.txt"):
+        raise error
+    assert str(told.value) == f"{tmp_path / 'x.txt'}: cannot be written: {words}"
+
+
 def test_a_file_is_on_disk_before_it_takes_the_place_and_its_name_after(tmp_path, monkeypatch):
     done, path = [], tmp_path / "x.txt"
     sync, replace = os.fsync, os.replace
@@ -82,6 +92,21 @@ def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
         temporary.write_text("new")
     assert not left.exists()
     assert {*tmp_path.iterdir()} == {path, mine, *stay}
+
+
+def test_what_another_process_removes_meanwhile_is_no_error(tmp_path, monkeypatch):
+    path, remove = tmp_path / "x.txt", shutil.rmtree
+    beside(path, 2**22 + 1)  # more than Linux numbers processes
+
+    def twice(folder, **options):
+        remove(folder)
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", twice)
+    with whole_file(path) as temporary:
+        temporary.write_text("new")
+        monkeypatch.undo()
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_threads_that_write_one_file_leave_that_of_one_of_them(tmp_path):

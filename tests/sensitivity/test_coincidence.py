@@ -1,5 +1,6 @@
 """Events of one instant: each derivative is that of the program on the side on which their order holds."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -9,8 +10,10 @@ from scenes import nine_bus, record
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.sensitivity import CoincidenceWarning
+from gridcore.sensitivity import CoincidenceWarning, Replay, carried_parameters
+from gridcore.sensitivity.operators import StandStill
 from gridcore.tape import Step
+from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
 SPEED = gc.Terminal(lambda v: v["GEN2", "omega"])
 OBJECTIVES = [SPEED, gc.Integral(lambda v: v["BUS5", "Vm"] ** 2)]
@@ -57,6 +60,12 @@ def identical_units() -> gc.Case:
     for id in ("EXC2", "EXC2b"):
         case.set(f"{id}.VRMAX", 2.2)
     case.add(gc.BusFault(id="fault", bus=7, t=0.1, clear=0.183, x=0.1))
+    return case
+
+
+def ball() -> gc.Case:
+    case = gc.Case("ball")
+    case.add(BouncingBall(id="B"))
     return case
 
 
@@ -124,6 +133,15 @@ def test_one_alone_beside_the_group_that_has_it():
     np.testing.assert_array_equal(both, np.stack([alone[:, 0], alone.sum(axis=1)], axis=1))
 
 
+def test_groups_may_share_what_they_have():
+    case = cleared_and_opened()
+    clear, trip = gradient(case, ["fault.clear", "trip.t"], OFF).T
+    found = gradient(case, [], OFF, joint=[("fault.clear", "trip.t"), ("trip.t",)])  # as many as have a derivative
+    np.testing.assert_array_equal(found, np.stack([clear + trip, trip], axis=1))
+    twice = gradient(case, ["trip.t"], OFF, joint=[("trip.t",)])
+    np.testing.assert_array_equal(twice, np.stack([trip, trip], axis=1))
+
+
 def test_forward_and_adjoint_are_the_same_at_an_instant_of_three():
     run = gc.simulate(gc.build(relay_at_the_clearing()), T_END, 0.01)
     wrt = ["fault.t", "fault.clear", "R.delay", "GEN2.H"]
@@ -139,6 +157,17 @@ def test_the_steps_between_events_of_one_instant_have_no_length():
     at = [r for r in run.tape.records if isinstance(r, Step) and r.h == 0.0]
     names = [run.system.layout.label(run.tape.clocks[clock].of) for r in at for clock in (r.start, r.end)]
     assert names == ["fault.clear", "trip.t"]
+
+
+def test_a_step_of_no_length_is_asked_of_its_method_only_where_it_ends_on_a_guard():
+    """Others' operators may divide by its length; one that ends on a guard has to move with its time."""
+    run = gc.simulate(gc.build(cleared_and_opened()), T_END, OFF)
+    replay = Replay(run.system, run.tape, np.array([run.system.layout.address("GEN2.H")]))
+    still = next(r for r in run.tape.records if isinstance(r, Step) and r.h == 0.0)
+    method = type(replay.step(run.tape.records[0]))
+    assert method is not StandStill
+    for guard, expected in ((-1, StandStill), (0, method), (1, method)):
+        assert type(replay.step(dataclasses.replace(still, guard=guard))) is expected
 
 
 # ---------------------------------------------------------------- who is told
@@ -167,6 +196,27 @@ def test_who_asks_for_all_of_them_together_or_for_others_is_not_told(run, derive
         derive(run, ["fault.t", "GEN2.H"], joint=[("trip.t", "fault.clear")])
 
 
+def test_who_asks_for_a_group_that_lacks_one_of_them_is_told(run):
+    with pytest.warns(CoincidenceWarning, match=r"fault\.clear, then trip\.t; the derivative in fault\.clear is"):
+        gc.adjoint(run, SPEED, [], joint=[("fault.t", "fault.clear")])
+
+
+def test_a_group_of_one_is_one_alone(run):
+    with pytest.warns(CoincidenceWarning, match=r"the derivative in trip\.t is one-sided"):
+        gc.adjoint(run, SPEED, [], joint=[("trip.t",)])
+
+
+def test_a_group_does_not_move_the_grid():
+    """Both times later, the program takes other steps: the derivative is the one towards earlier times."""
+    case, group = cleared_and_opened(), ("fault.t", "fault.clear")
+    run = gc.simulate(gc.build(case), T_END, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid.* that of this order$"):
+        found = gc.adjoint(run, OBJECTIVES, [], joint=[group]).values[:, 0]
+    earlier, later = (one_sided(case, dict.fromkeys(group, sign), OBJECTIVES, T_END, 0.01) for sign in (-1.0, 1.0))
+    np.testing.assert_allclose(-found, earlier, rtol=3e-5)
+    assert np.all(np.abs(found - later) > 0.1 * np.abs(found))
+
+
 def test_a_point_of_the_grid_is_told():
     run = gc.simulate(gc.build(cleared_and_opened()), 0.4, 0.01)
     with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid"):
@@ -186,6 +236,40 @@ def test_a_limit_that_is_exactly_reached_at_t0_is_told():
     run = gc.simulate(gc.build(case), 0.1, 0.01)
     with pytest.warns(CoincidenceWarning, match=r"EXC2.* is exactly where it acts at t0"):
         gc.adjoint(run, SPEED, "GEN2.H")
+
+
+@pytest.mark.parametrize(("beyond", "told"), [(2 * 2.0**-52, True), (1e-14, False), (1e-9, False)])
+def test_a_limit_is_reached_at_t0_but_for_the_round_off_of_its_terms(beyond, told):
+    case = nine_bus()
+    at = gc.build(case)
+    case.set("EXC2.VRMAX", float(at.Z0[at.layout.address("EXC2.VR")]) * (1 + beyond))
+    run = gc.simulate(gc.build(case), 0.05, 0.01)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        gc.adjoint(run, SPEED, "GEN2.H")
+    assert any("EXC2" in str(warning.message) for warning in found) == told
+
+
+def test_limits_that_are_exactly_reached_at_t0_are_counted():
+    case = nine_bus()
+    at = gc.build(case)
+    for device in ("EXC2", "EXC3"):
+        case.set(f"{device}.VRMAX", float(at.Z0[at.layout.address(f"{device}.VR")]))
+    run = gc.simulate(gc.build(case), 0.1, 0.01)
+    with pytest.warns(CoincidenceWarning, match=r"EXC2.* and 1 more are exactly where they act at t0"):
+        gc.adjoint(run, SPEED, "GEN2.H")
+
+
+@pytest.mark.parametrize(("case", "names"), [
+    (cleared_and_opened, ["GEN2.H", "fault.t", "fault.clear", "trip.t"]), (ball, ["B.restitution"])])
+def test_what_a_sweep_carries_are_parameters(case, names):
+    """Those that are wanted, times of events, and those that events change; no variable, no mode."""
+    run = gc.simulate(gc.build(case()), 1.0, 0.01)
+    system, of = run.system, run.system.layout.address
+    carried = carried_parameters(system, run.tape, [of(names[0])])
+    assert run.events
+    assert np.all((carried >= system.n) & (carried < system.n + system.layout.n_p))
+    assert {of(name) for name in names} <= set(carried.tolist())
 
 
 def test_what_moves_together_has_one_unit(run):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scenes
-from devices_for_tests import SMALL, registered
+from devices_for_tests import SMALL, registered, system
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, State, guard, timer
 from gridcore.errors import EventError
 from gridcore.registry import JumpRule
 from gridcore.sensitivity import Discrete
@@ -35,9 +35,21 @@ class Lob(Device):
         return s.x - s.top
 
 
+class Holds(Device):
+    """``x' = -a x + held``, where from `at` on a parameter holds what x was then."""
+
+    a, held, x0, at = Param("1/s", 1.5), Param("", 0.0), Param("", 2.0), Param("s", 0.333)
+    x = State("", start_at="x0")
+
+    def rates(s: Any) -> Any:
+        return -s.a * s.x + s.held
+
+    holds = timer("at", then={"held": lambda s: s.x**2}, doc="hold")
+
+
 @pytest.fixture(autouse=True)
 def _devices() -> Iterator[None]:
-    with registered(*SMALL, *scenes.DEVICES, Lob):
+    with registered(*SMALL, *scenes.DEVICES, Lob, Holds):
         yield
 
 
@@ -53,6 +65,15 @@ def test_continuous_rule_forward_is_its_adjoint(name: str) -> None:
     ends = [gc.Terminal(lambda v, q=q: v[q]) for q in study.quantities]
     found = gc.adjoint(run, ends, study.wrt, jumps="continuous").values
     assert (np.abs(found - forward[-1]) <= 2e-12 * (np.abs(found) + np.abs(forward).max(axis=(0, 1)))).all()
+
+
+def test_a_parameter_that_takes_what_a_state_was_carries_its_derivative() -> None:
+    """It is asked for by nobody, and the derivative goes through it."""
+    run = gc.simulate(system(Holds(id="H")), 1.0, 0.05)
+    end, wrt = gc.Terminal(lambda v: v["H", "x"]), ["H.x0", "H.a", "H.at"]
+    found = gc.adjoint(run, end, wrt)
+    np.testing.assert_allclose(found, gc.differences(run, end, wrt), rtol=1e-7)
+    np.testing.assert_allclose(found, gc.analyses.forward_gradient(run, end, wrt), rtol=1e-12)
 
 
 PARTS = (1, 0.93, 0.87, 0.83, 0.79, 0.71, 0.66, 0.61, 0.55)

@@ -52,3 +52,20 @@ def test_squared_deviations_are_the_squares_of_the_values(run):
 def test_a_time_outside_the_run_is_refused(run, time):
     with pytest.raises(gc.errors.CaseError, match=r"is outside the run \(0 to 0.5 s\)"):
         evaluate(run, [gc.At([0.2, time], lambda v: v["BUS7", "Vm"])])
+
+
+def test_time_and_the_bases_may_stand_in_an_objective(run):
+    found = evaluate(run, [gc.Integral(lambda v: v["base", "time"]), gc.Terminal(lambda v: v["base", "omega_b"]),
+                           gc.At([0.1, 0.3], lambda v: v["base", "base_mva"] * v["base", "time"])])
+    np.testing.assert_allclose(found.values, [0.5**2 / 2, 2 * np.pi * 60, 100 * 0.4], rtol=1e-12)
+    with pytest.raises(gc.errors.CaseError, match="no device 'base'"):
+        evaluate(run, [gc.Terminal(lambda v: v["base", "omega"])])
+
+
+def test_an_objective_of_time_moves_with_the_points_of_events(run):
+    objectives = [gc.Integral(lambda v: v["base", "time"] ** 2 * v["BUS7", "Vm"]),
+                  gc.At([0.1815, 0.31], lambda v: v["base", "time"] * v["GEN2", "omega"])]
+    wrt = ["fault.clear", "trip.t", "GEN2.H"]
+    exact = gc.adjoint(run, objectives, wrt)
+    np.testing.assert_allclose(exact, gc.differences(run, objectives, wrt), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(gc.analyses.forward_gradient(run, objectives, wrt), exact, rtol=1e-10, atol=1e-13)

@@ -59,3 +59,9 @@ def test_what_is_no_objective_no_run_or_no_address_is_said(run, verb):
 def test_samples_of_unequal_number_are_refused(run, given, says):
     with pytest.raises(CaseError, match=says):
         gc.adjoint(run, gc.Sampled([0.1, 0.2], lambda v: v["BUS5", "Vm"], **given), WRT)
+
+
+def test_objectives_without_a_name_are_numbered_from_one(run):
+    a, b, _ = objectives()
+    b.name = "voltage"
+    assert gc.adjoint(run, [a, b, a], WRT)["objective"].values.tolist() == ["objective 1", "voltage", "objective 3"]

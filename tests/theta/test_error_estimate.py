@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -43,6 +44,16 @@ def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> 
     assert len(told) == 1
     assert told[0].startswith("a step of 0.1 s is too large for EXC2.VR (GEN2) at t = ")
     assert fine.counters["error_estimate"] < 1e-3 < 1e-2 < run.counters["error_estimate"]
+
+
+def test_the_warning_tells_variable_time_and_percent() -> None:
+    theta = Theta(0.1)
+    theta.ws = SimpleNamespace(mass=np.array([1, 1, 0]), scale=np.array([1, 0.5, 1]), X=np.array([0, 0.5, 0]),
+                               Z=np.array([0, 0.5, 0, 7, 0.25]), place=lambda k: "abc"[k])
+    theta.predictor = SimpleNamespace(knows=True, local_error=lambda theta: np.array([0.01, -0.0344, 9.0]))
+    with pytest.warns(StepWarning, match=r"a step of 0\.1 s is too large for b at t = 0\.25 s: .* is about 3\.4 %"):
+        theta.estimate(0.1)
+    assert theta.error_estimate == 0.0344
 
 
 def test_it_changes_no_number_and_stays_with_a_saved_run(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,14 @@ def test_work_is_counted(small_devices):
     assert run.counters["factorisations"] <= 3  # one step size, one matrix
 
 
+def test_a_matrix_is_factorised_for_each_length_of_steps_and_at_each_restart(small_devices):
+    dae = system(LinearDAE(id="D"))
+    spacings = {0.1: 1, ((0, 0.1), (1, 0.05)): 2}
+    assert {s: gc.simulate(dae, 2.0, s).counters["factorisations"] for s in spacings} == spacings
+    restarted = gc.simulate(system(LinearDAE(id="D"), Clockwork(id="C", at=0.5)), 1.0, 0.1)
+    assert restarted.counters["factorisations"] == 3  # two segments, and the algebraic equations between them
+
+
 def test_theta_outside_its_range_is_refused(small_devices):
     for theta in (0.4, 1.1, math.nan):
         with pytest.raises(gc.errors.CaseError, match="theta"):

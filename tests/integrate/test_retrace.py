@@ -1,0 +1,60 @@
+"""A run made again on its own mesh; on one that a variable step made: tests/ida/test_retrace.py."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.integrate.retrace import same_events
+
+MISMATCH = ("replay_mismatch", "replay_mismatch_events")
+
+
+def made_again(run, **options):
+    again = gc.retrace(run, **options)
+    return again, [again.settings[name] for name in MISMATCH]
+
+
+@pytest.mark.parametrize(("case", "t_end", "events"), [("wscc9", 0.3, 2), ("hiskens_pai", 0.2, 3), ("wscc9", 0.05, 0)])
+def test_a_run_made_again_by_its_own_method_is_that_run(case, t_end, events):
+    run = gc.simulate(case, t_end, 0.013)
+    again, mismatch = made_again(run)
+    assert mismatch == [0.0, 0.0]
+    assert again.X.tobytes() == run.X.tobytes()
+    assert again.t.tobytes() == run.t.tobytes()
+    assert [e.words for e in again.events] == [e.words for e in run.events]
+    assert len(run.events) >= events
+
+
+def test_the_mismatch_is_the_largest_difference_where_both_are_under_the_same_modes():
+    run = gc.simulate("wscc9", 0.3, 0.013)
+    again, (mismatch, _) = made_again(run, theta=1.0)
+    assert np.array_equal(again.t, run.t)
+    difference = np.abs(again.X - run.X)
+    assert mismatch == difference.max() > 1e-4
+    assert again.settings["replay_mismatch_of"] == ".".join(run.system.variables[difference.max(axis=0).argmax()])
+    assert again.settings | {"method": "theta", "mesh_of": "theta", "theta": 1.0, "t_end": 0.3} == again.settings
+
+
+def test_the_mismatch_of_events_is_the_largest_of_their_times():
+    run = gc.simulate("hiskens_pai", 0.2, 0.01)
+    again, (_, mismatch) = made_again(run, theta=1.0)
+    assert mismatch == max(abs(a.t - b.t) for a, b in zip(run.events, again.events)) > 0
+
+
+@pytest.mark.parametrize(("there", "here", "said", "t"), [
+    ("AB", "AC", r"event 2 of this run is C\.x \(switch\) in place of B\.x \(switch\)", 1.0),
+    ("AB", "A", r"event 2 of this run is none in place of B\.x \(switch\)", 1.0),
+    ("A", "AB", r"event 2 of this run is B\.x \(switch\) in place of none", 11.0)])
+def test_the_first_event_that_is_another_is_told_with_its_time(there, here, said, t):
+    def run(devices, begin):
+        events = [SimpleNamespace(device=d, item="x", kind="switch", t=begin + k) for k, d in enumerate(devices)]
+        return SimpleNamespace(events=events, settings={"method": "theta"})
+
+    same_events(run(there, 0.0), run(there, 10.0))
+    with pytest.raises(gc.errors.EventError, match=said) as error:
+        same_events(run(there, 0.0), run(here, 10.0))
+    assert error.value.t == t
