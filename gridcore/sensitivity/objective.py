@@ -318,7 +318,7 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     """
     count, values, clocks = len(run.t), np.zeros(len(objectives)), dict[int, np.ndarray]()
     rows, ats = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)]
-    traced: list[tuple[_Together, list[tuple[float, np.ndarray]]]] = []
+    traced: list[tuple[_Together, np.ndarray]] = []
     given: list[tuple[float, Partials]] = []
     terms = [(owner, *term) for owner, objective in enumerate(objectives) for term in objective.terms()]
     pointwise = [(owner, factor, o) for owner, factor, o in terms if isinstance(o, Pointwise)]
@@ -331,18 +331,18 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     points, together = Points(run, moving), max(1, _TOGETHER // count)
     for some in (pointwise[first: first + together] for first in range(0, len(pointwise), together)):
         functions = _Together(joint_function(run.system, [o.function for _, _, o in some]))
-        r, weights = np.empty((count, len(some))), []
+        r, weights = np.empty((2, count, len(some)))
         run.stretches(lambda part, of=functions, r=r: r.__setitem__(part.points, of.trace(part).values))  # type: ignore
-        for place, (owner, factor, o) in enumerate(some):
-            with np.errstate(invalid="ignore"):  # what is not finite is refused
+        with np.errstate(invalid="ignore"):  # what is not finite is refused
+            for place, (owner, factor, o) in enumerate(some):
                 taken = o.take(points, r[:, place])
+                weights[:, place] = factor * taken.weight
                 add(owner, factor, taken.value, taken.clocks)
-            weights.append((factor, taken.weight))
-            used = np.where(factor * taken.weight != 0.0, r[:, place], 0.0)
-            _need_finite(run, objectives, np.array([owner]), used[:, None], "its value", run.t)
+        owners = np.array([owner for owner, *_ in some])
+        _need_finite(run, objectives, owners, np.where(weights != 0.0, r, 0.0), "its value", run.t)
         traced.append((functions, weights))
         _, arguments, which, column = functions.joint
-        rows.append(np.array([owner for owner, *_ in some])[which])
+        rows.append(owners[which])
         ats.append(arguments[column])
     for owner, factor, simple in terms:
         if not isinstance(simple, Pointwise):
@@ -380,10 +380,10 @@ class _Together:
         return self._seen[1]
 
 
-def _weighted(part: Stretch, functions: _Together, weights: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:
+def _weighted(part: Stretch, functions: _Together, weights: np.ndarray) -> np.ndarray:
     """Weighted gradients of functions at a part of a run, (points, entries)."""
     traced = functions.trace(part)
-    used = np.stack([factor * weight[part.points] for factor, weight in weights], axis=1)[:, traced.row]
+    used = weights[part.points, traced.row]
     out = np.zeros_like(used)  # where a weight is zero, it does not matter what it weighs
     return np.multiply(used, traced.gradients, out=out, where=used != 0.0)
 
