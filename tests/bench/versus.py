@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +96,8 @@ class Side:
         self.root, self.python = root, str(root / ".venv" / "bin" / "python")
         self.worker = subprocess.Popen([self.python, "-c", _WORKER], cwd=root, text=True, stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, env=self.environment())
+        if hasattr(os, "sched_setaffinity"):  # processors, even of one machine, are not equally fast at any time
+            os.sched_setaffinity(self.worker.pid, {min(os.sched_getaffinity(0))})
 
     def environment(self) -> dict[str, str]:
         """One thread: times of two must not mix."""
@@ -127,15 +130,22 @@ def measure(other: Path, rounds: int = 9, only: str = "") -> list[Ratio]:
     sides, found = (Side(HERE), Side(other)), []
     for line in LINES:
         if only in line.name:
-            pairs = [[side.does(line, first=not k) for side in sides] for k in range(rounds)]
-            found.append(_ratio(line.name, pairs))
+            found.append(_ratio(line.name, [_in_turn(sides, lambda side, line=line, k=k: side.does(line, not k), k)
+                                            for k in range(rounds)]))
     for name, code, arguments in (("import gridcore", "import gridcore", ()),
                                   ("gridcore --help", COMMAND, ("--help",)),
                                   ("gridcore run wscc9", COMMAND, ("run", "wscc9")),
                                   ("gridcore eig kundur", COMMAND, ("eig", "kundur"))):
         if only in name:
-            found.append(_ratio(name, [[side.process(code, *arguments) for side in sides] for _ in range(rounds)]))
+            found.append(_ratio(name, [_in_turn(sides, lambda side, of=(code, *arguments): side.process(*of), k)
+                                       for k in range(rounds)]))
     return found
+
+
+def _in_turn(sides: Sequence[Side], time: Callable[[Side], float], k: int) -> list[float]:
+    """The times of both in round `k`; which goes first alternates."""
+    found = {side: time(side) for side in (sides if k % 2 else reversed(sides))}
+    return [found[side] for side in sides]
 
 
 def _ratio(name: str, pairs: list[list[float]]) -> Ratio:
