@@ -19,6 +19,10 @@ from .base import SingularMatrix
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
+# Corrections that have not shrunk, after which the floor of round-off will do.
+_SLOW = 2
+# Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
+_UNDAMPED, _LOST = 8, 1e3
 
 
 class Newton:
@@ -112,10 +116,10 @@ class Newton:
             enough = max(math.sqrt(numerics.NEWTON_REMAINS * norm), self._round_off)
             if before and norm > numerics.NEWTON_FAST * before:
                 slow += 1
-                if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and slow > 2):
+                if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and slow > _SLOW):
                     self._round_off = min(2 * norm, numerics.NEWTON_ROUND_OFF)
                     return  # what no longer shrinks is round-off
-                if not norm < 1e3 or iteration > 8:
+                if norm >= _LOST or iteration > _UNDAMPED:
                     break
                 self.factor()
             elif before:  # or if the rate stays as it is

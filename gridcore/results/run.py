@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import GridcoreError
+from ..errors import CaseError, GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, Switch, Tape
 from .signals import recorded, signals, values
@@ -84,6 +84,8 @@ class Run:
         CaseError, DeviceError
             If there is no such device or name; the nearest are offered.
         """
+        if isinstance(key, str) and "." not in key:
+            raise CaseError(f"'{key}' names no device and quantity, as 'GEN2.omega' does")
         device, name = key.rpartition(".")[::2] if isinstance(key, str) else key
         return self.of([device], name)[:, 0]
 

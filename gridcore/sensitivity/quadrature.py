@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import CaseError
 from ..integrate import made_by
+from ..tape import GRID
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -51,7 +52,7 @@ class Points:
         weight = np.zeros(len(self.run.t))
         np.add.at(weight, steps.k, steps.h * (1 - end))
         np.add.at(weight, steps.k + 1, steps.h * end)
-        moved = np.flatnonzero(steps.start | steps.end)
+        moved = np.flatnonzero((steps.start != GRID) | (steps.end != GRID))
         return weight, [(int(steps.k[i]), int(steps.start[i]), int(steps.end[i]), float(end[i])) for i in moved]
 
     def integral(self, r: np.ndarray) -> Taken:
@@ -60,9 +61,9 @@ class Points:
         clocks = []
         for k, start, end, part in clocked:
             mean = (1 - part) * r[k] + part * r[k + 1]
-            if end:
+            if end != GRID:
                 clocks.append((end, mean if self.moving else r[k + 1]))
-            if start:
+            if start != GRID:
                 clocks.append((start, -mean if self.moving else -r[k]))
         return Taken(float(weight @ r), weight, clocks)
 
@@ -121,9 +122,9 @@ class Sampling:
         np.add.at(weight, self.k, slope * (1 - self.part))
         np.add.at(weight, self.k + 1, slope * self.part)
         along = slope * (r[self.k + 1] - r[self.k]) / self.h
-        for i in np.flatnonzero(self.start | self.end) if moving else ():
-            if self.start[i]:
+        for i in np.flatnonzero((self.start != GRID) | (self.end != GRID)) if moving else ():
+            if self.start[i] != GRID:
                 clocks.append((int(self.start[i]), along[i] * (self.part[i] - 1)))
-            if self.end[i]:
+            if self.end[i] != GRID:
                 clocks.append((int(self.end[i]), -along[i] * self.part[i]))
         return Taken(value, weight, clocks)

@@ -61,7 +61,7 @@ def estimate(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: s
         Size of a parameter: what counts as one in tolerances and in identifiability. By default the value
         where it starts, or one where that is zero.
     absolute : bool
-        The weights are ``1 / sigma^2``: do not estimate the size of the noise from the residuals.
+        The weights are ``1 / sigma^2``: do not estimate the size of the noise from the residuals. Of the linear loss.
     unidentifiable : {"error", "hold"}
         What to do where the measurements do not determine the parameters: refuse; or hold at the start those
         that QR with pivoting leaves out, and estimate the others.
@@ -90,6 +90,8 @@ def estimate(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: s
     chosen = _method(method)
     if loss not in LOSSES:
         raise CaseError(f"no loss '{loss}'{suggest(loss, LOSSES)}")
+    if absolute and loss != "linear":
+        raise CaseError(f"absolute = True is for loss = 'linear': '{loss}' estimates the noise from the residuals")
     if unidentifiable not in ("error", "hold"):
         raise CaseError(f"unidentifiable = {unidentifiable!r} must be 'error' or 'hold'")
     x, sizes = _start(problem, start, scale)

@@ -36,7 +36,7 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     """
     from gridcore.commands import Progress
     from gridcore.results import whole_file
-    from gridcore.sensitivity import Request, adjoint
+    from gridcore.sensitivity import Request, adjoint, evaluate
     from gridcore_netcdf.dataset import write_dataset
     from gridcore_verbs.tables import write_csv
 
@@ -49,11 +49,11 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     run = asked.simulate(system, out)
     with Progress("differentiating"):
         try:
-            gradient = adjoint(run, objectives, wrt, joint=joint, jumps=jumps, dispatch=dispatch)
-        except GridcoreError as error:
-            if "sample" in str(error):  # times of a file that the run does not reach
-                error.args = (f"{file}: {error}",)
+            evaluate(run, objectives)
+        except GridcoreError as error:  # times that the run does not reach, values that are not finite
+            error.args = (f"{file}: {error}",)
             raise
+        gradient = adjoint(run, objectives, wrt, joint=joint, jumps=jumps, dispatch=dispatch)
     click.echo(_values(gradient, top).text())
     if len(gradient) > top:
         click.echo(f"and {len(gradient) - top} more")

@@ -216,6 +216,7 @@ def test_a_fit_is_a_dataset(data):
     ({"method": "gauss-newton", "loss": "huber"}, "Gauss-Newton has no robust loss"),
     ({"method": "gauss-newton", "bounds": {"GEN1.H": (1, 5)}}, "Gauss-Newton has no bounds"),
     ({"unidentifiable": "ignore"}, "unidentifiable = 'ignore' must be 'error' or 'hold'"),
+    ({"absolute": True, "loss": "huber"}, "absolute = True is for loss = 'linear'"),
     ({"theta": 7.0}, "theta")])
 def test_bad_questions_are_refused(data, options, said):
     with pytest.raises(gc.GridcoreError) as error:

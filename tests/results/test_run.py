@@ -65,6 +65,11 @@ def test_an_unknown_name_is_answered_with_the_nearest(run):
         run["GEN2", "omege"]
 
 
+def test_a_name_without_a_device_is_told_how_quantities_are_named(run):
+    with pytest.raises(gc.GridcoreError, match="'omega' names no device and quantity, as 'GEN2.omega' does"):
+        run["omega"]
+
+
 def test_events_say_where_and_what(run):
     assert [(e.t, e.words) for e in run.events] == [
         (0.1, "BUS7: fault"), (0.183, "BUS7: fault cleared"), (0.183, "LINE5-7: opened")]
