@@ -18,15 +18,13 @@ from .objective import (
     Sampled,
     Sum,
     Terminal,
-    Traced,
     evaluate,
-    joint_function,
     objectives_of,
-    trace,
 )
 from .operators import Replay, ResolveOperator, carried_parameters, crossing
 from .quadrature import Points, Sampling, Taken
 from .request import Request, products, replayable, table, unit_of
+from .traced import Traced, joint_function, trace
 
 __all__ = [
     "At", "CoincidenceWarning", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise",
