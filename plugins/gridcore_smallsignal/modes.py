@@ -166,8 +166,11 @@ class Modes:
             slope = np.array(_gradient(function)(Z[gather])).ravel()
             moving = gather < system.n
             values.append(slope[moving] @ direction[gather[moving]])
-        largest = max(values, key=abs)
-        return {device: complex(v / largest) if largest else 0j for device, v in zip(chosen, values, strict=True)}
+        largest = max(range(len(values)), key=lambda k: abs(values[k]))
+        if not values[largest]:
+            return dict.fromkeys(chosen, 0j)
+        shape = {device: complex(v / values[largest]) for device, v in zip(chosen, values, strict=True)}
+        return {**shape, chosen[largest]: 1.0 + 0.0j}  # which a quotient of complex numbers need not be to the last bit
 
     def sensitivities(self, wrt: str | Iterable[str], modes: Iterable[int] | None = None, *,
                       dispatch: str = "power flow", operating_point: bool = True) -> xr.Dataset:

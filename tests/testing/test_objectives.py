@@ -108,7 +108,8 @@ class Unclocked(gc.Integral):
 
 @pytest.mark.parametrize(("objective", "failing"), [
     (Last(), None), (Nowhere(), "value"), (Unsteady(), "value"), (Steep(), "partials"), (Deaf(), "not finite"),
-    (Unclocked(slip), "derivatives"), (gc.Terminal(lambda v: slip(v)), "pickle")], ids=str)
+    (Unclocked(slip), "derivatives"), (gc.Terminal(lambda v: slip(v)), "pickle")],
+    ids=lambda value: str(value) if value is None or isinstance(value, str) else type(value).__name__)
 def test_what_is_wrong_fails_the_check_of_that_name(objective, failing):
     problems = objective_checks.report(objective, grid(), WRT, t_end=0.3).problems
     assert [words.partition(":")[0] for words in problems] == ([failing] if failing else []), problems
