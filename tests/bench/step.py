@@ -19,6 +19,8 @@ import numpy as np
 import gridcore as gc
 from gridcore.equations import Workspace
 from gridcore.equilibrium import Equilibrium
+from gridcore.system import System
+from gridcore_theta.predictor import Predictor
 
 from .ratios import Ratio, best, repeat, show
 
@@ -31,21 +33,21 @@ def counted_calls(system: Equilibrium, t_end: float = T_END) -> tuple[Counter[st
     counts: Counter[str] = Counter()
     factors: list[Any] = []
 
-    def count(owner: type, name: str) -> Any:
+    def count(owner: type, name: str, counted_as: str = "") -> Any:
         inner = getattr(owner, name)
 
         def counting(*args: Any) -> Any:
             result = inner(*args)
             last = name == "newton" and result <= args[1]  # then no residual was evaluated
-            counts["last newton" if last else name] += 1
+            counts["last newton" if last else counted_as or name] += 1
             return result
 
         return patch.object(owner, name, counting)
 
-    made = Workspace.factors
+    made = System.factors
 
-    def keep(ws: Workspace, loose: bool = False) -> Any:
-        factors.append(made(ws, loose))
+    def keep(of: System, *args: Any, **options: Any) -> Any:
+        factors.append(made(of, *args, **options))
         return factors[-1]
 
     with ExitStack() as counted:
@@ -53,7 +55,9 @@ def counted_calls(system: Equilibrium, t_end: float = T_END) -> tuple[Counter[st
             counted.enter_context(count(Workspace, name))
         for name in ("values", "active"):
             counted.enter_context(count(type(system.switching), name))
-        counted.enter_context(patch.object(Workspace, "factors", keep))
+        for name in ("begin", "equations"):  # which leave the residual of the step
+            counted.enter_context(count(Predictor, name, "residual"))
+        counted.enter_context(patch.object(System, "factors", keep))
         gc.simulate(system, t_end, STEP)
     return counts, factors
 

@@ -13,7 +13,7 @@ import pytest
 from gridcore.registry import reload
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)  # tests of others know nothing of them
 def _found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     before = list(sys.path)
     for file in sorted(Path(__file__).parent.glob("*/pyproject.toml")):
