@@ -15,8 +15,8 @@ import pytest
 # Matrices here are small: threads of the linear algebra would only wait for each other. Read when numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The package with a node type of its own, where it is not installed. It does not stay on the path: metadata that a build
-# leaves beside it would register it for all tests.
+# The package with a node type of its own, where it is not installed. It does not stay on the path: metadata that a
+# build leaves beside it would register it for all tests.
 sys.path.append(str(Path(__file__).parent / "packages" / "gridcore_example_dc"))
 import gridcore_example_dc.devices  # noqa: F401
 
