@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from ..system.switching import CROSSING_BACK, Switching
+from ..system import CROSSING_BACK, Switching
 from ..tape import Checkpoint
 
 # Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.

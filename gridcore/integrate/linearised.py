@@ -211,7 +211,7 @@ class Linearised:
         alike = settings == point.settings and abs(implicit - of.implicit) <= numerics.SAME_LENGTH * of.implicit
         self._factored[id(factors)] = (point.settings, of.implicit)
         try:
-            factors.refactor(end_of_step(self.A, of, point), alike)
+            factors.refactor(self.matrix(point, of), alike)
         except SingularMatrix as error:
             raise ConvergenceError("the linearised equations are singular", t=point.t,
                                    place=self.system.layout.label(error.column)) from None

@@ -6,6 +6,7 @@ import faulthandler
 import gc as garbage
 import os
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,25 +65,12 @@ def test_a_run_of_gridcore_is_measurements_of_itself(tmp_path):
     same(Measurements.read(tmp_path / "run.nc"), data)
 
 
-CFG = """station,recorder,1999
-3,3A,0D
-1,V6 rms,,,kV,0.01,0,0,-32767,32767,230,0.1,{side}
-2,f,,,Hz,0.001,50,0,-32767,32767,1,1,P
-3,P line,,,MW,0.5,0,0,-32767,32767,1,1,P
-60
-1
-10,3
-01/01/2024,00:00:00.000000
-01/01/2024,00:00:00.100000
-ASCII
-1
-"""
-DAT = "1,0,22900,10000,100\n2,100000,22700,9990,-20\n3,200000,22800,10010,40\n"
+CFG, DAT = ((Path(__file__).parents[1] / "data" / f"recording.{suffix}").read_text() for suffix in ("cfg", "dat"))
 
 
 def recorded(tmp_path, side="P", dat=DAT):
     written(tmp_path, dat, "r.dat")
-    return written(tmp_path, CFG.format(side=side), "r.cfg")
+    return written(tmp_path, CFG.replace("0.1,S", f"0.1,{side}"), "r.cfg")
 
 
 def test_a_comtrade_recording_gives_its_channels_in_primary_values(tmp_path):
@@ -102,7 +90,7 @@ def test_a_binary_recording_is_the_same_as_one_in_text(tmp_path):
     """Sample number and time stamp in four bytes each, values in two: IEEE C37.111-1999, 8.6."""
     text = Measurements.read(recorded(tmp_path))
     rows = [[int(cell) for cell in line.split(",")] for line in DAT.splitlines()]
-    written(tmp_path, CFG.format(side="P").replace("ASCII", "BINARY"), "b.cfg")
+    written(tmp_path, CFG.replace("0.1,S", "0.1,P").replace("ASCII", "BINARY"), "b.cfg")
     (tmp_path / "b.dat").write_bytes(b"".join(struct.pack("<IIhhh", *row) for row in rows))
     same(Measurements.read(tmp_path / "b.cfg"), text)
 
@@ -113,7 +101,7 @@ def test_a_recording_whose_data_are_cut_short_is_refused(tmp_path, kept):
     lines = DAT.splitlines()[:kept]
     binary = b"".join(struct.pack("<IIhhh", *map(int, line.split(","))) for line in lines)
     for coding, dat in (("ASCII", "\n".join(lines).encode()), ("BINARY", binary)):
-        written(tmp_path, CFG.format(side="P").replace("ASCII", coding), "c.cfg")
+        written(tmp_path, CFG.replace("0.1,S", "0.1,P").replace("ASCII", coding), "c.cfg")
         (tmp_path / "c.dat").write_bytes(dat)
         with pytest.raises(CaseError, match=r"c\.cfg: the times of its 3 samples do not increase: .* cut short"):
             Measurements.read(tmp_path / "c.cfg")

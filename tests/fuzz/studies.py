@@ -38,22 +38,9 @@ DATA_OF = {"objective": [{"kind": "sampled", "of": "BUS1.Vm", "data": "mutant.cs
 WIDE = b"time,v,GEN1.omega [Hz]\n0,1,60\n0.1,1.02,\n0.25,0.98,59.9\n1.5,1,60\n"
 LONG = b'time,channel,value,weight,unit\n0,BUS1.Vm,23,1,kV\n0.1,BUS1.Vm,22.9,0.5,kV\n0.1,"GEN1, omega",1,1,\n'
 ROWS = b"GEN1.H,TRANSFORMER1-2.x\n5,0.1\n6.5,0.12\n7,0.09\n"
-CFG = """station,recorder,1999
-3,3A,0D
-1,V6 rms,,,kV,0.01,0,0,-32767,32767,230,0.1,S
-2,f,,,Hz,0.001,50,0,-32767,32767,1,1,P
-3,P line,,,MW,0.5,0,0,-32767,32767,1,1,P
-60
-1
-10,3
-01/01/2024,00:00:00.000000
-01/01/2024,00:00:00.100000
-ASCII
-1
-"""
+CFG, DAT = ((Path(__file__).parents[1] / "data" / f"recording.{suffix}").read_text() for suffix in ("cfg", "dat"))
 OTHER_CFG = CFG.replace("1999", "2013").replace("3,3A,0D", "4,3A,1D").replace("60\n", "1,trip,,,0\n50\n", 1)
-SAMPLES = [[1, 0, 22900, 10000, 100], [2, 100000, 22700, 9990, -20], [3, 200000, 22800, 10010, 40]]
-DAT = "".join(",".join(map(str, row)) + "\n" for row in SAMPLES)
+SAMPLES = [[int(cell) for cell in line.split(",")] for line in DAT.splitlines()]
 BINARY = b"".join(struct.pack("<IIhhh", *row) for row in SAMPLES)
 CFF = "--- file type: CFG ---\n{cfg}--- file type: INF ---\n\n--- file type: HDR ---\n\n" \
       "--- file type: DAT {coding} ---\n"
