@@ -6,6 +6,7 @@ A :class:`Case` holds rows as they were written: a value may still be ``"163 MW"
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -171,15 +172,20 @@ def _given_id(record: Record) -> str:
 
 
 def _default_id(record: Record) -> str:
-    naming = record.device.naming or record.model
-    fields = dict(record.fields)
-    for port in record.device.node_ports():
+    device, fields = record.device, dict(record.fields)
+    naming = device.naming or record.model
+    for port in device.node_ports():
         if port in fields:  # bus = "BUS7" names as bus = 7 does
             fields[port] = port.short(fields[port])
-    for _, key, _, _ in Formatter().parse(naming):
-        if key and key not in fields:
-            raise record.error(missing(record.device, key), key)
+    for key in _named(naming):
+        if key not in fields:
+            raise record.error(missing(device, key), key)
     return naming.format(**fields)
+
+
+@functools.cache
+def _named(naming: str) -> tuple[str, ...]:
+    return tuple(key for _, key, _, _ in Formatter().parse(naming) if key)
 
 
 def fields_of(device: type[Device]) -> list[str]:

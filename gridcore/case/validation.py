@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -117,12 +118,45 @@ def validate_again(case: Case, before: Sequence[Instance], changed: Collection[i
             for number, (instance, record) in enumerate(zip(before, case.records, strict=True))]
 
 
-def event_times(device: type[Device]) -> set[str]:
+def event_times(device: type[Device]) -> tuple[str, ...]:
     """Parameters that are the time of an event; one may be that of another event: ``t = "fault.clear"``."""
-    return {timer.at for timer in device.declares.timers.values()}
+    return _rules(device).times
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What every row of a device class is checked against."""
+
+    fields: frozenset[str]
+    ends: tuple[Port, ...]
+    times: tuple[str, ...]
+    delays: tuple[str, ...]
+    ordered: tuple[tuple[str, str], ...]  # what is at most another
+    drives: Mapping[str, tuple[str, ...]]  # inputs of the device at a port
+    bounds: Mapping[str, tuple[tuple[Callable[[float, float], bool], float], ...]]
+
+
+@functools.cache
+def _rules(device: type[Device]) -> _Rules:
+    declared = device.declares
+    drives: dict[str, tuple[str, ...]] = {}
+    for item in (*declared.params.values(), *declared.variables().values()):
+        port, _, target = (item.drives or "").partition(".")
+        drives[port] = (*drives.get(port, ()), target)
+    limits = [state.limits for state in declared.states.values() if state.limits]
+    return _Rules(
+        frozenset(fields_of(device)), tuple(device.node_ports()),
+        tuple(dict.fromkeys(timer.at for timer in declared.timers.values())),
+        tuple(guard.delay for guard in declared.guards.values() if guard.delay is not None),
+        tuple((low, high) for low, high in (*limits, *[("Qmin", "Qmax")] * device.regulates)
+              if low in declared.params and high in declared.params),
+        drives, {key: tuple((_SAYS[kind][1], bound) for kind, bound in param.bounds.items())
+                 for key, param in declared.params.items()})
 
 
 def _is_number(value: Any) -> bool:
+    if type(value) is float:
+        return True
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and float(value) is not None
     except OverflowError:  # an integer may be beyond what a float holds
@@ -135,37 +169,35 @@ class _Checker:
     def __init__(self, case: Case, by_id: Mapping[str, Record], record: Record):
         self.case, self.by_id, self.record = case, by_id, record
         self.device, self.fields = record.device, record.fields
+        self.rules = _rules(self.device)
 
     def instance(self, id: str) -> Instance:
-        known = fields_of(self.device)
+        declared, rules = self.device.declares, self.rules
         for key in self.fields:
-            if key not in known:
-                declared = self.device.declares
+            if key not in rules.fields:
                 raise self.record.error(
                     "this is found at initialisation, or driven by another device, and not given in a case"
                     if key in declared.setpoints or key in declared.inputs
-                    else f"a {self.record.model} has no such field{suggest(key, known)}", key)
+                    else f"a {self.record.model} has no such field{suggest(key, fields_of(self.device))}", key)
         ports = {port: self._port(port) for port in self.device.attaches}
-        nodes = self.device.node_ports()
-        for n, port in enumerate(nodes):
-            for other in nodes[:n]:
+        for n, port in enumerate(rules.ends):
+            for other in rules.ends[:n]:
                 if ports[port] == ports[other]:
                     raise self.record.error(f"'{ports[port]}' is {other} too: the ends are different "
                                             f"{plural(port.kind)}", port)
-        words = {key: self._word(key) for key in self.device.declares.fields}
-        words |= {key: self._address(key) for key in self.device.declares.references}
-        words |= {key: time for key in event_times(self.device) if (time := self._other_time(key))}
-        values = {key: self._value(key, param) for key, param in self.device.declares.params.items()}
+        words = {key: self._word(key) for key in declared.fields}
+        words |= {key: self._address(key) for key in declared.references}
+        words |= {key: time for key in rules.times if (time := self._other_time(key))}
+        values = {key: self._value(key, param) for key, param in declared.params.items()}
         wrong = self.device.check(values)
         if wrong:
             raise self.record.error(wrong)
-        bounds = [state.limits for state in self.device.declares.states.values() if state.limits]
-        for low, high in (*bounds, *[("Qmin", "Qmax")] * self.device.regulates):
-            if low in values and high in values and not values[low] <= values[high]:
+        for low, high in rules.ordered:
+            if not values[low] <= values[high]:
                 raise self.record.error(f"{values[low]:g} must be at most {high} = {values[high]:g}", low)
-        for guard in self.device.declares.guards.values():
-            if guard.delay is not None and values[guard.delay] < 0:
-                raise self.record.error(f"{values[guard.delay]:g} is a delay and must be at least 0", guard.delay)
+        for delay in rules.delays:
+            if values[delay] < 0:
+                raise self.record.error(f"{values[delay]:g} is a delay and must be at least 0", delay)
         return Instance(id, self.device, values, words, ports, self.record, self._in_service())
 
     def _in_service(self) -> bool:
@@ -185,9 +217,8 @@ class _Checker:
         if host is None or not port.accepts(device_of(host)):
             there = [i for i, r in self.by_id.items() if port.accepts(device_of(r))]
             raise self.record.error(f"there is no {port.kind} '{id}'{suggest(id, there)}", port)
-        for item in (*self.device.declares.params.values(), *self.device.declares.variables().values()):
-            at, _, target = (item.drives or "").partition(".")
-            if at == port and target not in host.device.declares.inputs:
+        for target in self.rules.drives.get(port, ()):
+            if target not in host.device.declares.inputs:
                 raise self.record.error(f"'{id}' is a {host.model}, which has no input {target} to drive"
                                         f"{suggest(target, host.device.declares.inputs)}", port)
         return id
@@ -228,7 +259,7 @@ class _Checker:
         if key not in self.fields:
             return float(self.case.base_mva if value == "base_mva" else value)
         if isinstance(value, str):
-            if key in event_times(self.device) and (other := self._other_time(key)):
+            if key in self.rules.times and (other := self._other_time(key)):
                 id, _, name = other.rpartition(".")
                 of = self.by_id[id]
                 return _Checker(self.case, self.by_id, of)._value(name, of.device.declares.params[name])
@@ -242,7 +273,7 @@ class _Checker:
             raise self.record.error(f"{value!r} must be a number", key)
         if not math.isfinite(number) and not self._may_be_infinite(key, param, number):
             raise self.record.error(f"{value!r} must be finite", key)
-        if not all(_SAYS[kind][1](number, bound) for kind, bound in param.bounds.items()):
+        if not all(holds(number, bound) for holds, bound in self.rules.bounds[key]):
             allowed = " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
             raise self.record.error(f"{value!r} must be {allowed}", key)
         return number
@@ -263,8 +294,7 @@ class _Checker:
 
     def _may_be_infinite(self, key: str, param: Param, number: float) -> bool:
         """Infinity means no limit where that is the default, and never where it is a time of an event."""
-        delays = {guard.delay for guard in self.device.declares.guards.values()}
-        return number == param.default or (key in event_times(self.device) | delays and number > 0)
+        return number == param.default or (key in (*self.rules.times, *self.rules.delays) and number > 0)
 
     def _base(self, key: str) -> Base:
         """The per-unit base of a field.

@@ -99,8 +99,9 @@ class Layout:
 
     def positions(self, members: Iterable[int], name: str) -> np.ndarray:
         """Positions in Z of `name` of instances of any class that have it."""
-        return np.array([self.index(i, cls, name) for i in members
-                         if name in self._local[cls := self.instances[i].device]], dtype=int)
+        has = [(i, *at) for i in members if (at := self._local[self.instances[i].device].get(name))]
+        member, table, position = np.array(has, dtype=int).reshape(-1, 3).T
+        return np.asarray(self._starts[member, table] + position)
 
     def gather(self, group: Group, path: Path, name: str) -> np.ndarray:
         """Positions in Z from which every instance of the group reads `name` of the device at `path`."""

@@ -44,16 +44,18 @@ class Network:
         self.instances = list(instances)
         self.graph, self.hangs_on = nx.MultiGraph(), nx.MultiDiGraph()
         self._by_id = {instance.id: instance for instance in self.instances}
+        self._terminals = {i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances}
         self._attached: dict[str, list[str]] = {i.id: [] for i in self.instances if issubclass(i.device, Node)}
         self.graph.add_nodes_from((id, {"model": self._by_id[id].model}) for id in self._attached)
         edges, arrows = [], []
         for instance in self.instances:
-            id, terminals = instance.id, self.terminals(instance.id)
+            id, terminals = instance.id, self._terminals[instance.id]
             for node in terminals.values():
                 self._attached[node].append(id)
             edges += [(a, b, (id, port, other), {"device": id, "model": instance.model})
                       for (port, a), (other, b) in itertools.pairwise(terminals.items())]
-            arrows += [(id, host, port) for port, host in instance.ports.items() if port not in terminals]
+            if len(terminals) < len(instance.ports):
+                arrows += [(id, host, port) for port, host in instance.ports.items() if port not in terminals]
         self.graph.add_edges_from(edges)
         self.hangs_on.add_edges_from(arrows)
         if not nx.is_directed_acyclic_graph(self.hangs_on):
@@ -67,8 +69,7 @@ class Network:
 
     def terminals(self, id: str) -> dict[str, str]:
         """The nodes of a device by port, in the order of its ports."""
-        instance = self._by_id[id]
-        return {port: instance.ports[port] for port in instance.device.node_ports()}
+        return dict(self._terminals[id])
 
     def attached(self, node: str) -> list[str]:
         """Devices that attach to a node themselves, in the order of the case."""
@@ -85,8 +86,10 @@ class Network:
 
         A converter between an AC bus and a DC node joins none: either side needs a source of its own.
         """
+        if len(self._terminals[id]) < 2:
+            return []
         by_kind: dict[type, list[str]] = {}
-        for node in self.terminals(id).values():
+        for node in self._terminals[id].values():
             mro = self._by_id[node].device.__mro__
             by_kind.setdefault(mro[mro.index(Node) - 1], []).append(node)  # the class right below Node
         return [pair for nodes in by_kind.values() for pair in itertools.pairwise(nodes)]

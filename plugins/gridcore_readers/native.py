@@ -130,18 +130,19 @@ def _row_lines(text: str) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     model, depth, line, seen = "", 0, 1, 0
     for token in _TOKEN.finditer(text):
-        if token["table"] and depth == 0:
-            line, seen = line + text.count("\n", seen, token.end()), token.end()
-            found.setdefault(token["table"], []).append(line)
-        elif token["key"] and depth == 0:
-            model = token["key"]
-        elif token["open"]:
+        kind = token.lastgroup
+        if kind == "open":
             depth += 1
-            if depth == 2 and token["open"] == "{" and model:
+            if depth == 2 and model and token["open"] == "{":
                 line, seen = line + text.count("\n", seen, token.start()), token.start()
                 found.setdefault(model, []).append(line)
-        elif token["close"]:
+        elif kind == "close":
             depth -= 1
+        elif kind == "table" and depth == 0:
+            line, seen = line + text.count("\n", seen, token.end()), token.end()
+            found.setdefault(token["table"], []).append(line)
+        elif kind == "key" and depth == 0:
+            model = token["key"]
     return found
 
 

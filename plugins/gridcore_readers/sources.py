@@ -80,10 +80,10 @@ def toml(path: Path) -> tuple[dict[str, Any], str]:
         raise CaseError(f"is not valid TOML: {error}", file=str(path)) from None
     inside: list[Any] = list(data.values())
     for _ in range(DEPTH):
-        if any(isinstance(value, int) and value.bit_length() > 64 for value in inside):
+        if any(value.bit_length() > 64 for value in inside if type(value) is int):
             raise CaseError("has an integer of more than 64 bits: TOML has none", file=str(path))
-        inside = [value for each in inside if isinstance(each, dict | list)
-                  for value in (each.values() if isinstance(each, dict) else each)]
+        inside = [value for each in inside if type(each) in (dict, list)
+                  for value in (each.values() if type(each) is dict else each)]
     if inside:
         raise CaseError(f"has arrays and tables in each other, more than {DEPTH} deep", file=str(path))
     return data, written
