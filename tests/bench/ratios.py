@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +58,11 @@ def repeat(function: Callable[[], Any], times: int) -> Callable[[], None]:
     return repeated
 
 
-def show(title: str, ratios: list[Ratio]) -> bool:
-    """Print ratios; whether all targets are met."""
+def show(title: str, ratios: Iterable[Ratio]) -> bool:
+    """Print ratios as they come; whether all targets are met."""
     print(title)
+    met = True
     for ratio in ratios:
-        print(f"  {ratio}")
-    return all(ratio.met for ratio in ratios)
+        print(f"  {ratio}", flush=True)
+        met &= ratio.met
+    return met

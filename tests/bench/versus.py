@@ -3,6 +3,9 @@
 ``python -m tests.bench.versus /path/to/other``, where ``other/.venv`` has that checkout installed. Each side is a
 process of its own that stays alive; each line is done by one and then by the other, round by round, and the ratio is
 that of the shortest times. The lines of whole processes (starting, the command line) are timed from outside.
+
+With ``--instructions`` the measure is the number of instructions, counted by valgrind in place of the processor: slow,
+and the same to a part in a thousand each time, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +76,9 @@ LINES = [
     Line("IDA, wscc9, 2 s", _SETUP + "system = gc.build('wscc9')", "gc.simulate(system, 2.0, 0.01, method='ida')"),
 ]
 
+PROCESSES = {"import gridcore": ("import gridcore",), "gridcore --help": (COMMAND, "--help"),
+             "gridcore run wscc9": (COMMAND, "run", "wscc9"), "gridcore eig kundur": (COMMAND, "eig", "kundur")}
+
 _WORKER = """
 import json, sys, time
 for text in sys.stdin:
@@ -89,12 +96,25 @@ for text in sys.stdin:
 """
 
 
+_COUNTED = """
+import sys, warnings
+warnings.simplefilter('ignore')
+names = {}
+exec(sys.argv[1], names)
+for _ in range(2 + int(sys.argv[3])):
+    exec(sys.argv[2], names)
+"""
+
+
 class Side:
     """A checkout, and a process of it that does lines."""
 
     def __init__(self, root: Path):
         self.root, self.python = root, str(root / ".venv" / "bin" / "python")
-        self.worker = subprocess.Popen([self.python, "-c", _WORKER], cwd=root, text=True, stdin=subprocess.PIPE,
+
+    def start(self) -> None:
+        """The process."""
+        self.worker = subprocess.Popen([self.python, "-c", _WORKER], cwd=self.root, text=True, stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, env=self.environment())
         if hasattr(os, "sched_setaffinity"):  # processors, even of one machine, are not equally fast at any time
             os.sched_setaffinity(self.worker.pid, {min(os.sched_getaffinity(0))})
@@ -124,22 +144,46 @@ class Side:
             raise SystemExit(f"{self.root}: {arguments or code} failed")
         return used.ru_utime + used.ru_stime
 
+    def instructions(self, code: str, *arguments: str) -> int:
+        """Those of a whole process, started in an empty folder."""
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={folder}/said",
+                       self.python, "-c", code, *arguments]
+            subprocess.run(command, cwd=folder, env=self.environment() | {"PYTHONHASHSEED": "0"}, check=True,
+                           stdout=subprocess.DEVNULL)
+            counts = re.findall(r"Collected : (\d+)", Path(folder, "said").read_text())
+        return int(counts[-1])
+
 
 def measure(other: Path, rounds: int = 9, only: str = "") -> list[Ratio]:
     """Every line whose name has `only` in it: this checkout against the other."""
     sides, found = (Side(HERE), Side(other)), []
+    for side in sides:
+        side.start()
     for line in LINES:
         if only in line.name:
             found.append(_ratio(line.name, [_in_turn(sides, lambda side, line=line, k=k: side.does(line, not k), k)
                                             for k in range(rounds)]))
-    for name, code, arguments in (("import gridcore", "import gridcore", ()),
-                                  ("gridcore --help", COMMAND, ("--help",)),
-                                  ("gridcore run wscc9", COMMAND, ("run", "wscc9")),
-                                  ("gridcore eig kundur", COMMAND, ("eig", "kundur"))):
+    for name, of in PROCESSES.items():
         if only in name:
-            found.append(_ratio(name, [_in_turn(sides, lambda side, of=(code, *arguments): side.process(*of), k)
+            found.append(_ratio(name, [_in_turn(sides, lambda side, of=of: side.process(*of), k)
                                        for k in range(rounds)]))
     return found
+
+
+def count(other: Path, only: str = "") -> Iterator[Ratio]:
+    """As :func:`measure`, in instructions."""
+    sides = Side(HERE), Side(other)
+    for line in (line for line in LINES if only in line.name):
+        mine, others = (side.instructions(_COUNTED, line.setup, line.code, "1")
+                        - side.instructions(_COUNTED, line.setup, line.code, "0") for side in sides)
+        yield Ratio(line.name, mine / others, TARGET, f"{1e-6 * mine:.1f} / {1e-6 * others:.1f} million")
+    for name, of in PROCESSES.items():
+        if only in name:
+            for side in sides:
+                side.process(*of)  # what is kept from one process to the next is there
+            mine, others = (side.instructions(*of) for side in sides)
+            yield Ratio(name, mine / others, TARGET, f"{1e-6 * mine:.1f} / {1e-6 * others:.1f} million")
 
 
 def _in_turn(sides: Sequence[Side], time: Callable[[Side], float], k: int) -> list[float]:
@@ -159,5 +203,8 @@ if __name__ == "__main__":
     parser.add_argument("other", type=Path, help="folder of the other checkout")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default="", help="lines with this in their name")
+    parser.add_argument("--instructions", action="store_true", help="count instructions (valgrind) in place of time")
     asked = parser.parse_args()
-    sys.exit(not show(__doc__.splitlines()[0], measure(asked.other.resolve(), asked.rounds, asked.only)))
+    there = asked.other.resolve()
+    found = count(there, asked.only) if asked.instructions else measure(there, asked.rounds, asked.only)
+    sys.exit(not show(__doc__.splitlines()[0], found))
