@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import operator
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -136,8 +136,17 @@ class _Rules:
     bounds: Mapping[str, tuple[tuple[Callable[[float, float], bool], float], ...]]
 
 
-@functools.cache
+_known: weakref.WeakKeyDictionary[type[Device], _Rules] = weakref.WeakKeyDictionary()
+
+
 def _rules(device: type[Device]) -> _Rules:
+    found = _known.get(device)
+    if found is None:
+        found = _known[device] = _gathered(device)
+    return found
+
+
+def _gathered(device: type[Device]) -> _Rules:
     declared = device.declares
     drives: dict[str, tuple[str, ...]] = {}
     for item in (*declared.params.values(), *declared.variables().values()):

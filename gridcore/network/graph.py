@@ -44,7 +44,8 @@ class Network:
         self.instances = list(instances)
         self.graph, self.hangs_on = nx.MultiGraph(), nx.MultiDiGraph()
         self._by_id = {instance.id: instance for instance in self.instances}
-        self._terminals = {i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances}
+        self._terminals: dict[str, dict[str, str]] = {
+            i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances}
         self._attached: dict[str, list[str]] = {i.id: [] for i in self.instances if issubclass(i.device, Node)}
         self.graph.add_nodes_from((id, {"model": self._by_id[id].model}) for id in self._attached)
         edges, arrows = [], []
