@@ -49,7 +49,9 @@ class Crossing:
         side, full = np.sign(after), end - begun
         low, high = _Point(begun, before, X0), _Point(end, after, self.X.copy())
         if before * side >= -numerics.GUARD_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
-            leaves = self.driver.guard_rate(self.guard, begun, X0) * side <= 0
+            # a limit is left where its rate is zero: there the sign of the guard's speed is round-off
+            least = numerics.TOUCHING * abs(after) / full
+            leaves = self.driver.guard_rate(self.guard, begun, X0) * side <= least
             near = self._near_side(low, high, side) if leaves else None
             if near is None and before * side >= 0:
                 return self._end(low)

@@ -42,3 +42,11 @@ def test_a_derivative_of_neither_side_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 def drawn(number: int) -> campaign.Scenario:
     return coincident_campaign.draw(np.random.default_rng([SEED, number]))
+
+
+@pytest.mark.slow
+def test_a_limit_left_and_reached_again_in_one_step_is_located_where_it_is_reached(monkeypatch) -> None:
+    """It is left where its rate is zero, so that the sign of the rate there says nothing of the way to go."""
+    monkeypatch.setattr(coincident_campaign, "SHARE", 1 / 3)
+    program, _ = campaign.scenario(11, 812, coincident_campaign.draw)
+    assert coincident_campaign.judge(program) == "agree"
