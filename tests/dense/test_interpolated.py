@@ -25,6 +25,8 @@ def system(name: str) -> gc.System:
 
 @functools.cache
 def run_of(name: str, method: str = "theta") -> gc.Run:
+    if method == "ida":
+        pytest.importorskip("scikits_odes_sundials.ida", reason="run ./setup.sh ida")
     return gc.simulate(system(name), *STUDIES[name], method)
 
 
