@@ -21,7 +21,8 @@ from gridcore.results import Instants, needed
 from gridcore.tape import AUTO, InMemory, States, Step, states
 
 SIDES = ("left", "right")
-# Of the distance between two points: a time that is nearer to one of them is its time, which a sum has rounded.
+# Of the distance between two points: a time that is nearer to one of them is its time, which a sum has rounded. Of the
+# length of the run: so far beyond its ends a time is theirs, for a grid is not reached more precisely.
 SAME_TIME = 1e-9
 
 
@@ -50,10 +51,11 @@ def _on_the_run(run: Run, times: np.ndarray) -> np.ndarray:
     before, after = points[i], points[np.minimum(i + 1, len(points) - 1)]
     near = np.where(times - before < after - times, before, after)
     times = np.where(np.abs(times - near) <= SAME_TIME * (after - before), near, times)
-    outside = times[~((times >= points[0]) & (times <= points[-1]))]
+    beyond = SAME_TIME * (points[-1] - points[0])
+    outside = times[~((times >= points[0] - beyond) & (times <= points[-1] + beyond))]
     if len(outside):
         raise CaseError(f"t = {outside[0]:g} s is not on the run, which is from {points[0]:g} to {points[-1]:g} s")
-    return times
+    return np.clip(times, points[0], points[-1])
 
 
 class _Block(InMemory):

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+import two_bit_adder as adder
 from ivp_test_set import PROBLEMS
 
 import gridcore as gc
@@ -20,7 +22,7 @@ TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
 @pytest.fixture(autouse=True)
 def _registered() -> Iterator[None]:
-    with gc.registered(*(problem.device for problem in PROBLEMS.values())):
+    with gc.registered(*(problem.device for problem in PROBLEMS.values()), *adder.DEVICES):
         yield
 
 
@@ -54,3 +56,22 @@ def test_as_many_digits_are_correct_as_the_method_can_give(name, method, step, o
     found = PROBLEMS[name].digits(run)
     print(f"\n{name} {method} {options}: {found:.2f} digits, {run.counters['steps']} steps", end=" ")
     assert found >= digits - math.log10(2)
+
+
+@pytest.mark.filterwarnings("ignore:a step of")
+@pytest.mark.parametrize(("method", "step", "options", "digits"), [
+    ("trbdf2", 0.1, {}, 5.37), ("theta", 0.1, {}, 4.21), ("ida", 5.0, {"rtol": 1e-6, "atol": 1e-6}, 6.17)],
+    ids=["trbdf2", "theta", "ida"])
+def test_the_two_bit_adding_unit_adds(method, step, options, digits):
+    if method == "ida":
+        pytest.importorskip("scikits_odes_sundials.ida", reason="run ./setup.sh ida")
+    run = gc.simulate(adder.circuit(), 320.0, step, method, **options)
+    found = -math.log10(max(abs(run[f"{wire}.u"][-1] / known - 1) for wire, known in adder.REFERENCE.items()))
+    print(f"\nTwo bit adder {method} {options}: {found:.2f} digits, {run.counters['steps']} steps", end=" ")
+    assert found >= digits - math.log10(2)
+    settled = run.at(10.0 * np.arange(1, 33))  # inputs move in the five units after these times
+    v1, v2, v3, v4, cin, S0, S1, not_C = (
+        settled[f"W{wire}.u"] > 2.5 for wire in (*adder.INPUTS, "49", "130", "148"))
+    inputs = 2 * ~v3 + ~v1 + (2 * ~v4 + ~v2) + 1 * cin
+    assert np.array_equal(4 * ~not_C + 2 * S1 + S0, inputs)
+    assert set(inputs) == set(range(8))
