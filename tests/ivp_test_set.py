@@ -14,11 +14,11 @@ import numpy as np
 from gridcore.contract import Algebraic, Device, Param, State, quantity
 
 
-def _starting(scales: dict[str, float] | None = None, **values: float) -> dict[str, Any]:
-    """States with their initial values, for the body of a class."""
+def _starting(scale: float, scales: dict[str, float] | None = None, **values: float) -> dict[str, Any]:
+    """States with their initial values, for the body of a class; some have a scale of their own."""
     sizes = scales or {}
     return {**{f"{name}_0": Param("", value) for name, value in values.items()},
-            **{name: State("", start_at=f"{name}_0", scale=sizes.get(name, 1e-3)) for name in values}}
+            **{name: State("", start_at=f"{name}_0", scale=sizes.get(name, scale)) for name in values}}
 
 
 class Akzo(Device):
@@ -26,7 +26,7 @@ class Akzo(Device):
 
     k1, k2, k3, k4, K = Param("", 18.7), Param("", 0.58), Param("", 0.09), Param("", 0.42), Param("", 34.4)
     klA, Ks, pCO2, H = Param("", 3.3), Param("", 115.83), Param("", 0.9), Param("", 737.0)
-    vars().update(_starting(y1=0.444, y2=0.00123, y3=0.0, y4=0.007, y5=0.0))
+    vars().update(_starting(1e-3, y1=0.444, y2=0.00123, y3=0.0, y4=0.007, y5=0.0))
     y6 = Algebraic("")
 
     def rates(s: Any) -> Any:
@@ -43,7 +43,7 @@ class Akzo(Device):
 class Hires(Device):
     """HIRES: eight reactants of the high irradiance response of plants. E. Schäfer, J. Math. Biology 2, 1975."""
 
-    vars().update(_starting(y1=1.0, y2=0.0, y3=0.0, y4=0.0, y5=0.0, y6=0.0, y7=0.0, y8=0.0057))
+    vars().update(_starting(1e-3, y1=1.0, y2=0.0, y3=0.0, y4=0.0, y5=0.0, y6=0.0, y7=0.0, y8=0.0057))
 
     def rates(s: Any) -> Any:
         bound = 280 * s.y6 * s.y8 - 1.81 * s.y7
@@ -57,7 +57,7 @@ class Pollution(Device):
     """Pollution: 25 reactions of 20 substances in the air. J. G. Verwer, SIAM J. Sci. Comput. 15, 1994."""
 
     vars().update(_starting(
-        {"y3": 1e-9, "y5": 1e-7, "y6": 1e-7, "y10": 1e-8, "y11": 1e-8, "y14": 1e-5, "y16": 1e-18, "y19": 1e-6,
+        1e-3, {"y3": 1e-9, "y5": 1e-7, "y6": 1e-7, "y10": 1e-8, "y11": 1e-8, "y14": 1e-5, "y16": 1e-18, "y19": 1e-6,
          "y20": 1e-5},
         **{f"y{k}": {2: 0.2, 4: 0.04, 7: 0.1, 8: 0.3, 9: 0.01, 17: 0.007}.get(k, 0.0) for k in range(1, 21)}))
 
@@ -87,7 +87,7 @@ class Amplifier(Device):
     Ub, UF, alpha, beta = Param("V", 6.0), Param("V", 0.026), Param("", 0.99), Param("A", 1e-6)
     R0, R = Param("ohm", 1000.0), Param("ohm", 9000.0)
     C = Param("F", 1e-6)
-    vars().update(_starting(u1=-3.0, y3=3.0, u3=3.0, y6=3.0, u5=6.0))
+    vars().update(_starting(1.0, u1=-3.0, y3=3.0, u3=3.0, y6=3.0, u5=6.0))
     y2, y5, y8 = Algebraic("V"), Algebraic("V"), Algebraic("V")
 
     def start(s: Any) -> Any:
