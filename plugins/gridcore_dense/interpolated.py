@@ -102,10 +102,8 @@ class _Between:
 
     def _within(self, k: int, times: np.ndarray) -> None:
         """Those within the step from point k."""
-        number = int(np.searchsorted(self.steps.k, k))
-        record = Step._make((k, *(column[number].item() for column in
-                                  (self.steps.h, self.steps.start, self.steps.end, self.steps.guard,
-                                   self.steps.method))))
+        number = np.searchsorted(self.steps.k, k)
+        record = Step(**{name: column[number].item() for name, column in self.steps._asdict().items()})
         settings = int(self.run.point_settings[k])
         for t, X in zip(times, self.steppers[record.method].interpolate(record, self.points, times), strict=True):
             ws = self.points.load(X, float(t), settings)
