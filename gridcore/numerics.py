@@ -147,23 +147,3 @@ TOUCHING = _row("TOUCHING", 1e-6, "of the mean speed over the step", "a guard th
                 "the square root of LOCATION, and more: at a touch, speed falls as the root of the guard", moves=1e-9)
 DIFFERENCE_STEP = _row("DIFFERENCE_STEP", 1e-4, "1 + abs(parameter)", "the larger step of gc.differences",
                        "of fourth order: truncation 1e-16 and round-off 1e-12 / 1e-4 are in balance near it")
-COMPLEX_STEP = _row("COMPLEX_STEP", 1e-30, "unit of the parameter", "step of derivatives by complex numbers",
-                    "its square is below EPS of anything; nothing is subtracted, so smaller is not worse")
-
-_row = functools.partial(_add, "Checks of a device (doctor)")
-
-CHECK_AGAIN = _row("CHECK_AGAIN", 1e-13, "1 + abs(value)", "traced twice, an expression differs by no more",
-                   "10 ROUND_OFF")
-CHECK_SAME = _row("CHECK_SAME", 1e-12, "1 + abs(value)", "traced and called, or alone and among others, it does so",
-                  "100 ROUND_OFF: the order of operations differs")
-CHECK_COMPILED = _row("CHECK_COMPILED", ROUND_OFF, "1 + abs(value)", "compiled and interpreted, it does so",
-                      "ROUND_OFF: the operations are the same, libm may differ in the last digit")
-CHECK_DERIVATIVE = _row("CHECK_DERIVATIVE", 1e-9, "1 + abs(slope)",
-                        "a traced derivative differs from the complex step by no more",
-                        "derivatives of a wrong rule differ in the first digits, cancellation takes six")
-CHECK_REST = _row("CHECK_REST", INITIAL, "unit of the equation", "residual of a device at rest in a small grid",
-                  "INITIAL")
-CHECK_ORDER_START = _row("CHECK_ORDER_START", BALANCE, "1 + abs(x)",
-                         "by which initial states of instances in another order may differ", "BALANCE")
-CHECK_ORDER = _row("CHECK_ORDER", 10 * CHECK_ORDER_START, "1 + abs(value)", "and their right-hand sides",
-                   "10 CHECK_ORDER_START, for equations of slope 10")

@@ -5,12 +5,13 @@ Imports from ``results`` and what is left of it.
 
 from .base import Advance, Operator, StepOperator, Stepper, made_by, new_stepper
 from .driver import Driver
+from .interpolants import hermite, parabola
 from .interrupts import Held
 from .linearised import Linearised, Point
 from .retrace import retrace
 from .simulate import simulate
 
 __all__ = [
-    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by",
-    "new_stepper", "retrace", "simulate",
+    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "hermite",
+    "made_by", "new_stepper", "parabola", "retrace", "simulate",
 ]

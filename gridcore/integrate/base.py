@@ -22,6 +22,7 @@ from ..linear import Coefficients, Factors
 from ..registry import registries as plugins
 from ..suggest import suggest
 from ..tape import Method, Step
+from .interpolants import hermite
 
 if TYPE_CHECKING:
     from .linearised import Linearised, Point
@@ -94,6 +95,13 @@ class Stepper(ABC):
         """The state at `t`, between the start of the last advance and its end, as :meth:`advance` would leave it with
         `t` for a target. A guess stands in ``ws.X``. The next advance begins at the time asked for last.
         """
+
+    def interpolate(self, record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:
+        """(times, n) the differential variables at times `t` within the step of a record; the others are a first guess.
+
+        By default on the cubic through both ends with the slopes there.
+        """
+        return hermite(record, points, t)
 
     def operator(self, record: Step, points: Linearised) -> StepOperator | None:
         """The step of a record, linearised; None where the method's runs cannot be differentiated."""

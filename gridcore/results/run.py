@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import CaseError, GridcoreError
 from ..registry import registries as plugins
-from ..tape import Arm, Cancel, Switch, Tape
+from ..tape import Arm, Cancel, Spacing, States, Switch, Tape, grid, span
 from .signals import recorded, signals, values
 
 if TYPE_CHECKING:
@@ -45,36 +47,39 @@ class Event:
         return f"{self.t:.7f} s  {self.words}"
 
 
-class Run:
-    """Results of a simulation.
+class Points(ABC):
+    """Points in time at which everything is known by name: those of a run, some of them, or instants between them.
 
     Attributes
     ----------
     system : Equilibrium
     tape : Tape
-        Every operation, for replay.
     settings : dict
-        Method, step, span and options.
-    counters : dict
-        Steps, Newton iterations, factorisations, solves, events.
-    timings : dict
-        Seconds spent, by stage.
+        Of the run: method, step, span and options.
     """
 
-    def __init__(self, system: Equilibrium, tape: Tape, settings: dict[str, Any], counters: dict[str, int],
-                 timings: dict[str, float]):
-        self.system, self.tape, self.settings = system, tape, settings
-        self.counters, self.timings = counters, timings
+    system: Equilibrium
+    tape: Tape
+    settings: dict[str, Any]
 
     @property
+    @abstractmethod
     def t(self) -> np.ndarray:
-        """(points,) times (s). An instant at which something switched stands twice: before and after."""
-        return self.tape.t
+        """(points,) times (s)."""
 
     @property
-    def X(self) -> np.ndarray:
-        """(points, n) all variables, in the order of ``system.variables``."""
-        return self.tape.X
+    @abstractmethod
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings (parameters and modes) that hold at each point."""
+
+    @property
+    def states(self) -> States:
+        """Where the variables are kept."""
+        return self.tape.states
+
+    def _columns(self, at: np.ndarray) -> np.ndarray:
+        """(points, len(at)) variables."""
+        return self.states.columns(at)
 
     def __getitem__(self, key: tuple[str, str] | str) -> np.ndarray:
         """``run["GEN2.omega"]`` or ``run["GEN2", "omega"]``: a variable, quantity, parameter, input or mode, (points,).
@@ -94,40 +99,20 @@ class Run:
         return values(self, list(devices), name)
 
     def read(self, positions: np.ndarray) -> np.ndarray:
-        """(points, len(positions)) entries of the system's buffer Z along the run."""
-        return self._read(np.asarray(positions), self.tape.states.columns, slice(None))
-
-    def _read(self, positions: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], points: slice) -> np.ndarray:
-        n, last, t = self.system.n, self.system.layout.t, self.t[points]
-        out = np.empty((len(t), len(positions)))
+        """(points, len(positions)) entries of the system's buffer Z."""
+        positions = np.asarray(positions)
+        n, last = self.system.n, self.system.layout.t
+        out = np.empty((len(self.t), len(positions)))
         variable, time = positions < n, positions == last
         if variable.any():
-            out[:, variable] = columns(positions[variable])
-        out[:, time] = t[:, None]
+            out[:, variable] = self._columns(positions[variable])
+        out[:, time] = self.t[:, None]
         rest = ~(variable | time)
         if rest.any():
-            numbers, inverse = np.unique(self.point_settings[points], return_inverse=True)
+            numbers, inverse = np.unique(self.point_settings, return_inverse=True)
             settings = np.array([self.tape.settings[k][positions[rest] - n] for k in numbers])
             out[:, rest] = settings[inverse]
         return out
-
-    def keeps(self, devices: Iterable[str], name: str) -> bool:
-        """Whether this quantity of all these devices was recorded."""
-        devices = list(devices)
-        return recorded(self, devices, name) == devices
-
-    def stretches(self, see: Callable[[Stretch], None]) -> None:
-        """Call a function for all parts of the run, in order: none of them is large."""
-        self.tape.states.visit(lambda first, X: see(Stretch(self, first, X)))
-
-    def around(self, k: int) -> Stretch:
-        """The part of the run in which point `k` is."""
-        return Stretch(self, *self.tape.states.around(k))
-
-    @functools.cached_property
-    def point_settings(self) -> np.ndarray:
-        """(points,) number of the settings (parameters and modes) that hold at each point."""
-        return self.tape.point_settings()
 
     @functools.cached_property
     def events(self) -> list[Event]:
@@ -144,7 +129,7 @@ class Run:
                 trigger = guards[record.guard]
                 kind = "delay started" if isinstance(record, Arm) else "cancelled"
                 happened.append((record.k, trigger, kind, trigger.device))
-        return [Event(float(self.t[k]), trigger.device, trigger.item, kind, trigger.what, place)
+        return [Event(float(self.tape.t[k]), trigger.device, trigger.item, kind, trigger.what, place)
                 for k, trigger, kind, place in happened]
 
     def _target(self, device: str) -> str:
@@ -154,7 +139,7 @@ class Run:
         return next(iter([*references, *instance.ports.values()]), device)
 
     def to_xarray(self, names: Iterable[str] | None = None) -> xr.Dataset:
-        """The run as a dataset: one variable for each quantity, over time and the devices that have it.
+        """All of it as a dataset: one variable for each quantity, over time and the devices that have it.
 
         ``ds["omega"].sel(TwoAxis="GEN2")``, ``ds["Vm"].sel(bus="BUS7")``; units and descriptions are
         attributes. A name that several kinds of device have (``Vm`` of buses and of exciters) belongs to
@@ -188,6 +173,98 @@ class Run:
         variables["event_words"] = ("event", np.array([e.words for e in self.events], dtype=str))
         return xr.Dataset(variables, coordinates, heading(self))
 
+
+class Run(Points):
+    """Results of a simulation.
+
+    Attributes
+    ----------
+    system : Equilibrium
+    tape : Tape
+        Every operation, for replay.
+    settings : dict
+        Method, step, span and options.
+    counters : dict
+        Steps, Newton iterations, factorisations, solves, events.
+    timings : dict
+        Seconds spent, by stage.
+    """
+
+    def __init__(self, system: Equilibrium, tape: Tape, settings: dict[str, Any], counters: dict[str, int],
+                 timings: dict[str, float]):
+        self.system, self.tape, self.settings = system, tape, settings
+        self.counters, self.timings = counters, timings
+
+    @property
+    def t(self) -> np.ndarray:
+        """(points,) times (s). An instant at which something switched stands twice: before and after."""
+        return self.tape.t
+
+    @property
+    def X(self) -> np.ndarray:
+        """(points, n) all variables, in the order of ``system.variables``."""
+        return self.tape.X
+
+    def keeps(self, devices: Iterable[str], name: str) -> bool:
+        """Whether this quantity of all these devices was recorded."""
+        devices = list(devices)
+        return recorded(self, devices, name) == devices
+
+    def stretches(self, see: Callable[[Stretch], None]) -> None:
+        """Call a function for all parts of the run, in order: none of them is large."""
+        self.tape.states.visit(lambda first, X: see(Stretch(self, first, X)))
+
+    def around(self, k: int) -> Stretch:
+        """The part of the run in which point `k` is."""
+        return Stretch(self, *self.tape.states.around(k))
+
+    @functools.cached_property
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings (parameters and modes) that hold at each point."""
+        return self.tape.point_settings()
+
+    def at(self, t: ArrayLike, record: str | Iterable[str] | None = None, *, side: str = "right") -> Instants:
+        """What the run says of any times on it, by the interpolant of its method: ``run.at(0.5)["GEN2.omega"]``.
+
+        Differential variables are on the interpolant; with them, at that time and with the parameters and modes that
+        hold there, the algebraic equations are solved to round-off. At the time of a point it is that point.
+
+        Parameters
+        ----------
+        t : float or array
+            Times (s), in any order.
+        record : str or iterable of str, optional
+            Keep these quantities only, by address or shell-style pattern.
+        side : {"right", "left"}
+            Where several points have one time, at events: what holds after all of them, or before.
+
+        Raises
+        ------
+        CaseError
+            If a time is not on the run.
+        NotRecorded
+            If the run kept a part of its states only.
+        ConvergenceError
+            If the algebraic equations have no solution there.
+        """
+        return plugins.analyses.interpolated(self, t, record, side)
+
+    def resample(self, step: Spacing | str, record: str | Iterable[str] | None = None, *,
+                 side: str = "right") -> Instants:
+        """As :meth:`at`, at the times of a grid from start to end, none of which stands twice, also not at events.
+
+        ``run.resample("20 ms").to_xarray()["omega"].to_pandas()`` is a table of pandas.
+
+        Parameters
+        ----------
+        step : float or str or sequence of (float, float)
+            As of :func:`gridcore.simulate`.
+        record, side
+            As of :meth:`at`.
+        """
+        step, t0, t_end = span(step, self.t[0], self.t[-1], self.system.case.frequency)
+        return self.at(np.append(t0, grid(step, t0, t_end)), record, side=side)
+
     def save(self, path: str | Path, **options: Any) -> None:
         """Write the run, in the format that the file's suffix stands for.
 
@@ -216,8 +293,8 @@ class Run:
                 f"{self.t[-1]:g} s, {self.counters.get('steps', 0)} steps, {len(self.events)} events>")
 
 
-class Stretch:
-    """Some points of a run, one after the other; read by name as the run is.
+class Stretch(Points):
+    """Some points of a run, one after the other.
 
     Attributes
     ----------
@@ -225,25 +302,73 @@ class Stretch:
         Number of its first point.
     points : slice
         Its points.
-    t : (points,) array
     """
 
     def __init__(self, run: Run, first: int, X: np.ndarray):
-        self.run, self.system, self.first = run, run.system, first
-        self._X, self.points = X, slice(first, first + len(X))
-        self.t = run.t[self.points]
+        self.run, self.system, self.tape, self.settings = run, run.system, run.tape, run.settings
+        self._X, self.first, self.points = X, first, slice(first, first + len(X))
 
-    def read(self, positions: np.ndarray) -> np.ndarray:
-        """(points, len(positions)) entries of the system's buffer Z."""
-        place = self.run.tape.states.place
-        return self.run._read(np.asarray(positions), lambda at: self._X[:, place(at)], self.points)
+    @property
+    def t(self) -> np.ndarray:
+        """(points,) times (s)."""
+        return self.run.t[self.points]
 
-    def of(self, devices: Iterable[str], name: str) -> np.ndarray:
-        """(points, devices) the same quantity of several devices."""
-        return values(self, list(devices), name)
+    @property
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings that hold at each point."""
+        return self.run.point_settings[self.points]
+
+    def _columns(self, at: np.ndarray) -> np.ndarray:
+        return self._X[:, self.states.place(at)]
 
 
-def heading(run: Run) -> dict[str, str]:
+class Instants(Points):
+    """Times of one's own on a run: by name one value for each of them, for one time a number.
+
+    Parameters
+    ----------
+    run : Run
+    shape : tuple of int
+        Of the times that were asked for.
+    t, point_settings : (points,) arrays
+        All of them; and the number of the settings that hold at each.
+    states : InMemory
+        In the order of time; `rows` are those of the points.
+    rows : (points,) int array
+    """
+
+    def __init__(self, run: Run, shape: tuple[int, ...], t: np.ndarray, point_settings: np.ndarray, states: States,
+                 rows: np.ndarray):
+        self.system, self.tape, self.settings = run.system, run.tape, run.settings
+        self._shape, self._t, self._point_settings, self._states, self._rows = shape, t, point_settings, states, rows
+
+    @property
+    def t(self) -> np.ndarray:
+        """(points,) times (s)."""
+        return self._t
+
+    @property
+    def point_settings(self) -> np.ndarray:
+        """(points,) number of the settings that hold at each."""
+        return self._point_settings
+
+    @property
+    def states(self) -> States:
+        """Where the variables are kept."""
+        return self._states
+
+    def _columns(self, at: np.ndarray) -> np.ndarray:
+        return self.states.columns(at)[self._rows]
+
+    def __getitem__(self, key: tuple[str, str] | str) -> Any:
+        """``["GEN2.omega"]`` or ``["GEN2", "omega"]``: one value for each time."""
+        return super().__getitem__(key).reshape(self._shape)[()]
+
+    def __repr__(self) -> str:
+        return f"<{len(self.t)} instants of a run of '{self.system.case.name}'>"
+
+
+def heading(run: Points) -> dict[str, str]:
     """What stands at the head of a data file."""
     case, settings = run.system.case, run.settings
     return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),

@@ -22,7 +22,7 @@ from ..suggest import suggest
 
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium
-    from .run import Run, Stretch
+    from .run import Points
 
 # Columns evaluated at once: keeps the memory of a quantity of a large system bounded.
 _CHUNK = 200_000
@@ -54,7 +54,7 @@ class Signal:
     doc: str
 
 
-def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | None = None) -> list[Signal]:
+def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Points | None = None) -> list[Signal]:
     """What a run of the system has to show.
 
     Parameters
@@ -63,8 +63,8 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | 
     names : iterable of str, optional
         Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
         algebraic variables, what nodes show (voltage magnitude and angle of buses), and all quantities of sources.
-    run : Run, optional
-        Only what this run kept.
+    run : Run or Instants, optional
+        Only what this kept.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Run | 
     if missing:
         known = {n for g in system.layout.groups for n in _quantities(g.shape.cls.declares)}
         raise CaseError(f"no device has a quantity '{min(missing)}'{suggest(min(missing), known)}")
-    if run is not None and run.tape.states.recorded is not None:
+    if run is not None and run.states.recorded is not None:
         for key, instances in list(owners.items()):
             there = set(recorded(run, [instance.id for instance in instances], key[1]))
             owners[key] = [instance for instance in instances if instance.id in there]
@@ -137,7 +137,7 @@ def _label(owners: dict[tuple[str, str], list[Instance]]) -> list[Signal]:
     return out
 
 
-def values(run: Run | Stretch, devices: Sequence[str], name: str) -> np.ndarray:
+def values(run: Points, devices: Sequence[str], name: str) -> np.ndarray:
     """(points, devices) one quantity of several devices, whatever their models."""
     out = np.empty((len(run.t), len(devices)))
     for function, at, columns in _sources(run.system, devices, name):
@@ -174,7 +174,7 @@ def _sources(system: Equilibrium, devices: Sequence[str], name: str) -> Iterator
             yield function, gather[members], places
 
 
-def recorded(run: Run, devices: Iterable[str], name: str) -> list[str]:
+def recorded(run: Points, devices: Iterable[str], name: str) -> list[str]:
     """Those of some devices of which a run recorded a quantity.
 
     Raises
@@ -182,7 +182,7 @@ def recorded(run: Run, devices: Iterable[str], name: str) -> list[str]:
     CaseError, DeviceError
         If there is no such device, or it has no such name; the nearest are offered.
     """
-    devices, columns = list(devices), run.tape.states.recorded
+    devices, columns = list(devices), run.states.recorded
     if columns is None:
         return devices
     there = np.zeros(len(devices), dtype=bool)

@@ -1,16 +1,14 @@
-"""Conformance checks for what plugins bring: for each kind a suite of named checks, which the bundled ones pass.
+"""Suites of named checks, and those that plugins register as analyses: ``from gridcore.testing import device_checks``.
 
-It may import all stages. ``@device_checks(MyDevice)`` makes tests of a suite, ``device_checks.report(MyDevice)`` says
-in words what is wrong. Suites that plugins register as analyses are found here, too.
+``@device_checks(MyDevice)`` makes tests of a suite, ``device_checks.report(MyDevice)`` says in words what is wrong.
 """
 
 from typing import Any
 
 from ..registry import analyses
-from .doctor import device_checks
 from .suite import NotExamined, Report, Suite, Wrong, require
 
-__all__ = ["NotExamined", "Report", "Suite", "Wrong", "device_checks", "require"]
+__all__ = ["NotExamined", "Report", "Suite", "Wrong", "require"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from gridcore.case import Case
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, timer
 from gridcore.equations import Workspace
 from gridcore.equilibrium import Equilibrium, build
-from gridcore.integrate import Stepper, new_stepper, simulate
+from gridcore.integrate import Linearised, Stepper, new_stepper, simulate
 from gridcore.registry import Integrator, registered
 from gridcore.results import Run
 from gridcore.sensitivity import Integral, Replay, Terminal, adjoint, differences
@@ -27,6 +27,7 @@ _HALVED = 4  # the step, to see the order
 _SHORT = 0.25  # by which the order that is found may fall short: events fall anywhere in their steps
 _SOLVED = 1e-10
 _TRANSPOSED = 1e-12
+_INTERPOLANT = 3  # between points that are better no more is asked for
 DERIVED = 1e-6  # the accuracy of differences
 
 
@@ -64,20 +65,23 @@ class Fading(Device):
 
 def solution() -> tuple[list[float], float]:
     """Times of the four events of :class:`Fading`, and x at the end."""
-    def grown(t: float) -> float:
-        return t + t * t / 2
-
     def when(x: float, begun: float, x0: float, k: float) -> float:
-        return math.sqrt(1 + 2 * (grown(begun) + (1 / x - 1 / x0) / k)) - 1
-
-    def then(t: float, begun: float, x0: float, k: float) -> float:
-        return x0 / (1 + k * x0 * (grown(t) - grown(begun)))
+        return math.sqrt(1 + 2 * (_grown(begun) + (1 / x - 1 / x0) / k)) - 1
 
     kicked = when(0.6, 0.0, 1.0, 1.0)
     changed = then(0.9037, kicked, 0.9, 0.8)
     low = when(0.49, 0.9037, changed, 1.2)
     x = then(low + 0.137, 0.9037, changed, 1.2)
     return [kicked, 0.9037, low, low + 0.137], then(T_END, low + 0.137, x, 0.6)
+
+
+def then(t: Any, begun: float = 0.0, x0: float = 1.0, k: float = 1.0) -> Any:
+    """The state at times `t`, as long as k is what it is."""
+    return x0 / (1 + k * x0 * (_grown(t) - _grown(begun)))
+
+
+def _grown(t: Any) -> Any:
+    return t + t * t / 2
 
 
 def fading() -> Equilibrium:
@@ -176,6 +180,32 @@ def _within_a_step(problem: _Problem) -> str:
     require(worst <= (_SOLVED if stepper.exact_ends else 1e-3),
              f"state_at(t) is not where advance to t leads: off by {worst:.1e}")
     return f"ends of steps can be moved; off by {worst:.0e}"
+
+
+@integrator_checks.add("between points", "run")
+def _interpolates(problem: _Problem) -> str:
+    def order(part: float) -> float:
+        """Of the errors at this part of each step."""
+        def error(step: float) -> float:
+            times = step * (np.arange(1, round(0.5 / step)) + part)
+            return float(np.abs(problem.run(step).at(times)["fading.x"] - then(times)).max())
+
+        fine = error(STEP / _HALVED)
+        return math.log(error(STEP) / fine, _HALVED) if fine > 1e-12 else math.inf
+
+    stepper, run = problem.stepper(), problem.run()
+    points, worst = Linearised(run.system, run.tape, ()), 0.0
+    for record in (record for record in run.tape.records if isinstance(record, Step) and record.h):
+        ends = slice(record.k, record.k + 2)
+        X = stepper.interpolate(record, points, run.t[ends])
+        differential = points.differential(int(run.point_settings[record.k]))
+        worst = max(worst, float(np.abs(X - run.X[ends])[:, differential].max()))
+    require(worst <= _SOLVED, f"interpolate(record, points, t) does not give the ends of steps: off by {worst:.1e}")
+    if not stepper.one_step:
+        return f"the ends of steps to {worst:.0e}"
+    expected, found = min(order(0.0), _INTERPOLANT), order(0.37)
+    require(found >= expected - _SHORT, f"order {found:.2f}, where at the points it is {expected:.2f}")
+    return f"order {found:.2f}; the ends of steps to {worst:.0e}"
 
 
 @integrator_checks.add("restart")

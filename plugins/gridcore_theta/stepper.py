@@ -17,7 +17,7 @@ import numpy as np
 
 from gridcore.equations import Workspace
 from gridcore.errors import CaseError
-from gridcore.integrate import Advance, Linearised, Stepper
+from gridcore.integrate import Advance, Linearised, Stepper, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step
 
@@ -123,6 +123,14 @@ class Theta(Stepper):
                 f"a step of {h:g} s is too large for {ws.place(worst)} at t = {ws.Z[-1]:.6g} s: its local error is "
                 f"about {100 * error[worst]:.2g} %; try a smaller step, or method trbdf2", StepWarning, stacklevel=2)
         self.error_estimate = max(self.error_estimate, float(error[worst]))
+
+    def interpolate(self, record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:
+        """The parabola that ends with the slope of the step's end; with theta = 1 it is a straight line, as the slope.
+
+        With theta = 1/2 it has the slopes of both ends: the collocation polynomial of the trapezoidal rule as Lobatto
+        IIIA. E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, section II.7.
+        """
+        return parabola(record, points, t)
 
     def operator(self, record: Step, points: Linearised) -> ThetaOperator:
         """The step of a record, linearised."""

@@ -16,7 +16,7 @@ from collections import Counter
 import numpy as np
 
 from gridcore.equations import Workspace
-from gridcore.integrate import Advance, Linearised, Stepper
+from gridcore.integrate import Advance, Linearised, Stepper, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step
 
@@ -93,6 +93,10 @@ class TrBdf2(Stepper):
         ws.base[:] = ws.mass * (A * self._X1 + (1 - A) * self._X0)
         self.newton.solve()
         self._reached = t
+
+    def interpolate(self, record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:
+        """The parabola through start, stage and end: the second formula makes it end with the slope there."""
+        return parabola(record, points, t)
 
     def operator(self, record: Step, points: Linearised) -> TrBdf2Operator:
         """The step of a record, linearised."""

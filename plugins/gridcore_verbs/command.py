@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from gridcore.commands import Study, file_of, file_options, load, simulation_options, system_options
-from gridcore.registry import REGISTRIES, devices, exporters, plots
+from gridcore.registry import REGISTRIES, analyses, devices, exporters, plots
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -91,11 +91,9 @@ def doctor(device: str) -> None:
     Derivatives against the complex step, equilibrium, permutation of instances, units and docs: what
     is wrong is said in words, and the exit code is 1.
     """
-    from gridcore.testing import device_checks
-
     sick = 0
     for name in sorted(devices) if device == "all" else [device]:
-        report = device_checks.report(devices[name])
+        report = analyses.device_checks.report(devices[name])
         click.echo(str(report))
         sick += not report.ok
     if sick:

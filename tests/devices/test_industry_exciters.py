@@ -19,7 +19,7 @@ import gridcore as gc
 import gridcore_devices
 from gridcore.errors import CaseError
 from gridcore.testing import device_checks
-from gridcore.testing.testbed import testbed
+from gridcore_conformance.testbed import testbed
 
 # Figures of the size of those in IEEE Std 421.5-2005, annex H, with limits that the steps below reach.
 SATURATION = dict(E1=3.0, SE1=0.1, E2=4.0, SE2=0.3)

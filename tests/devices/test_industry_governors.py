@@ -17,7 +17,7 @@ import gridcore as gc
 from gridcore.contract import Input, Param, Setpoint, Source, State, quantity
 from gridcore.errors import GridcoreError
 from gridcore.testing import device_checks
-from gridcore.testing.testbed import testbed
+from gridcore_conformance.testbed import testbed
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 
 P0 = 0.7

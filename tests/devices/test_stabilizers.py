@@ -16,7 +16,7 @@ from workbench import BenchMachine, built
 import gridcore as gc
 from gridcore.errors import CaseError
 from gridcore.testing import device_checks
-from gridcore.testing.testbed import testbed
+from gridcore_conformance.testbed import testbed
 from gridcore_devices import IEEEST, SEXS
 
 # the stabilizer of ACTIVSg2000

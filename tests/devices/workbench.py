@@ -8,7 +8,7 @@ from typing import Any
 import gridcore as gc
 from gridcore.contract import Device, Input, Param, Setpoint, Source
 from gridcore.equilibrium import Equilibrium
-from gridcore.testing.testbed import testbed
+from gridcore_conformance.testbed import testbed
 
 # what a diagram calls a signal, and where it is on the bench
 ADDRESS = {"V": "INF.E", "Ifd": "M.XadIfd", "Id": "M.Id", "Iq": "M.Iq", "delta": "M.delta", "omega": "M.omega",

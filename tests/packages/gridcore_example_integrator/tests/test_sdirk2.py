@@ -83,3 +83,13 @@ def test_the_command_line_differentiates_it(call):
     Path("end.toml").write_text('[[objective]]\nkind = "terminal"\nof = "GEN2.omega"\n')
     result = call("grad", "wscc9", "--method", "sdirk2", "--objective", "end.toml", "--wrt", "GEN*.H", "--t-end", "0.3")
     assert result.exit_code == 0, result.output
+
+
+def test_between_its_points_a_run_is_on_the_cubic_with_the_slopes_of_both_ends():
+    system, times = gc.build("wscc9"), np.linspace(0.0, 0.5, 77)
+    errors = []
+    fine = gc.simulate(system, 0.5, 1e-3, method="sdirk2").at(times)
+    for step in (0.01, 0.005):
+        found = gc.simulate(system, 0.5, step, method="sdirk2").at(times)
+        errors.append([np.abs(found[name] - fine[name]).max() for name in ("GEN2.omega", "BUS7.Vm")])
+    assert (np.array(errors[0]) > 3 * np.array(errors[1])).all()

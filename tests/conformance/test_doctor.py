@@ -22,7 +22,7 @@ from gridcore.contract import (
 )
 from gridcore.registry import registries as plugins
 from gridcore.testing import device_checks
-from gridcore.testing.complex_step import derivative_of, perturbed
+from gridcore_conformance.complex_step import derivative_of, perturbed
 from gridcore_devices import TwoAxis
 
 

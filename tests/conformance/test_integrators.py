@@ -17,7 +17,7 @@ from gridcore_conformance.integrators import STEP, T_END, Fading, solution
 from gridcore_theta import Theta, ThetaOperator
 from gridcore_trbdf2.stepper import TrBdf2
 
-EVERY = ("stepper", "run", "order", "state within a step", "restart", "transpose", "derivatives")
+EVERY = ("stepper", "run", "order", "state within a step", "between points", "restart", "transpose", "derivatives")
 
 
 @pytest.mark.parametrize(("make", "options", "order"), [
@@ -116,6 +116,22 @@ class Still(Theta):
         return _Still(record, points, self.theta)
 
 
+class Straight(Theta):
+    """Between its points the first half of each step stands still."""
+
+    def interpolate(self, record: Any, points: Any, t: np.ndarray) -> np.ndarray:
+        found = super().interpolate(record, points, t)
+        found[t < points.tape.t[record.k] + record.h / 2] = points.state(record.k)
+        return found
+
+
+class Astray(Theta):
+    """Its interpolant does not end where the step does."""
+
+    def interpolate(self, record: Any, points: Any, t: np.ndarray) -> np.ndarray:
+        return super().interpolate(record, points, t) + 1e-6
+
+
 class Plain(Theta):
     """Not to be differentiated."""
 
@@ -125,6 +141,7 @@ class Plain(Theta):
 @pytest.mark.parametrize(("make", "wrong", "words"), [
     (Remembering, "restart", "depends on what was before"), (Stubborn, "state within a step", "off by"),
     (Boastful, "order", "in place of 2"), (Nameless, "stepper", "name"), (Short, "run", "it is tired"),
+    (Straight, "between points", "where at the points it is 1.98"), (Astray, "between points", "ends of steps"),
     (Untransposed, "transpose", "differ"), (Still, "derivatives", "by differences")])
 def test_what_is_wrong_is_said_in_words(make: type[Theta], wrong: str, words: str) -> None:
     report = integrator_checks.report(make)

@@ -16,18 +16,28 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .. import numerics
-from ..contract import Declarations, Device, Guard, Load, Node, Path, Scope, Source, Timer, kind_of
-from ..equations import Batch, Symbol, Trace, c_source, vector_function
-from ..equations.native import INTERPRETER, load
-from ..equilibrium import Equilibrium, build, doubts
-from ..errors import DeviceError, GridcoreError
+from gridcore.contract import Declarations, Device, Guard, Load, Node, Path, Scope, Source, Timer, kind_of
+from gridcore.equations import Batch, Symbol, Trace, c_source, vector_function
+from gridcore.equations.native import INTERPRETER, load
+from gridcore.equilibrium import Equilibrium, build, doubts
+from gridcore.errors import DeviceError, GridcoreError
+from gridcore.testing import NotExamined, Suite, Wrong, require
+
 from .complex_step import derivative_of, perturbed
-from .suite import NotExamined, Suite, Wrong, require
 from .testbed import case_of, plausible, shape_of, testbed
 
 _POINTS = 8  # random points at which equations are compared
 _DRAWS = 5  # sets of random parameters of which one must have an equilibrium
+
+# What may differ, of 1 + |value|.
+_AGAIN = 1e-13  # traced twice: ten times the round-off of a sum
+_SAME = 1e-12  # traced and called, alone and among others: the order of operations differs
+_COMPILED = 1e-14  # compiled and interpreted: the operations are the same, libm may differ in the last digit
+_DERIVATIVE = 1e-9  # traced and by the complex step: wrong rules differ in the first digits, cancellation takes six
+_REST = 1e-10  # residual of a device at rest, which is what an initialisation must reach
+_ORDER_START = 1e-8  # initial states of instances in another order: what a power flow leaves
+_ORDER = 1e-7  # and their right-hand sides, for equations of slope 10
+
 # A reference to a book, paper or standard has one of these: a year, a standard's name, an equation, a link.
 _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bdoi\b|https?://|[Mm]anual")
 
@@ -124,7 +134,7 @@ class _Subject:
                 trouble = trouble or f"it does not initialise: {error}"
                 continue
             assert system.operating_point is not None
-            if system.operating_point.residual <= numerics.CHECK_REST:
+            if system.operating_point.residual <= _REST:
                 return draws, system
             trouble = trouble or ("it does not rest at the operating point: max |F| = "
                                   f"{system.operating_point.residual:.3g}")
@@ -239,12 +249,12 @@ def _values(subject: _Subject) -> str:
     second = subject.evaluated(other, subject.traced(other))
     problems = []
     for k, name in enumerate(subject.names):
-        if not _same(called[k], again[k], 0.0) or not _same(first[k], second[k], numerics.CHECK_AGAIN):
+        if not _same(called[k], again[k], 0.0) or not _same(first[k], second[k], _AGAIN):
             problems.append(f"{name} is not the same when it is computed twice: a function may depend only on its "
                             "arguments")
         elif not np.isfinite(called[k]).any():
             problems.append(f"{name} is no number at any of {_POINTS} random points")
-        elif not _same(first[k], called[k], numerics.CHECK_SAME):
+        elif not _same(first[k], called[k], _SAME):
             worst = int(np.nanargmax(np.abs(first[k] - called[k])))
             problems.append(f"{name} is {first[k, worst]:.6g} when traced and {called[k, worst]:.6g} when called on "
                             "numbers: it must not look at what kind of thing its arguments are")
@@ -273,7 +283,7 @@ def _derivatives(subject: _Subject) -> str:
         both = numbers & np.isfinite(by_tracing) & np.isfinite(by_step)
         error = np.where(both, np.abs(by_tracing - by_step) / (1 + np.abs(by_step)), 0.0)
         at = np.unravel_index(int(error.argmax()), error.shape)
-        require(error[at] <= numerics.CHECK_DERIVATIVE,
+        require(error[at] <= _DERIVATIVE,
                 f"the derivative of {names[at[0]]} in {'.'.join((*symbol[0], symbol[1]))} is {by_tracing[at]:.6g} by "
                 f"its traced equations and {by_step[at]:.6g} by the complex step of the function")
         worst = max(worst, float(error[at]))
@@ -296,7 +306,7 @@ def _compiled(subject: _Subject) -> str:
         batch = Batch(function, gather, np.zeros((_POINTS, function.nnz_out(0)), dtype=np.int32))
         interpreted = batch.values(Z).copy()
         batch.bind(library)
-        require(_same(batch.values(Z), interpreted, numerics.CHECK_COMPILED),
+        require(_same(batch.values(Z), interpreted, _COMPILED),
                 "compiled and interpreted equations differ by more than 1e-14")
     return "kernels equal to interpreted ones to 1e-14"
 
@@ -346,7 +356,7 @@ def _start(subject: _Subject) -> str:
         single = np.array([np.asarray(one[name]).ravel()[0] for one in alone])
         if np.iscomplexobj(value):
             problems.append(f"start() gives a complex {name}")
-        elif not _same(value, single, numerics.CHECK_SAME):
+        elif not _same(value, single, _SAME):
             problems.append(f"start() gives {name} of one instance from the data of another: it is called on arrays, "
                             "one entry an instance")
     if problems:
@@ -404,8 +414,8 @@ def _permutation(subject: _Subject) -> str:
     Z[: system.n] *= 1.01
     Y[order] = Z[: system.n]
     for what, mine, theirs, tolerance in (
-            ("the operating point depends", system.Z0[: system.n], other.Z0[order], numerics.CHECK_ORDER_START),
-            ("the equations depend", system.rhs(Z), other.rhs(Y)[order], numerics.CHECK_ORDER)):
+            ("the operating point depends", system.Z0[: system.n], other.Z0[order], _ORDER_START),
+            ("the equations depend", system.rhs(Z), other.rhs(Y)[order], _ORDER)):
         worst = system.variables[int(np.argmax(np.abs(mine - theirs)))]
         require(_same(mine, theirs, tolerance), f"{what} on the order of the instances: {'.'.join(worst)}")
     return "three of them in another order give the same"

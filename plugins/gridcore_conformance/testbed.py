@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
-from ..contract import REQUIRED, Bus, Device, Node, Param, Port, Record, Setpoint, Shape, Source
-from ..equations import Trace
-from ..errors import DeviceError
-from ..registry import registered
-from ..registry import registries as plugins
+from gridcore.case import Case
+from gridcore.contract import REQUIRED, Bus, Device, Node, Param, Port, Record, Setpoint, Shape, Source
+from gridcore.equations import Trace
+from gridcore.errors import DeviceError
+from gridcore.registry import devices, registered
 
 _TRIES = 200
 _DEEPEST = 3
@@ -72,7 +71,7 @@ class GridNumber(Device):
 def testbed(*classes: type[Device]) -> AbstractContextManager[None]:
     """These classes, and those of the grid, can be used in a case under their names."""
     nodes: set[Any] = {port.node for cls in classes for port in cls.node_ports() if port.node is not None} | {
-        plugins.devices[name] for name in plugins.devices if issubclass(plugins.devices[name], Node)}
+        devices[name] for name in devices if issubclass(devices[name], Node)}
     return registered(*dict.fromkeys((GridSource, GridLink, GridNumber, *classes, *nodes, *map(holder, nodes))))
 
 
@@ -153,7 +152,7 @@ def _hosts(cls: type[Device], ports: list[Port], depth: int) -> Iterator[Shape]:
     if depth >= _DEEPEST:
         return
     driven = set().union(*(_driven(cls, port) for port in ports))
-    classes = [plugins.devices[name] for name in plugins.devices]
+    classes = [devices[name] for name in devices]
     classes = [c for c in classes if c is not cls and c.attaches and all(port.accepts(c) for port in ports)
                and driven <= set(c.declares.inputs)]
     for host in sorted(classes, key=lambda c: len(c.attaches) - len(c.node_ports())):
