@@ -137,7 +137,24 @@ def test_no_saturation_where_none_is_given_and_its_derivatives_are_finite(cls):
     assert np.isfinite(machine.jacobian(["S12", "Eqp", "psikd"] + ["S10"] * (cls is not GENROE))).all()
 
 
+@pytest.mark.parametrize("cls", [GENROU, GENSAL])
+def test_no_saturation_where_its_first_point_is_zero(cls):
+    """PSS/E's trajectories of S(1.0) = 0, S(1.2) = 1 are those of a machine without saturation."""
+    machine = at_rest(cls, 1.15, 0.8 + 0.3j, **DATA[cls], S10=0.0, S12=1.0)
+    assert machine["XadIfd"] == pytest.approx(machine["airgap_line"], rel=1e-15)
+    assert np.isfinite(machine.jacobian(["S10", "S12", "Eqp", "psikd"])).all()
+
+
 # ---------------------------------------------------------------- dynamics
+
+
+@machines
+def test_power_at_the_shaft_over_speed_is_its_torque_where_that_is_asked_for(cls):
+    machine = at_rest(cls, 1.02, 0.8 + 0.3j, **DATA[cls] | dict(D=2.0)).but(omega=1.05)
+    shaft = machine["Pm"] - 2.0 * 0.05
+    for torque, turning in ((0.0, shaft), (1.0, shaft / 1.05)):
+        slope = machine.but(torque=torque).rates()[1]
+        assert slope == pytest.approx((turning - machine["Pe"]) / (2 * machine["H"]), rel=1e-12)
 
 
 class Circuits:

@@ -25,7 +25,7 @@ class SCRX(Exciter):
     over a resistor of ``RCRFD`` times its own, ``Efd = -RCRFD XADIFD``.
     """
 
-    TATB = Param("", gt=0, doc="ratio TA/TB of lead and lag time constants")
+    TATB = Param("", ge=0, doc="ratio TA/TB of lead and lag time constants; 0: a plain lag")
     TB = Param("s", ge=0, doc="lag time constant; 0: no lead-lag")
     K = Param("pu", gt=0, doc="gain")
     TE = Param("s", ge=0, doc="time constant of the exciter")
