@@ -27,9 +27,13 @@ from .exciters.ieeex1 import IEEEX1
 from .exciters.scrx import SCRX
 from .exciters.sexs import SEXS
 from .exciters.static import StaticExciter
+from .governors.degov import DEGOV, DEGOV1
+from .governors.gast import GAST
 from .governors.ggov1 import GGOV1
 from .governors.hygov import HYGOV
 from .governors.ieeeg1 import IEEEG1
+from .governors.ieeeg3 import IEEEG3
+from .governors.ieesgo import IEESGO
 from .governors.tgov1 import TGOV1
 from .hybrid.bouncing_ball import BouncingBall
 from .hybrid.switched_linear import SwitchedLinear
@@ -58,7 +62,7 @@ DEVICES: tuple[type, ...] = (
     GENCLS, GENROU, GENROE, GENSAL,
     IEEEType1, IEEET1, IEEEX1, ESDC1A, ESDC2A, EXDC2, EXAC1, EXAC2, ESAC1A, ESAC6A, ESST1A, ESST4B, EXPIC1, SCRX, SEXS,
     StaticExciter, IEEEST, TGOV1,
-    IEEEG1, GGOV1, HYGOV,
+    IEEEG1, GGOV1, HYGOV, GAST, IEEEG3, IEESGO, DEGOV, DEGOV1,
     ZIP, Exponential, ExponentialRecovery, COMPLOAD,
     Line, SeriesAdmittance, Transformer, Shunt,
     OverCurrentRelay, OverloadRelay, UnderFrequencyLoadShedding, UnderVoltageLoadShedding,

@@ -89,6 +89,8 @@ class Study:
         How loads depend on voltage.
     step : float
         Seconds.
+    torque : tuple of str
+        Machines whose torque is shaft power over speed.
     frequency : float
         Hz, where the RAW file does not say that of the run; 0: it does.
     """
@@ -102,6 +104,7 @@ class Study:
     t_end: float = 20.0
     loads: str = "Z"
     step: float = STEP
+    torque: tuple[str, ...] = ("GENROU", "GENROE", "GENSAL")
     frequency: float = 0.0
 
     @property
@@ -114,11 +117,11 @@ class Study:
         return f"there is no {', '.join(sorted(missing))}" if missing else ""
 
     def case(self) -> gc.Case:
-        """The files as a case, with the disturbance; machines have the torque that PSS/E's have."""
+        """The files as a case, with the disturbance; machines have the torque that those of the program have."""
         dyr = FOLDER / self.dyr
         case = gc.load_case(dyr.parent / self.raw, dyr, loads=self.loads)
         for record in case:
-            if "torque" in record.device.declares.params:
+            if record.model in self.torque:
                 record.fields["torque"] = 1.0
         if self.frequency:
             case.frequency = self.frequency
@@ -168,7 +171,7 @@ STUDIES = {
                     "3_BUS_System_svc.raw", sets("LOAD2.P0", 0.0, 0.005, 400 / 455),
                     0.005, 0.07, step=1e-4),
     "DEGOV": Study("DEGOV/ThreeBus_DEGOV_nodelay.dyr", "DEGOV/degov_nodelay_speed_final.csv", (speed(102),), t_end=5.0,
-                   step=1 / 240),
+                   step=1 / 240, torque=("GENCLS",)),  # by PowerWorld
     "GENCLS": Study("Test01/OMIB.dyr", "Test01/Test01_delta.csv", (delta(102),), "OMIB.raw"),
     "GENCLS by PSAT": Study("Test01/OMIB.dyr", "Test01/psat_Test01_delta.csv", (other("GEN102", "delta"),), "OMIB.raw"),
 }

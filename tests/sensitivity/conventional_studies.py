@@ -1,0 +1,51 @@
+"""Studies of PSS/E's conventional models on ieee39: every one of them, driven to its limits and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from industry_studies import LINES, new_england, study
+from scenes import record
+from studies import Study
+
+import gridcore as gc
+
+
+def new_controls(case: gc.Case, machine: int, model: str, /, **values: Any) -> None:
+    """A control on a machine, in place of the one that has its name."""
+    port = "exciter" if "PSS" in model or model.startswith("ST") else "machine"
+    item = record(model, **{port: f"EXC_GEN{machine}" if port == "exciter" else f"GEN{machine}"}, **values)
+    id = item.device.naming.format(**item.fields)
+    if id in case:
+        case.remove(id)
+    case.add(item)
+
+
+def of(*names: str) -> list[str]:
+    """``GOV_GEN33: R T1`` says two addresses."""
+    return [f"{id}.{name}" for id, _, rest in (text.partition(": ") for text in names) for name in rest.split()]
+
+
+@study
+def governors_with_requests_gates_and_fuel() -> Study:
+    """A temperature limit that takes over and gives back, gates and valves between limits of position and rate."""
+    case = new_england(*(gc.ParameterStep(id=id, parameter=f"GOV_GEN{k}.{name}", t=t, by=by) for id, k, name, t, by in (
+        ("more", 32, "Pref", 0.3137, 0.3), ("less", 32, "Pref", 0.5137, -0.3), ("pilot", 33, "Pref", 0.4137, 0.02),
+        ("steam", 34, "Pref", 0.4147, 0.3), ("fuel", 35, "nref", 0.4157, 0.03))))
+    new_controls(case, 32, "GAST", R=0.05, T1=0.1, T2=0.1, T3=0.4, AT=0.658, KT=2.0, VMAX=0.8, VMIN=0.645, Dturb=0.2)
+    new_controls(case, 33, "IEEEG3", TG=0.2, TP=0.03, UO=0.02, UC=-0.01, PMAX=0.9, PMIN=0.6, SIGMA=0.05, DELTA=0.3,
+                 TR=4.0, TW=1.0)
+    new_controls(case, 34, "IEESGO", T1=0.1, T2=0.05, T3=0.05, T4=0.2, T5=5.0, T6=0.4, K1=20.0, K2=0.7, K3=0.3,
+                 PMAX=0.9, PMIN=0.45)
+    new_controls(case, 35, "DEGOV", T1=0.02, T2=0.1, T3=0.1, K=8.0, T4=0.1, T5=0.05, T6=0.05, TD=0.03, TMAX=0.9,
+                 TMIN=0.66)
+    new_controls(case, 36, "DEGOV1", T1=0.02, T2=0.1, T3=0.1, K=8.0, T4=0.1, T5=0.05, T6=0.05, TD=0.03, TMAX=0.565,
+                 TMIN=0.5, M=1.0, DROOP=0.05, TE=0.05)
+    return Study(case, 1.0, 0.04, [*LINES, "GEN35.torque", "more.t", "more.by", "fuel.by", *of(
+        "GOV_GEN32: R T1 T3 AT KT VMIN Dturb", "GOV_GEN33: TG TP UC UO DELTA TR TW A11", "GOV_GEN34: T1 T2 K1 K2 K3 PMIN",
+        "GOV_GEN35: T1 T2 T3 K T4 T5 TD TMIN", "GOV_GEN36: K T6 TD TMAX DROOP TE")],
+        [("GEN36", "omega"), ("BUS16", "Vm"), ("GOV_GEN32", "Pm"), ("GOV_GEN33", "gate"), ("GOV_GEN35", "Pm")], [
+        "GOV_GEN32.valve_at_VMIN", "GOV_GEN33.speed_at_UC", "GOV_GEN36.fuel_at_TMAX", "GOV_GEN34.valve_at_PMIN",
+        "GOV_GEN36.fuel_off_TMAX", "GOV_GEN35.fuel_at_TMIN", "GOV_GEN32.request_to_second", "GOV_GEN32.valve_off_VMIN",
+        "GOV_GEN33.speed_off_UC", "GOV_GEN34.valve_off_PMIN", "GOV_GEN33.speed_at_UO", "GOV_GEN35.fuel_off_TMIN",
+        "GOV_GEN32.request_to_first"])
