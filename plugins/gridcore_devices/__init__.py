@@ -56,12 +56,15 @@ from .protection.overload import OverloadRelay
 from .protection.underfrequency import UnderFrequencyLoadShedding
 from .protection.undervoltage import UnderVoltageLoadShedding
 from .stabilizers.ieeest import IEEEST
+from .stabilizers.pss2 import PSS2A, PSS2B
+from .stabilizers.st2cut import ST2CUT
+from .stabilizers.stab1 import STAB1
 
 DEVICES: tuple[type, ...] = (
     StaticGenerator, InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
     GENCLS, GENROU, GENROE, GENSAL,
     IEEEType1, IEEET1, IEEEX1, ESDC1A, ESDC2A, EXDC2, EXAC1, EXAC2, ESAC1A, ESAC6A, ESST1A, ESST4B, EXPIC1, SCRX, SEXS,
-    StaticExciter, IEEEST, TGOV1,
+    StaticExciter, IEEEST, STAB1, PSS2A, PSS2B, ST2CUT, TGOV1,
     IEEEG1, GGOV1, HYGOV, GAST, IEEEG3, IEESGO, DEGOV, DEGOV1,
     ZIP, Exponential, ExponentialRecovery, COMPLOAD,
     Line, SeriesAdmittance, Transformer, Shunt,

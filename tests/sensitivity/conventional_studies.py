@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from industry_studies import LINES, new_england, study
+from industry_data import controls
+from industry_studies import LINES, MORE, new_england, study, system
 from scenes import record
 from studies import Study
 
@@ -42,10 +43,33 @@ def governors_with_requests_gates_and_fuel() -> Study:
     new_controls(case, 36, "DEGOV1", T1=0.02, T2=0.1, T3=0.1, K=8.0, T4=0.1, T5=0.05, T6=0.05, TD=0.03, TMAX=0.565,
                  TMIN=0.5, M=1.0, DROOP=0.05, TE=0.05)
     return Study(case, 1.0, 0.04, [*LINES, "GEN35.torque", "more.t", "more.by", "fuel.by", *of(
-        "GOV_GEN32: R T1 T3 AT KT VMIN Dturb", "GOV_GEN33: TG TP UC UO DELTA TR TW A11", "GOV_GEN34: T1 T2 K1 K2 K3 PMIN",
+        "GOV_GEN32: R T1 T3 AT KT VMIN Dturb", "GOV_GEN33: TG TP UC UO DELTA TR TW", "GOV_GEN34: T1 T2 K1 K2 K3 PMIN",
         "GOV_GEN35: T1 T2 T3 K T4 T5 TD TMIN", "GOV_GEN36: K T6 TD TMAX DROOP TE")],
         [("GEN36", "omega"), ("BUS16", "Vm"), ("GOV_GEN32", "Pm"), ("GOV_GEN33", "gate"), ("GOV_GEN35", "Pm")], [
         "GOV_GEN32.valve_at_VMIN", "GOV_GEN33.speed_at_UC", "GOV_GEN36.fuel_at_TMAX", "GOV_GEN34.valve_at_PMIN",
         "GOV_GEN36.fuel_off_TMAX", "GOV_GEN35.fuel_at_TMIN", "GOV_GEN32.request_to_second", "GOV_GEN32.valve_off_VMIN",
         "GOV_GEN33.speed_off_UC", "GOV_GEN34.valve_off_PMIN", "GOV_GEN33.speed_at_UO", "GOV_GEN35.fuel_off_TMIN",
         "GOV_GEN32.request_to_first"])
+
+
+@study
+def stabilizers_between_their_limits() -> Study:
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.01),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713))
+    for k in (1, 2, 3, 4):
+        controls(case, f"GEN{k}", "SEXS", "TGOV1")
+    two = {"ICS1": 1, "ICS2": 3, "M": 3, "N": 1, "TW1": 2.0, "TW2": 2.0, "TW3": 2.0, "T7": 2.0, "KS2": 0.2, "T8": 0.3,
+           "T9": 0.1, "KS1": 20.0, "T1": 0.2, "T2": 0.02, "T3": 0.2, "T4": 0.03}
+    new_controls(case, 1, "STAB1", KT=20.0, T=1.5, T1T3=5.0, T3=0.04, T2T4=3.0, T4=0.05, HLIM=0.05)
+    new_controls(case, 2, "PSS2A", **two | {"VSTMAX": 0.04, "VSTMIN": -0.04})
+    new_controls(case, 3, "PSS2B", **two | {"ICS1": 2, "T10": 0.1, "T11": 0.03, "VS2MIN": 0.6, "VS1MAX": 0.002})
+    new_controls(case, 4, "ST2CUT", ICS1=1, ICS2=3, K1=20.0, K2=-0.2, T1=0.02, T2=0.05, T3=1.5, T4=1.2, T5=0.3, T6=0.05,
+                 T7=0.2, T8=0.04, LSMAX=0.05, LSMIN=-0.05, VCU=0.03, VCL=-0.05)
+    return Study(case, 0.4, 0.02, [*MORE, *of(
+        "PSS_EXC_GEN1: KT T T1T3 T3 HLIM", "PSS_EXC_GEN2: KS1 KS2 KS3 TW1 TW3 T7 T8 T9 T1 VSTMAX",
+        "PSS_EXC_GEN3: T10 T11 Tw VS2MIN VS1MAX", "PSS_EXC_GEN4: K1 K2 T1 T3 T4 T5 LSMAX VCL")],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("PSS_EXC_GEN3", "Vs")], [
+        "PSS_EXC_GEN3.u1_at_VS1MAX", "PSS_EXC_GEN2.limited_at_VSTMAX", "PSS_EXC_GEN3.u2_at_VS2MIN",
+        "PSS_EXC_GEN4.limited_at_LSMAX", "PSS_EXC_GEN1.limited_at_HLIM", "PSS_EXC_GEN3.u1_off_VS1MAX",
+        "PSS_EXC_GEN3.u2_off_VS2MIN", "PSS_EXC_GEN2.limited_off_VSTMAX", "PSS_EXC_GEN2.limited_at_VSTMIN",
+        "PSS_EXC_GEN4.limited_off_LSMAX", "PSS_EXC_GEN4.limited_at_LSMIN"])

@@ -17,8 +17,8 @@ class GAST(Device):
         Pm       = valve / (1 + s T2), from which Dturb (omega - 1) is taken
         exhaust  = Pm / (1 + s T3)
 
-    The damping Dturb acts behind the state Pm and reaches the machine as an input of its own, as that of TGOV1. Power is
-    in per unit of the machine's base.
+    The damping Dturb acts behind the state Pm and reaches the machine as an input of its own, as that of TGOV1.
+    Power is in per unit of the machine's base.
     """
 
     attaches = "machine"

@@ -10,14 +10,15 @@ from gridcore_blocks import Lag, LeadLag, Limit
 
 
 class IEESGO(Device):
-    """IEEE standard steam turbine and governor IEESGO. PSS/E model library, IEESGO; IEEE PES-TR1 (2013), section 3.1.3::
+    """IEEE standard steam turbine and governor. IEEE PES-TR1 (2013), section 3.1.3; PSS/E model library, IEESGO::
 
         speed    droop = K1 (1 + s T2) / ((1 + s T1) (1 + s T3)) of the speed deviation
         valve    Pref - droop, between PMIN and PMAX (windup)
         turbine  x4, x5, x6: lags T4, T5, T6 in a row
         power    Pm = (1 - K2) x4 + K2 (1 - K3) x5 + K2 K3 x6
 
-    A time constant of zero leaves its lag out, ``T1 = 0`` the lead T2 as well. Power is in per unit of the machine's base.
+    A time constant of zero leaves its lag out, ``T1 = 0`` the lead T2 as well. Power is in per unit of the machine's
+    base.
     """
 
     attaches = "machine"
