@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from industry_data import controls
-from industry_studies import LINES, MORE, new_england, study, system
+from industry_studies import LINES, MORE, machine, new_england, study, system
 from scenes import record
 from studies import Study
 
@@ -73,3 +73,56 @@ def stabilizers_between_their_limits() -> Study:
         "PSS_EXC_GEN4.limited_at_LSMAX", "PSS_EXC_GEN1.limited_at_HLIM", "PSS_EXC_GEN3.u1_off_VS1MAX",
         "PSS_EXC_GEN3.u2_off_VS2MIN", "PSS_EXC_GEN2.limited_off_VSTMAX", "PSS_EXC_GEN2.limited_at_VSTMIN",
         "PSS_EXC_GEN4.limited_off_LSMAX", "PSS_EXC_GEN4.limited_at_LSMIN"])
+
+
+@study
+def exciters_and_a_compensator_at_their_limits() -> Study:
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.05),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713))
+    curve = {"E1": 2.3, "SE1": 0.1, "E2": 3.1, "SE2": 0.33}
+    for k in (1, 2, 3, 4):
+        controls(case, f"GEN{k}", "SEXS", "TGOV1")
+    new_controls(case, 1, "EXST1", TR=0.01, VIMAX=0.05, VIMIN=-0.05, TC=1.0, TB=10.0, KA=200.0, TA=0.02, VRMAX=3.0,
+                 VRMIN=-3.0, KC=0.05, KF=0.01, TF=1.0)
+    new_controls(case, 2, "IEEET2", TR=0.02, KA=40.0, TA=0.05, VRMAX=2.6, VRMIN=-1.0, KE=1.0, TE=0.4, KF=0.05, TF1=1.0,
+                 TF2=0.1, **curve)
+    new_controls(case, 3, "ESST3A", TR=0.02, VIMAX=0.1, VIMIN=-0.1, KM=8.0, TC=1.0, TB=5.0, KA=50.0, TA=0.02, VRMAX=2.5,
+                 VRMIN=-2.5, KG=1.0, KP=5.0, KI=0.5, VBMAX=6.2, KC=0.1, XL=0.1, VGMAX=2.2, THETAP=10.0, TM=0.2,
+                 VMMAX=0.42, VMMIN=-0.3)
+    case.add(record("CSVGN1", id="SVC", bus=8, control="PQ", Q0=0.5, Sn=200.0, K=20.0, T1=0.0, T2=0.5, T3=0.05, T4=0.4,
+                    T5=0.02, RMIN=10.0, VMAX=0.9, VMIN=0.0, CBASE=150.0))
+    return Study(case, 0.3, 0.02, [*MORE, *of(
+        "EXC_GEN1: VIMAX VRMAX KA TC KC KF", "EXC_GEN2: KA TA VRMAX KF TF1 TF2 SE2",
+        "EXC_GEN3: VIMAX VRMAX VMMAX VGMAX KM TM KG KC THETAP", "SVC: K T2 T3 T5 RMIN VMAX CBASE Sn Q0")],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("SVC", "Q")], [
+        "SVC.sum_at_VMIN", "EXC_GEN1.VI_at_VIMAX", "EXC_GEN2.VR_at_VRMAX", "EXC_GEN3.VM_at_VMMAX",
+        "EXC_GEN3.VR_at_VRMAX", "SVC.y_at_RMIN", "EXC_GEN1.ceiling_at_VRMAX", "EXC_GEN1.ceiling_off_VRMAX",
+        "EXC_GEN1.VI_off_VIMAX", "EXC_GEN3.VI_off_VIMAX", "EXC_GEN2.VR_off_VRMAX", "EXC_GEN3.VR_off_VRMAX",
+        "EXC_GEN3.VG_at_VGMAX", "SVC.y_off_RMIN"])
+
+
+@study
+def motors_loads_and_compensated_voltages() -> Study:
+    """A motor that its relay disconnects, a load in powers of the voltage, a salient machine, load compensation."""
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.01),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713))
+    for k, (exciter, governor) in {1: ("SEXS", "TGOV1"), 2: ("IEEET1", "TGOV1"), 3: ("ESST1A", "TGOV1"),
+                                   4: ("SCRX", "TGOV1")}.items():
+        controls(case, f"GEN{k}", exciter, governor)
+        case.add(record("IEEEVC", exciter=f"EXC_GEN{k}", RC=0.01, XC=-0.03 * k))
+    machine(case, "GEN3", "GENSAE")
+    case.set("GEN3.torque", 1)
+    for load, model, values in (
+            ("LOAD7", "IEELBL", dict(a1=0.5, a2=0.3, a3=0.2, a4=0.6, a5=-0.2, a6=0.6, a7=1.5, a8=-0.8, n2=1.1,
+                                     Vlow=0.6)),
+            ("LOAD9", "CIM5BL", dict(MBASE=2500.0, RA=0.02, XA=0.08, XM=3.0, R1=0.03, X1=0.1, R2=0.0, X2=0.0, H=0.8,
+                                     VI=0.72, TI=0.05, TB=0.03, D=2.0))):
+        fields = {name: case[load].fields[name] for name in ("bus", "P0", "Q0")}
+        case.remove(load)
+        case.add(record(model, id=load, **fields, **values))
+    return Study(case, 0.3, 0.02, [*(name for name in MORE if not name.startswith("LOAD")), *of(
+        "LOAD7: P0 Q0 a1 a5 a7 a8 n1 n2 n6 T", "LOAD9: P0 Q0 MBASE RA XM R1 H VI TI TB D", "COMP_EXC_GEN1: RC XC",
+        "COMP_EXC_GEN2: XC", "COMP_EXC_GEN3: XC", "COMP_EXC_GEN4: XC", "GEN3: torque S10 S12 Xq Tq0pp Xl")],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("LOAD7", "P"), ("LOAD9", "slip")], [
+        "EXC_GEN2.VR_at_VRMAX", "EXC_GEN3.ceiling_at_VRMAX", "EXC_GEN1.Efd_at_EMAX", "EXC_GEN4.E_at_EMAX",
+        "LOAD9.undervoltage", "LOAD9.trips", "EXC_GEN1.Efd_off_EMAX", "EXC_GEN4.E_off_EMAX"])

@@ -32,8 +32,9 @@ class COMPLOAD(Load):
     has opened, TB later. A rating MBASE of its own, two cages and saturation are refused. Defaults are ACTIVSg200's.
     """
 
-    dyr = ("PL", "QL", "IP", "IQ", "YP", "YQ", None, "RA", "XA", "XM", "R1", "X1", "R2", "X2", "E1", "SE1", "E2", "SE2",
-           "MBASE", "PMULT", "H", "VI", "TI cycles", "TB cycles", "D", None, None)
+    dyr: tuple[str | None, ...] = (
+        "PL", "QL", "IP", "IQ", "YP", "YQ", None, "RA", "XA", "XM", "R1", "X1", "R2", "X2", "E1", "SE1", "E2", "SE2",
+        "MBASE", "PMULT", "H", "VI", "TI cycles", "TB cycles", "D", None, None)
     PL = Param("", 0.0, ge=0, doc="active part at constant power, percent")
     QL = Param("", 0.0, doc="reactive part at constant power, percent")
     IP = Param("", 0.0, ge=0, doc="active part at constant current, percent")

@@ -40,3 +40,10 @@ def check_points(values: Mapping[str, float]) -> str | None:
     if S10 == S12 == 0:
         return None
     return None if S10 < S12 else "S10 must be below S12: saturation grows with the flux"
+
+
+def check_exponential(values: Mapping[str, float]) -> str | None:
+    """What is wrong with the points of an exponential, in words."""
+    if values["S12"] > 0 and not values["S10"] > 0:
+        return "S10 must be above zero where S12 is: no exponential passes through the two points"
+    return None
