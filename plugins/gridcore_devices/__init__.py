@@ -55,6 +55,7 @@ from .machines.genroe import GENROE
 from .machines.genrou import GENROU
 from .machines.gensae import GENSAE
 from .machines.gensal import GENSAL
+from .machines.gentpj import GENTPF, GENTPJ, GENTPJ1, GENTPJU1
 from .machines.infinite_bus import InfiniteBus
 from .machines.static import StaticGenerator
 from .machines.swing_equation import SwingEquation
@@ -70,7 +71,7 @@ from .stabilizers.stab1 import STAB1
 
 DEVICES: tuple[type, ...] = (
     StaticGenerator, InfiniteBus, SwingEquation, Classical, FluxDecay, TwoAxis,
-    GENCLS, GENROU, GENROE, GENSAL, GENSAE,
+    GENCLS, GENROU, GENROE, GENSAL, GENSAE, GENTPF, GENTPJ, GENTPJ1, GENTPJU1,
     IEEEType1, IEEET1, IEEEX1, ESDC1A, ESDC2A, EXDC2, EXAC1, EXAC2, ESAC1A, ESAC6A, ESST1A, ESST4B, EXPIC1, SCRX, SEXS,
     EXST1, ESST3A, IEEET2, IEEEVC,
     CSVGN1,

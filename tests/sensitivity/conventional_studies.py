@@ -126,3 +126,18 @@ def motors_loads_and_compensated_voltages() -> Study:
         [("GEN1", "omega"), ("BUS8", "Vm"), ("LOAD7", "P"), ("LOAD9", "slip")], [
         "EXC_GEN2.VR_at_VRMAX", "EXC_GEN3.ceiling_at_VRMAX", "EXC_GEN1.Efd_at_EMAX", "EXC_GEN4.E_at_EMAX",
         "LOAD9.undervoltage", "LOAD9.trips", "EXC_GEN1.Efd_off_EMAX", "EXC_GEN4.E_off_EMAX"])
+
+
+@study
+def machines_that_saturate_with_their_current() -> Study:
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.01),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713))
+    for k, model in enumerate(("GENTPF", "GENTPJ", "GENTPJ1", "GENTPJU1"), 1):
+        controls(case, f"GEN{k}", "SEXS", "TGOV1")
+        machine(case, f"GEN{k}", model, Xqpp=0.27, **{"Kis": 0.03 * k} if k > 1 else {}, torque=float(k > 2))
+    return Study(case, 0.25, 0.025, [
+        "fault.clear", "fault.x", "trip.t", "LINE6-7.x", *of(
+            "GEN1: H S12 S10 Xl Xqpp P0 V0", "GEN2: Kis Xd Xq Td0p Tq0pp Xdpp", "GEN3: Kis torque Xqp Xdp",
+            "GEN4: Kis Sn")],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("GEN2", "S"), ("GEN4", "XadIfd")], [
+        "fault.strikes", "EXC_GEN1.Efd_at_EMAX", "fault.clears", "trip.opens"])
