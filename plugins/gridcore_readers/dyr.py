@@ -331,7 +331,7 @@ class _Extension:
                            f"the case: {what}")
         for (name, n), buses in self.unused.items():
             self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
-        static = [record for record in self.case if record.device.regulates and not record.device.source]
+        static = [record for record in self.case if record.model == "StaticGenerator"]
         for record in static:
             record.fields |= exponents(self.loads)
         at = [record.fields["bus"] for record in static if record.fields.get("status", 1)]

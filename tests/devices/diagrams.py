@@ -253,6 +253,56 @@ def phasors(u: Any) -> tuple[complex, complex]:
     return u.V * np.exp(1j * (np.pi / 2 - u.delta)), u.Id + 1j * u.Iq
 
 
+def exst1(d: Any) -> Diagram:
+    """IEEE Working Group 1981, type ST1."""
+    def rest(Efd: float, u: Any) -> tuple[State, float]:
+        return dict(sensed=u.V, lag=Efd / d.KA, VA=Efd, washed=Efd), u.V + Efd / d.KA
+
+    def rates(x: Any, u: Any) -> State:
+        e = np.clip(u.Vref + u.Vs - x.sensed - d.KF / d.TF * (x.VA - x.washed), d.VIMIN, d.VIMAX)
+        return dict(sensed=(u.V - x.sensed) / d.TR, lag=(e - x.lag) / d.TB,
+                    VA=(d.KA * lead_lag(e, x.lag, d.TC, d.TB) - x.VA) / d.TA, washed=(x.VA - x.washed) / d.TF)
+
+    return Diagram(d, rest, rates, lambda x, u: np.clip(x.VA, u.V * d.VRMIN, u.V * d.VRMAX - d.KC * u.Ifd))
+
+
+def ieeet2(d: Any) -> Diagram:
+    """IEEE Committee Report 1968, type 2."""
+    def rest(Efd: float, u: Any) -> tuple[State, float]:
+        VR = d.KE * Efd + saturation(d, Efd)
+        return dict(sensed=u.V, VR=VR, Efd=Efd, slow=VR, washed=VR), u.V + VR / d.KA
+
+    def rates(x: Any, u: Any) -> State:
+        e = u.Vref + u.Vs - x.sensed - d.KF / d.TF1 * (x.slow - x.washed)
+        return dict(sensed=(u.V - x.sensed) / d.TR, VR=(d.KA * e - x.VR) / d.TA, slow=(x.VR - x.slow) / d.TF2,
+                    Efd=(x.VR - d.KE * x.Efd - saturation(d, x.Efd)) / d.TE, washed=(x.slow - x.washed) / d.TF1)
+
+    return Diagram(d, rest, rates, lambda x, u: x.Efd, {"VR": lambda u: (d.VRMIN, d.VRMAX)})
+
+
+def esst3a(d: Any) -> Diagram:
+    """IEEE Std 421.5-2005, figure 7-3."""
+    def VB(u: Any) -> float:
+        V, current = phasors(u)
+        KP = d.KP * np.exp(1j * np.deg2rad(d.THETAP))
+        VE = abs(KP * V + 1j * (d.KI + KP * d.XL) * current)
+        return min(rectifier(d.KC * u.Ifd / VE) * VE, d.VBMAX)
+
+    def rest(Efd: float, u: Any) -> tuple[State, float]:
+        VM = Efd / VB(u)
+        VR = VM / d.KM + min(d.KG * Efd, d.VGMAX)
+        return dict(sensed=u.V, lag=VR / d.KA, VR=VR, VM=VM), u.V + VR / d.KA
+
+    def rates(x: Any, u: Any) -> State:
+        e = np.clip(u.Vref + u.Vs - x.sensed, d.VIMIN, d.VIMAX)
+        VG = min(d.KG * x.VM * VB(u), d.VGMAX)
+        return dict(sensed=(u.V - x.sensed) / d.TR, lag=(e - x.lag) / d.TB,
+                    VR=(d.KA * lead_lag(e, x.lag, d.TC, d.TB) - x.VR) / d.TA, VM=(d.KM * (x.VR - VG) - x.VM) / d.TM)
+
+    return Diagram(d, rest, rates, lambda x, u: x.VM * VB(u),
+                   {"VR": lambda u: (d.VRMIN, d.VRMAX), "VM": lambda u: (d.VMMIN, d.VMMAX)})
+
+
 def esst4b(d: Any) -> Diagram:
     """IEEE Std 421.5-2005, figure 7-4."""
     def VB(u: Any) -> float:

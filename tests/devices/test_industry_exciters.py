@@ -50,6 +50,12 @@ CASES: dict[str, tuple[str, dict[str, float], Callable[[Any], diagrams.Diagram]]
     "EXPIC1": ("EXPIC1", dict(TR=0.02, KA=8.0, TA1=1.0, VR1=1.0, VR2=-0.87, TA2=0.02, TA3=0.03, TA4=0.05, VRMAX=0.9,
                               VRMIN=-0.8, KF=0.02, TF1=1.0, TF2=0.1, EFDMAX=5.0, EFDMIN=-2.0, KE=1.0, TE=0.2, KP=6.0,
                               KI=0.5, KC=0.1, **SATURATION), diagrams.expic1),
+    "EXST1": ("EXST1", dict(TR=0.01, VIMAX=0.1, VIMIN=-0.3, TC=1.0, TB=5.0, KA=150.0, TA=0.02, VRMAX=5.0, VRMIN=-2.0,
+                            KC=0.1, KF=0.01, TF=1.0), diagrams.exst1),
+    "IEEET2": ("IEEET2", DC | dict(TF1=1.0, TF2=0.2), diagrams.ieeet2),
+    "ESST3A": ("ESST3A", dict(TR=0.02, VIMAX=0.1, VIMIN=-0.06, KM=3.0, TC=0.3, TB=0.5, KA=30.0, TA=0.05, VRMAX=2.8,
+                              VRMIN=0.5, KG=1.0, KP=6.0, KI=0.5, VBMAX=6.3, KC=0.1, XL=0.1, VGMAX=4.5, THETAP=10.0,
+                              TM=0.4, VMMAX=0.6, VMMIN=0.15), diagrams.esst3a),
     "SCRX": ("SCRX", SCRX, diagrams.scrx),
     "SCRX, solid-fed": ("SCRX", SCRX | dict(CSWITCH=1.0, RCRFD=0.0), diagrams.scrx),
     "SEXS": ("SEXS", dict(TATB=0.1, TB=10.0, K=100.0, TE=0.05, EMIN=-3.0, EMAX=4.0), diagrams.sexs),
@@ -115,6 +121,9 @@ REACHED = {
     "ESST1A": {"VI_at_VIMAX", "VI_at_VIMIN", "VA_at_VAMIN", "ceiling_at_VRMAX", "ceiling_at_VRMIN", "limiter_off_min"},
     "ESST4B": {"VR_at_VRMAX", "VR_at_VRMIN", "VM_at_VMMAX", "VB_at_VBMAX"},
     "EXPIC1": {"VA_at_VR1", "VR_at_VRMAX", "E0_at_EFDMAX", "E0_at_EFDMIN"},
+    "EXST1": {"VI_at_VIMAX", "VI_at_VIMIN", "ceiling_at_VRMAX", "ceiling_at_VRMIN"},
+    "IEEET2": {"VR_at_VRMAX", "VR_at_VRMIN"},
+    "ESST3A": {"VI_at_VIMAX", "VI_at_VIMIN", "VR_at_VRMAX", "VR_at_VRMIN", "VM_at_VMMAX", "VM_at_VMMIN"},
     "SCRX": {"E_at_EMAX", "E_at_EMIN", "current_turns_negative"}, "SEXS": {"Efd_at_EMAX", "Efd_at_EMIN"},
 }
 
@@ -138,6 +147,8 @@ ZEROS = {
     "ESAC1A": dict(TR=SHORT, TA=SHORT, TB=1.0, TC=1.0), "EXAC2": dict(TR=SHORT, TB=1.0, TC=1.0),
     "ESAC6A": dict(TR=SHORT, TB=1.0, TC=1.0, TH=1.0, TJ=1.0), "ESST1A": dict(TR=SHORT, TA=SHORT, TB=1.0, TC=1.0),
     "ESST4B": dict(TR=SHORT, TA=SHORT), "SEXS": dict(TE=SHORT), "SCRX": dict(TE=SHORT),
+    "EXST1": dict(TR=SHORT, TA=SHORT, TB=1.0, TC=1.0), "ESST3A": dict(TA=SHORT, TB=1.0, TC=1.0),
+    "IEEET2": dict(TR=SHORT, TA=SHORT, TF2=SHORT),
     "EXPIC1": dict(TR=SHORT, TA2=SHORT, TA3=1.0, TA4=1.0, TF2=SHORT, TE=SHORT),
 }
 WITHOUT = {"EXPIC1": dict(KE=1.0, SE1=0.0, SE2=0.0)}  # TE = 0 leaves out what KE and saturation belong to
@@ -197,7 +208,7 @@ def parameters(draw, name):
     return values
 
 
-DC_NAMES = ("IEEET1", "IEEEX1", "ESDC1A", "ESDC2A", "EXDC2")
+DC_NAMES = ("IEEET1", "IEEET2", "IEEEX1", "ESDC1A", "ESDC2A", "EXDC2")
 
 
 @everyone
@@ -309,7 +320,8 @@ def test_data_that_make_no_sense_are_refused(name, change, words):
 WRT = {"IEEET1": "KA VRMAX TE", "IEEEX1": "KA VRMAX TB", "ESDC1A": "KA VRMIN KE", "ESDC2A": "KA VRMAX TE",
        "EXDC2": "VRMAX VRMIN TF1", "EXAC1": "KC VRMAX KD", "ESAC1A": "VAMAX VRMAX KC", "EXAC2": "VLR VAMIN KH",
        "ESAC6A": "VFELIM VAMAX TK", "ESST1A": "VIMAX VRMAX KLR", "ESST4B": "KIR VMMAX THETAP",
-       "EXPIC1": "VR1 EFDMAX KC", "SCRX": "EMAX RCRFD TATB", "SEXS": "EMAX TB K"}
+       "EXPIC1": "VR1 EFDMAX KC", "SCRX": "EMAX RCRFD TATB", "SEXS": "EMAX TB K",
+       "EXST1": "VIMAX VRMAX KF", "IEEET2": "KA VRMAX TF2", "ESST3A": "VMMAX VRMAX VGMAX"}
 
 
 @everyone

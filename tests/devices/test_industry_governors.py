@@ -1,26 +1,17 @@
-"""PSS/E's governors on a test bench: speed and power are prescribed, answers compared with the plain blocks.
-
-The references are the block diagrams written out with `numpy.clip` and `min`, solved by scipy with small steps.
-"""
-
-from typing import Any
+"""PSS/E's governors on a test bench: at rest, and against their block diagrams."""
 
 import numpy as np
 import pytest
+from governor_bench import P0, agree, driven, modes, profile, solved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
 from standalone import Alone
 
-import gridcore as gc
-from gridcore.contract import Input, Param, Setpoint, Source, State, quantity
 from gridcore.errors import GridcoreError
 from gridcore.testing import device_checks
-from gridcore_conformance.testbed import testbed
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 
-P0 = 0.7
 STEAM = dict(K=20.0, T1=0.2, T2=0.05, T3=0.15, Uo=0.3, Uc=-0.5, PMAX=0.95, PMIN=0.0, T4=0.25, T5=4.0, T6=0.4, T7=0.1,
              K1=0.3, K3=0.3, K5=0.25, K7=0.15)
 HYDRO = dict(R=0.05, r=0.4, Tr=5.0, Tf=0.05, Tg=0.3, VELM=0.1, GMAX=0.9, GMIN=0.1, TW=1.2, At=1.2, Dturb=0.5, qNL=0.08)
@@ -31,82 +22,10 @@ DATA = {TGOV1: STEAM_TGOV, IEEEG1: STEAM, HYGOV: HYDRO, GGOV1: GAS}
 governors = pytest.mark.parametrize("cls", list(DATA), ids=lambda cls: cls.__name__)
 
 
-class Bench(Source):
-    """What a governor sees of a machine: the speed has a given slope, the power is a given number."""
-
-    E = Setpoint("pu", init=1.0)
-    X = Param("pu", 0.2)
-    omega0 = Param("pu", 1.0)
-    slope = Param("1/s", 0.0)
-    seen = Param("pu", P0)
-    delta = State("rad")
-    omega = State("pu", init=1.0, start_at="omega0")
-    Pm = Input("pu")
-    Dt = Input("pu", 0.0)
-
-    @quantity("pu")
-    def P(s: Any) -> Any:
-        return s.seen
-
-    def currents(s: Any, bus: Any) -> Any:
-        return (s.E * np.sin(s.delta) - bus.Vi) / s.X, (bus.Vr - s.E * np.cos(s.delta)) / s.X
-
-    def rates(s: Any, bus: Any) -> Any:
-        drawn = s.E * (bus.Vr * np.sin(s.delta) - bus.Vi * np.cos(s.delta)) / s.X
-        return 1e-3 * (s.Pm - drawn), s.slope  # nothing that the governor sees; but at rest Pm is the power drawn
-
-
-def bench(cls, slopes, powers=(), t_end=20.0, step=0.002, sn=100.0, **values):
-    """Run a governor under a piecewise linear speed and a piecewise constant power: ``[(t, value), ...]``."""
-    case = gc.Case("bench")
-    for id in (1, 2):
-        case.add(gc.Record("Bus", {"id": id}))
-    case.add(gc.Record("Line", {"bus1": 1, "bus2": 2, "x": 0.1}))
-    case.add(gc.Record("InfiniteBus", {"id": "INF", "bus": 2, "control": "slack"}))
-    case.add(gc.Record("Bench", {"id": "M", "bus": 1, "P0": P0 * sn / 100, "Sn": sn}))
-    case.add(gc.Record(cls.__name__, {"id": "G", "machine": "M", **DATA[cls], **values}))
-    for name, steps in (("slope", slopes), ("seen", powers)):
-        before = {"slope": 0.0, "seen": P0}[name]
-        for k, (t, value) in enumerate(steps):
-            case.add(gc.ParameterStep(id=f"{name}{k}", parameter=f"M.{name}", t=t, by=value - before))
-            before = value
-    with testbed(Bench):
-        return gc.simulate(gc.build(case), t_end=t_end, step=step)
-
-
-def profile(steps, first):
-    """Value at a time of what was stepped, and its integral: two functions."""
-    times, values = [-1.0, *(t for t, _ in steps)], [first, *(v for _, v in steps)]
-
-    def value(t):
-        return values[int(np.searchsorted(times, t, side="right")) - 1]
-
-    def integral(t):
-        return sum(v * (min(t, end) - begin) for v, begin, end in zip(values, times, [*times[1:], np.inf])
-                   if t > begin)
-
-    return value, integral
-
-
-def solved(slope, x0, run, breaks):
-    """The reference at the points of the run, restarted where the inputs break."""
-    t, x, out = run.t, np.asarray(x0, float), np.zeros((len(x0), len(run.t)))
-    for begin, end in zip([0.0, *breaks], [*breaks, t[-1]]):
-        here = (t >= begin) & (t <= end)
-        found = solve_ivp(slope, (begin, end), x, rtol=1e-8, atol=1e-10, max_step=0.01, dense_output=True)
-        out[:, here], x = found.sol(t[here]), found.y[:, -1]
-    return out
-
-
-def agree(run, expected, close=2e-5):
-    for name, values in expected.items():
-        assert np.ptp(values) > 1e-3, name
-        assert_allclose(run["G", name], values, atol=close * (1 + np.ptp(values)), err_msg=name)
-
-
-def modes(run):
-    """Which events of the governor there were."""
-    return {event.item for event in run.events if event.device == "G"}
+def bench(cls, slopes, powers=(), **values):
+    """A run of a governor with the data above, some of them changed."""
+    options = {name: values.pop(name) for name in ("t_end", "step", "sn") if name in values}
+    return driven(cls, DATA[cls] | values, slopes, powers, **options)
 
 
 # ---------------------------------------------------------------- equilibrium

@@ -14,13 +14,13 @@ from standalone import Alone
 import gridcore as gc
 from gridcore.errors import GridcoreError
 from gridcore.testing import device_checks
-from gridcore_devices import GENCLS, GENROE, GENROU, GENSAL, Classical
+from gridcore_devices import GENCLS, GENROE, GENROU, GENSAE, GENSAL, Classical
 
 # Kundur (1994), example 12.6; saturation of ACTIVSg200's largest unit
 ROUND = dict(H=6.5, D=0.0, Rs=0.0025, Xd=1.8, Xq=1.7, Xdp=0.3, Xqp=0.55, Xdpp=0.25, Xl=0.2,
              Td0p=8.0, Td0pp=0.03, Tq0p=0.4, Tq0pp=0.05)
 SALIENT = {k: v for k, v in ROUND.items() if k not in ("Xqp", "Tq0p")} | dict(Xq=1.1)
-DATA = {GENROU: ROUND, GENROE: ROUND, GENSAL: SALIENT}
+DATA = {GENROU: ROUND, GENROE: ROUND, GENSAL: SALIENT, GENSAE: SALIENT}
 CLOSE = 1e-4  # of the range over which a variable moves: the error of the step of half a millisecond
 SATURATED = dict(S10=0.11, S12=0.48)
 machines = pytest.mark.parametrize("cls", list(DATA), ids=lambda cls: cls.__name__)
@@ -48,7 +48,7 @@ def parameters(draw, cls):
                   Xq=max(Xqp, Xdpp) + (Xd - Xl) * draw(part), Xdpp=Xdpp, Xl=Xl, Td0p=draw(st.floats(1, 10)),
                   Td0pp=draw(st.floats(0.01, 0.1)), Tq0pp=draw(st.floats(0.01, 0.1)), S10=S10,
                   S12=S10 * draw(st.floats(1.01, 10)))
-    return values if cls is GENSAL else values | dict(Xqp=Xqp, Tq0p=draw(st.floats(0.1, 2)))
+    return values if cls in (GENSAL, GENSAE) else values | dict(Xqp=Xqp, Tq0p=draw(st.floats(0.1, 2)))
 
 
 @pytest.mark.parametrize("saturated", [True, False])
@@ -69,7 +69,7 @@ def test_start_is_the_equilibrium_for_any_valid_parameters(cls, saturated, data)
     assert machine["Pe"] == pytest.approx(S.real + values["Rs"] * abs(machine.current()) ** 2)
 
 
-@pytest.mark.parametrize("cls", [GENROU, GENROE, GENSAL, GENCLS])
+@pytest.mark.parametrize("cls", [GENROU, GENROE, GENSAL, GENSAE, GENCLS])
 def test_the_doctor_finds_nothing(cls):
     assert device_checks.report(cls).ok
 
@@ -77,11 +77,11 @@ def test_the_doctor_finds_nothing(cls):
 # ---------------------------------------------------------------- saturation
 
 
-@pytest.mark.parametrize("cls", [GENROU, GENROE])
+@pytest.mark.parametrize("cls", [GENROU, GENROE, GENSAE])
 @pytest.mark.parametrize(("voltage", "saturation"), [(1.0, 0.11), (1.2, 0.48)])
 def test_field_current_at_no_load_is_on_the_saturation_curve(cls, voltage, saturation):
     """S(1.0) and S(1.2) are defined by the open-circuit characteristic: IEEE Std 1110-2002, section 5.2."""
-    machine = at_rest(cls, voltage * np.exp(0.7j), 0.0, **ROUND, **SATURATED)
+    machine = at_rest(cls, voltage * np.exp(0.7j), 0.0, **DATA[cls], **SATURATED)
     assert machine["XadIfd"] == pytest.approx(voltage * (1 + saturation), rel=1e-13)
 
 
@@ -100,10 +100,11 @@ def test_saturation_curves_between_and_below_their_points():
     assert_allclose(curve[GENROU], [0, parabola], rtol=1e-12, atol=1e-14)
     assert_allclose(curve[GENSAL], [0, parabola], rtol=1e-12, atol=1e-14)
     n = np.log(0.48 / 0.11) / np.log(1.2)
-    assert_allclose(curve[GENROE], [0.11 * 0.5**n, 0.11 * 1.1**n], rtol=1e-12)
+    for cls in (GENROE, GENSAE):
+        assert_allclose(curve[cls], [0.11 * 0.5**n, 0.11 * 1.1**n], rtol=1e-12)
 
 
-@pytest.mark.parametrize("cls", [GENROU, GENROE])
+@pytest.mark.parametrize("cls", [GENROU, GENROE, GENSAE])
 def test_steady_state_under_load_is_that_of_the_saturated_reactances(cls):
     """With S known, a machine in steady state has Xad/(1 + S) for Xad on either axis: Kundur (1994), section 3.6.
 
@@ -111,7 +112,7 @@ def test_steady_state_under_load_is_that_of_the_saturated_reactances(cls):
     the phasor equations with these are solved by iteration, not in closed form.
     """
     V, S = 1.03 * np.exp(0.35j), 0.78 + 0.21j
-    d = ROUND
+    d = DATA[cls]
     current = np.conj(S / V)
     flux = abs(V + (d["Rs"] + 1j * d["Xdpp"]) * current)
     factor = at_rest(cls, flux, 0.0, **d, **SATURATED)["XadIfd"] / flux - 1
@@ -134,10 +135,27 @@ def test_no_saturation_where_none_is_given_and_its_derivatives_are_finite(cls):
     machine = at_rest(cls, 1.05, 0.8 + 0.3j, **DATA[cls], S10=0.0, S12=0.0)
     assert machine["XadIfd"] == pytest.approx(machine["airgap_line"], rel=1e-15)
     # S12 before S10: at S10 = 0 the exponential has no derivative
-    assert np.isfinite(machine.jacobian(["S12", "Eqp", "psikd"] + ["S10"] * (cls is not GENROE))).all()
+    assert np.isfinite(machine.jacobian(["S12", "Eqp", "psikd"] + ["S10"] * (cls not in (GENROE, GENSAE)))).all()
+
+
+@pytest.mark.parametrize("cls", [GENROU, GENSAL])
+def test_no_saturation_where_its_first_point_is_zero(cls):
+    """PSS/E's trajectories of S(1.0) = 0, S(1.2) = 1 are those of a machine without saturation."""
+    machine = at_rest(cls, 1.15, 0.8 + 0.3j, **DATA[cls], S10=0.0, S12=1.0)
+    assert machine["XadIfd"] == pytest.approx(machine["airgap_line"], rel=1e-15)
+    assert np.isfinite(machine.jacobian(["S10", "S12", "Eqp", "psikd"])).all()
 
 
 # ---------------------------------------------------------------- dynamics
+
+
+@machines
+def test_power_at_the_shaft_over_speed_is_its_torque_where_that_is_asked_for(cls):
+    machine = at_rest(cls, 1.02, 0.8 + 0.3j, **DATA[cls] | dict(D=2.0)).but(omega=1.05)
+    shaft = machine["Pm"] - 2.0 * 0.05
+    for torque, turning in ((0.0, shaft), (1.0, shaft / 1.05)):
+        slope = machine.but(torque=torque).rates()[1]
+        assert slope == pytest.approx((turning - machine["Pe"]) / (2 * machine["H"]), rel=1e-12)
 
 
 class Circuits:
@@ -298,6 +316,38 @@ def test_saturated_round_rotor_machine_after_a_voltage_step_is_the_block_diagram
     for name, sign, expected in zip(names, signs, solved.y):
         assert np.ptp(expected) > 1e-4
         assert_allclose(sign * run["G", name][late], expected, atol=CLOSE * np.ptp(expected), err_msg=name)
+
+
+def test_gensae_after_a_voltage_step_is_its_block_diagram():
+    """PSS/E's drawing: exponential saturation on both axes, one damper winding on the q axis."""
+    d = SALIENT | SATURATED
+    case = machine_on_a_stiff_bus(GENSAE, d, gc.ParameterStep(id="step", parameter="INF.E", t=0.0, scale=1.1))
+    run = gc.simulate(gc.build(case), t_end=1.0, step=5e-4)
+    n, Efd, Pm = np.log(0.48 / 0.11) / np.log(1.2), run["G", "Efd"][0], run["G", "Pm"][0]
+    gd1, gd2 = (d["Xdpp"] - d["Xl"]) / (d["Xdp"] - d["Xl"]), (d["Xdp"] - d["Xdpp"]) / (d["Xdp"] - d["Xl"]) ** 2
+
+    def slope(V):
+        def rates(t, x):
+            delta, omega, Eq, kd, flux_q = x
+            flux_d = gd1 * Eq + (1 - gd1) * kd
+            Idq = (-flux_q + 1j * flux_d - V * np.exp(-1j * (delta - np.pi / 2))) / (d["Rs"] + 1j * d["Xdpp"])
+            in_d = kd + (d["Xdp"] - d["Xl"]) * Idq.real - Eq
+            s = 0.11 * abs(flux_q + 1j * flux_d) ** n
+            Ifd = Eq + (d["Xd"] - d["Xdp"]) * (Idq.real - gd2 * in_d) + s * flux_d
+            Iqq = flux_q + (d["Xq"] - d["Xdpp"]) * Idq.imag + s * flux_q * (d["Xq"] - d["Xl"]) / (d["Xd"] - d["Xl"])
+            return np.array([120 * np.pi * (omega - 1), (Pm - flux_d * Idq.imag + flux_q * Idq.real) / (2 * d["H"]),
+                             (Efd - Ifd) / d["Td0p"], -in_d / d["Td0pp"], -Iqq / d["Tq0pp"]])
+
+        return rates
+
+    names = ("delta", "omega", "Eqp", "psikd", "psiqpp")
+    x0 = np.array([run["G", name][0] for name in names])
+    assert_allclose(slope(1.02)(0.0, x0), 0, atol=1e-9)
+    late = run.t > 0
+    solved = solve_ivp(slope(1.02 * 1.1), (0, 1), x0, rtol=1e-10, atol=1e-12, t_eval=run.t[late])
+    for name, expected in zip(names, solved.y):
+        assert np.ptp(expected) > 1e-4
+        assert_allclose(run["G", name][late], expected, atol=CLOSE * np.ptp(expected), err_msg=name)
 
 
 def test_salient_machine_is_the_round_rotor_one_without_its_second_winding():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import conventional_studies  # noqa: F401
 import pytest
 from devices_for_tests import SMALL, registered
 from industry_studies import INDUSTRY

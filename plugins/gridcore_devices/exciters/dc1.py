@@ -12,7 +12,7 @@ class DC1(Device):
 
     IEEE Std 421.5-1992, section 5.1; Sauer & Pai (1998), eqs. 7.5-7.7::
 
-        TR dVm/dt  = V - Vm
+        TR dVm/dt  = V + Vc - Vm
         TA dVR/dt  = KA (Vref + Vs - Vm + Rf - KF/TF Efd) - VR,  VRMIN <= VR <= VRMAX (non-windup)
         TE dEfd/dt = VR - KE Efd - SE(Efd) Efd
         TF dRf/dt  = KF/TF Efd - Rf
@@ -37,6 +37,7 @@ class DC1(Device):
     Efd = State("pu", init=1.0, T="TE", drives="machine.Efd", doc="field voltage")
     Rf = State("pu", T="TF", doc="rate feedback")
     Vs = Input("pu", 0.0, doc="stabilizing signal")
+    Vc = Input("pu", 0.0, doc="what load compensation adds to the terminal voltage")
     Vref = Setpoint("pu", init=1.0, doc="voltage reference")
 
     @classmethod
@@ -47,7 +48,7 @@ class DC1(Device):
 def dc1_rates(s: Any, bus: Any, own: Any) -> tuple[Any, ...]:
     """Right-hand sides of Vm, VR, Efd and Rf; `own` is ``KE Efd + SE(Efd) Efd``."""
     feedback = s.KF / s.TF * s.Efd - s.Rf
-    return (bus.Vm - s.Vm,
+    return (bus.Vm + s.Vc - s.Vm,
             s.KA * (s.Vref + s.Vs - s.Vm - feedback) - s.VR,
             s.VR - own,
             feedback)

@@ -11,12 +11,13 @@ class Exciter(Device):
 
     Per unit is that of the machine's field: 1 pu of field voltage gives rated voltage on the air-gap line.
     ``sensed`` is the terminal voltage behind the transducer ``1 / (1 + s TR)``; load compensation is a device of its
-    own, and limiters of over- and under-excitation are not modelled: their inputs are left out.
+    own, which drives ``Vc``; limiters of over- and under-excitation are not modelled, their inputs are left out.
     """
 
     attaches = "machine"
     naming = "EXC_{machine}"
     Vs = Input("pu", 0.0, doc="stabilizing signal")
+    Vc = Input("pu", 0.0, doc="what load compensation adds to the terminal voltage")
     Vref = Setpoint("pu", init=1.0, doc="voltage reference")
 
 
@@ -24,4 +25,4 @@ class SensingExciter(Exciter):
     """An exciter with a voltage transducer."""
 
     TR = Param("s", 0.0, ge=0, doc="time constant of the voltage transducer")
-    sensed = Lag(lambda s, bus: bus.Vm, T="TR", init=1.0, doc="measured terminal voltage")
+    sensed = Lag(lambda s, bus: bus.Vm + s.Vc, T="TR", init=1.0, doc="measured terminal voltage")

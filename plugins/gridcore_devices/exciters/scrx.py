@@ -25,7 +25,7 @@ class SCRX(Exciter):
     over a resistor of ``RCRFD`` times its own, ``Efd = -RCRFD XADIFD``.
     """
 
-    TATB = Param("", gt=0, doc="ratio TA/TB of lead and lag time constants")
+    TATB = Param("", ge=0, doc="ratio TA/TB of lead and lag time constants; 0: a plain lag")
     TB = Param("s", ge=0, doc="lag time constant; 0: no lead-lag")
     K = Param("pu", gt=0, doc="gain")
     TE = Param("s", ge=0, doc="time constant of the exciter")
@@ -34,7 +34,8 @@ class SCRX(Exciter):
     CSWITCH = Param("", 0.0, ge=0, le=1, doc="0 fed from the terminals, 1 from a constant source")
     RCRFD = Param("", 0.0, ge=0, doc="resistance that takes negative field current, over that of the field; 0: none")
     blocked = Mode(0, doc="1 while the field current is negative and the rectifier cannot carry it")
-    lead = LeadLag(lambda s, bus: s.Vref + s.Vs - bus.Vm, T1="TA", T2="TB", doc="behind the lead-lag")
+    lead = LeadLag(lambda s, bus: s.Vref + s.Vs - s.Vc - bus.Vm, T1="TA", T2="TB",
+                   doc="behind the lead-lag")
     E = Lag("lead", K="K", T="TE", limits=("EMIN", "EMAX"), init=1.0, doc="exciter output")
     Efd = Algebraic("pu", init=1.0, drives="machine.Efd", doc="field voltage",
                     equals=lambda s, machine, bus: np.where(s.blocked == 1, -s.RCRFD * machine.XadIfd,

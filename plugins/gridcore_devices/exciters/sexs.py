@@ -21,13 +21,14 @@ class SEXS(Exciter):
         Efd  = lead K / (1 + s TE), EMIN <= Efd <= EMAX (non-windup)
     """
 
-    TATB = Param("", gt=0, doc="ratio TA/TB of lead and lag time constants")
+    TATB = Param("", ge=0, doc="ratio TA/TB of lead and lag time constants; 0: a plain lag")
     TB = Param("s", ge=0, doc="lag time constant; 0: no lead-lag")
     K = Param("pu", gt=0, doc="gain")
     TE = Param("s", ge=0, doc="time constant of the exciter")
     EMIN = Param("pu", doc="lower limit of the field voltage")
     EMAX = Param("pu", doc="upper limit of the field voltage")
-    lead = LeadLag(lambda s, bus: s.Vref + s.Vs - bus.Vm, T1="TA", T2="TB", doc="behind the lead-lag")
+    lead = LeadLag(lambda s, bus: s.Vref + s.Vs - s.Vc - bus.Vm, T1="TA", T2="TB",
+                   doc="behind the lead-lag")
     Efd = Lag("lead", K="K", T="TE", limits=("EMIN", "EMAX"), init=1.0, drives="machine.Efd", doc="field voltage")
 
     dyr = ("TATB", "TB", "K", "TE", "EMIN", "EMAX")

@@ -32,8 +32,9 @@ class COMPLOAD(Load):
     has opened, TB later. A rating MBASE of its own, two cages and saturation are refused. Defaults are ACTIVSg200's.
     """
 
-    dyr = ("PL", "QL", "IP", "IQ", "YP", "YQ", None, "RA", "XA", "XM", "R1", "X1", "R2", "X2", "E1", "SE1", "E2", "SE2",
-           "MBASE", "PMULT", "H", "VI", "TI cycles", "TB cycles", "D", None, None)
+    dyr: tuple[str | None, ...] = (
+        "PL", "QL", "IP", "IQ", "YP", "YQ", None, "RA", "XA", "XM", "R1", "X1", "R2", "X2", "E1", "SE1", "E2", "SE2",
+        "MBASE", "PMULT", "H", "VI", "TI cycles", "TB cycles", "D", None, None)
     PL = Param("", 0.0, ge=0, doc="active part at constant power, percent")
     QL = Param("", 0.0, doc="reactive part at constant power, percent")
     IP = Param("", 0.0, ge=0, doc="active part at constant current, percent")
@@ -122,7 +123,9 @@ class COMPLOAD(Load):
     def rates(s: Any) -> Any:
         T0p = (s.X1 + s.XM) / (s.omega_b * s.R1)
         behind = s.XA + s.XM - s.Xp
-        turns = (s.Tm * (1.0 - s.slip) ** s.D - s.Te) / (2.0 * s.H)
+        forward = s.slip < 1  # a motor that is driven backwards has no load
+        load = np.where(forward, s.Tm * np.where(forward, 1.0 - s.slip, 1.0) ** s.D, 0.0)
+        turns = (load - s.Te) / (2.0 * s.H)
         real = s.omega_b * s.slip * s.Ei - (s.Er + behind * s.Ii) / T0p
         imag = -s.omega_b * s.slip * s.Er - (s.Ei - behind * s.Ir) / T0p
         return tuple(np.where(s.share > 0, s.motor * rate, -x)

@@ -24,7 +24,8 @@ class GENCLS(Classical):
 
     plausible: ClassVar = {"H": (0.0, np.inf)}
     H = Param("s", ge=0, doc="inertia constant; 0: infinite")
+    torque = Param("", 0.0, ge=0, le=1, doc="1: power over speed is the torque, as in PowerWorld; 0: power is torque")
     dyr = ("H", "D")
 
     def rates(s: Any) -> Any:
-        return swing(s, s.Pe, np.where(s.H > 0, s.H, _INFINITE))
+        return swing(s, s.Pe, np.where(s.H > 0, s.H, _INFINITE), s.torque)

@@ -8,7 +8,7 @@ from typing import Any
 from gridcore.contract import quantity
 
 from .round_rotor import RoundRotor, round_rotor_start
-from .saturation import exponential
+from .saturation import check_exponential, exponential
 
 
 class GENROE(RoundRotor):
@@ -20,9 +20,7 @@ class GENROE(RoundRotor):
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
-        if values["S12"] > 0 and not values["S10"] > 0:
-            return "S10 must be above zero where S12 is: no exponential passes through the two points"
-        return super().check(values)
+        return check_exponential(values) or super().check(values)
 
     @quantity("pu", "saturation: field current beyond the air-gap line, per flux")
     def Se(s: Any) -> Any:

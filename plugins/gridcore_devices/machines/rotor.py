@@ -30,7 +30,11 @@ class SynchronousMachine(Source):
     Dt = Input("pu", 0.0, doc="turbine damping")
 
 
-def swing(s: Any, Pe: Any, H: Any = None) -> tuple[Any, Any]:
-    """D delta/dt and d omega/dt under the air-gap power `Pe`, with the machine's own inertia or `H`."""
+def swing(s: Any, Pe: Any, H: Any = None, torque: Any = 0.0) -> tuple[Any, Any]:
+    """D delta/dt and d omega/dt under the air-gap power `Pe`, with the machine's own inertia or `H`.
+
+    With ``torque = 1`` the power at the shaft acts by its torque, ``(Pm - (D + Dt)(omega - 1))/omega``.
+    """
     slip = s.omega - 1.0
-    return s.omega_b * slip, (s.Pm - Pe - (s.D + s.Dt) * slip) / (2.0 * (s.H if H is None else H))
+    shaft = (s.Pm - (s.D + s.Dt) * slip) / (1.0 + torque * slip)
+    return s.omega_b * slip, (shaft - Pe) / (2.0 * (s.H if H is None else H))

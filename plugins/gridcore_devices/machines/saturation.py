@@ -16,14 +16,15 @@ def quadratic(S10: Any, S12: Any, psi: Any) -> Any:
     """``B (psi - A)^2`` above ``psi = A``, zero below: through S10 at 1.0 and ``1.2 S12`` at 1.2.
 
     PSS/E's saturation of GENROU and GENSAL; with ``a = sqrt(S10 / (1.2 S12))``,
-    ``A = (1 - 1.2 a) / (1 - a)`` and ``B = 1.2 S12 / (1.2 - A)^2``.
+    ``A = (1 - 1.2 a) / (1 - a)`` and ``B = 1.2 S12 / (1.2 - A)^2``. With ``S10 = 0`` there is none, whatever S12:
+    PSS/E's own trajectories of GENROU with the points 0 and 1.0 are those of a machine without saturation.
     """
-    last = 1.2 * np.where(S12 > 0, S12, 1.0)
-    ratio = S10 / last
-    a = np.where(ratio > 0, np.sqrt(np.where(ratio > 0, ratio, 1.0)), 0.0)
+    some = np.logical_and(S10 > 0, S12 > 0)
+    last = 1.2 * np.where(some, S12, 1.0)
+    a = np.sqrt(np.where(some, S10, 0.5) / last)
     A = (1.0 - 1.2 * a) / (1.0 - a)
     above = np.where(psi > A, psi - A, 0.0)
-    return np.where(S12 > 0, last * (above / (1.2 - A)) ** 2, 0.0)
+    return np.where(some, last * (above / (1.2 - A)) ** 2, 0.0)
 
 
 def exponential(S10: Any, S12: Any, psi: Any) -> Any:
@@ -39,3 +40,10 @@ def check_points(values: Mapping[str, float]) -> str | None:
     if S10 == S12 == 0:
         return None
     return None if S10 < S12 else "S10 must be below S12: saturation grows with the flux"
+
+
+def check_exponential(values: Mapping[str, float]) -> str | None:
+    """What is wrong with the points of an exponential, in words."""
+    if values["S12"] > 0 and not values["S10"] > 0:
+        return "S10 must be above zero where S12 is: no exponential passes through the two points"
+    return None

@@ -31,9 +31,9 @@ class Subtransient(SynchronousMachine):
         XadIfd = Eqp + (Xd - Xdp) (Id + (Xdp - Xdpp)/(Xdp - Xl)^2 (Eqp - psikd - (Xdp - Xl) Id)) + saturation
         psidpp = ((Xdpp - Xl) Eqp + (Xdp - Xdpp) psikd) / (Xdp - Xl)
 
-    The air-gap torque is ``psidpp Iq - psiqpp Id``. Speed voltages in the stator are taken at synchronous speed, and
-    torque as equal to power in the swing equation, where PSS/E multiplies E'' by the speed and divides
-    ``Pm - D (omega - 1)`` by it: differences of the order of the slip, which ANDES leaves out as well.
+    The air-gap torque is ``psidpp Iq - psiqpp Id``. Speed voltages in the stator are taken at synchronous speed. In the
+    swing equation the power at the shaft is taken as its torque; ``torque = 1`` divides it by the speed,
+    ``2 H d omega/dt = (Pm - D (omega - 1))/omega - (psidpp Iq - psiqpp Id)``, which is what PSS/E's trajectories fit.
     """
 
     plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": (0.0, "Xd"), "Efd": (0.0, 10.0)}
@@ -47,6 +47,7 @@ class Subtransient(SynchronousMachine):
     Tq0pp = Param("s", gt=0, doc="open-circuit sub-transient time constant, q axis")
     S10 = Param("pu", 0.0, ge=0, doc="saturation at 1.0 pu flux")
     S12 = Param("pu", 0.0, ge=0, doc="saturation at 1.2 pu flux")
+    torque = Param("", 0.0, ge=0, le=1, doc="1: shaft power over speed is the torque, as in PSS/E; 0: power is torque")
     Eqp = State("pu", init=1.0, T="Td0p", doc="voltage behind the transient reactance, q axis")
     psikd = State("pu", init=1.0, T="Td0pp", doc="flux linkage of the damper winding, d axis")
     Efd = Input("pu", doc="field voltage")
@@ -97,7 +98,7 @@ def rotor_currents(s: Any, bus: Any) -> tuple[Any, Any]:
 
 def d_axis(s: Any) -> tuple[Any, ...]:
     """Right-hand sides of delta, omega, Eqp and psikd."""
-    return *swing(s, s.Pe), s.Efd - s.XadIfd, s.Eqp - s.psikd - (s.Xdp - s.Xl) * s.Id
+    return *swing(s, s.Pe, torque=s.torque), s.Efd - s.XadIfd, s.Eqp - s.psikd - (s.Xdp - s.Xl) * s.Id
 
 
 def phasors(s: Any, bus: Any, power: Any) -> tuple[Any, Any]:

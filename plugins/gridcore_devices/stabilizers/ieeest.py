@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, quantity
+from gridcore.contract import Algebraic, Param, State, quantity
 from gridcore_blocks import LeadLag, Limit, SecondOrderLag
 
-from ..machines.park import to_rotor
+from .signals import Cutting, Listener, heard, measures
 
 
-class IEEEST(Device):
+class IEEEST(Listener, Cutting):
     """Stabilizer with one input. PSS/E model library, IEEEST; IEEE Std 421.5-1992, type PSS1A::
 
         filtered = u (1 + s A5 + s^2 A6) / ((1 + s A1 + s^2 A2) (1 + s A3 + s^2 A4))
@@ -22,15 +22,11 @@ class IEEEST(Device):
         washed   = lead1 KS s T5 / (1 + s T6), KS / (1 + s T6) where T5 = 0
         Vs       = washed between LSMIN and LSMAX; 0 while the terminal voltage is above VCU or below VCL
 
-    The input u by its code ICS, in per unit: 1 deviation of the rotor speed, 2 deviation of the frequency of the
-    machine's bus, 3 electrical power on the machine's base, 4 its accelerating power, 5 voltage of the bus, 6 its
-    derivative. Codes 2 and 6 need the derivative of the bus voltage: they see it behind a time constant Tw, which
-    PSS/E has not, as its derivatives are differences of time steps. A time constant of zero in a denominator leaves
-    the numerator out as well; VCU or VCL of zero switches that limit off. A remote bus is not supported.
+    The input u by its code ICS is that of :class:`~gridcore_devices.stabilizers.signals.Listener`. A time constant of
+    zero in a denominator leaves the numerator out as well; VCU or VCL of zero switches that limit off. A remote bus is
+    not supported.
     """
 
-    attaches = "exciter"
-    naming = "PSS_{exciter}"
     ICS = Param("", 1.0, ge=1, le=6, doc="code of the input")
     IB = Param("", 0.0, ge=0, le=0, doc="number of a remote bus; 0: that of the machine")
     A1 = Param("s", 0.0, ge=0, doc="filter coefficient, first denominator")
@@ -48,12 +44,6 @@ class IEEEST(Device):
     KS = Param("pu", doc="gain")
     LSMAX = Param("pu", 0.1, doc="upper limit of the signal")
     LSMIN = Param("pu", -0.1, doc="lower limit of the signal")
-    VCU = Param("pu", 0.0, ge=0, doc="terminal voltage above which the signal is cut; 0: none")
-    VCL = Param("pu", 0.0, ge=0, doc="terminal voltage below which the signal is cut; 0: none")
-    Tw = Param("s", 0.02, gt=0, doc="time constant of the measured derivative of the bus voltage (ICS 2 and 6)")
-    cut = Mode(0, doc="1 above VCU, -1 below VCL: no signal")
-    xr = State("pu", init=1.0, rate=lambda s, bus: bus.Vr - s.xr, T="Tv", doc="filtered bus voltage, real part")
-    xi = State("pu", rate=lambda s, bus: bus.Vi - s.xi, T="Tv", doc="filtered bus voltage, imaginary part")
     first = SecondOrderLag("u", A1="A1", A2="A2", doc="behind the first denominator of the filter")
     second = SecondOrderLag("first", A1="A3", A2="A4", doc="behind both denominators of the filter")
     lead = LeadLag("filtered", T1="T1", T2="T2", doc="behind the first lead-lag")
@@ -81,19 +71,11 @@ class IEEEST(Device):
 
     @quantity("s", "time constant of the measured bus voltage")
     def Tv(s: Any) -> Any:
-        return np.where(np.logical_or(_is(s.ICS, 2), _is(s.ICS, 6)), s.Tw, 0.0)
+        return measures(s, s.ICS)
 
     @quantity("pu", "input")
     def u(s: Any, bus: Any, machine: Any) -> Any:
-        Vd, Vq = to_rotor(bus.Vr, bus.Vi, machine.delta)
-        power = Vd * machine.Id + Vq * machine.Iq
-        turned = (bus.Vi * s.xr - bus.Vr * s.xi) / (s.xr * s.xr + s.xi * s.xi)
-        grown = bus.Vm - np.sqrt(s.xr * s.xr + s.xi * s.xi)
-        signals = (machine.omega - 1.0, turned / (s.Tw * s.omega_b), power, machine.Pm - power, bus.Vm, grown / s.Tw)
-        out: Any = 0.0
-        for code, signal in enumerate(signals, 1):
-            out = np.where(_is(s.ICS, code), signal, out)
-        return out
+        return heard(s, s.ICS, bus, machine)
 
     @quantity("pu", "output of the filter")
     def filtered(s: Any) -> Any:
@@ -107,30 +89,3 @@ class IEEEST(Device):
     def washed(s: Any) -> Any:
         gain = s.KS * s.T5 / np.where(s.T6 > 0, s.T6, 1.0)
         return np.where(s.T5 > 0, gain * (s.lead1 - s.slow), s.KS * s.slow)
-
-    @guard("up", when={"cut": 0}, then={"cut": 1}, cancel=False, settles=True)
-    def above(s: Any, bus: Any) -> Any:
-        """The terminal voltage rises above VCU."""
-        return np.where(s.VCU > 0, bus.Vm - s.VCU, -1.0)
-
-    @guard("down", when={"cut": 1}, then={"cut": 0}, cancel=False, settles=True)
-    def back_below(s: Any, bus: Any) -> Any:
-        """The terminal voltage falls below VCU."""
-        return bus.Vm - s.VCU
-
-    @guard("down", when={"cut": 0}, then={"cut": -1}, cancel=False, settles=True)
-    def below(s: Any, bus: Any) -> Any:
-        """The terminal voltage falls below VCL."""
-        return np.where(s.VCL > 0, bus.Vm - s.VCL, 1.0)
-
-    @guard("up", when={"cut": -1}, then={"cut": 0}, cancel=False, settles=True)
-    def back_above(s: Any, bus: Any) -> Any:
-        """The terminal voltage rises above VCL."""
-        return bus.Vm - s.VCL
-
-    def start(s: Any, bus: Any) -> Any:
-        return {"xr": bus.Vr, "xi": bus.Vi}
-
-
-def _is(value: Any, code: int) -> Any:
-    return np.abs(value - code) < 0.5
