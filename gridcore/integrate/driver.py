@@ -399,7 +399,7 @@ class Driver:
             raise
         self._refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
-        jumps = self._jumps(X, F, differential)
+        jumps = not chosen or self._jumps(X, F, differential)  # of a run that begins later than its operating point
         try:
             if jumps:
                 self._resolve()

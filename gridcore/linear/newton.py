@@ -25,7 +25,7 @@ _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed.
-_MIXED, _FACTOR = 2.0, 1.05
+_MIXED, _FACTOR = 2.0, 1.15
 # Corrections that have not shrunk, after which the floor of round-off will do.
 _SLOW = 2
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
@@ -58,8 +58,8 @@ class _Corrections:
 class _Kept:
     """Factors of the matrix of a step, and what was learned of them."""
 
-    def __init__(self, ws: Workspace):
-        self.lu = ws.factors(loose=True)
+    def __init__(self, ws: Workspace, loose: bool):
+        self.lu = ws.factors(loose=loose)
         self.renew()
 
     def renew(self) -> None:
@@ -79,15 +79,21 @@ class _Kept:
 class Newton:
     """Iterates the equations in a workspace to round-off.
 
+    Parameters
+    ----------
+    ws : Workspace
+    loose : bool
+        Whether its factors serve nothing but the iteration.
+
     Attributes
     ----------
     iterations : int
         Made so far.
     """
 
-    def __init__(self, ws: Workspace):
+    def __init__(self, ws: Workspace, loose: bool = True):
         self.ws = ws
-        self._kept = [_Kept(ws), _Kept(ws)]
+        self._kept = [_Kept(ws, loose), _Kept(ws, loose)]
         self._now = self._kept[0]
         self._coefficient = 1.0
         self.iterations = 0
