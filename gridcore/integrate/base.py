@@ -18,7 +18,7 @@ import numpy as np
 
 from ..equations import Workspace
 from ..errors import CaseError, PluginError
-from ..linear import Coefficients, Factors
+from ..linear import Coefficients, Factors, GuardValue
 from ..registry import registries as plugins
 from ..suggest import suggest
 from ..tape import Method, Step
@@ -77,6 +77,13 @@ class Stepper(ABC):
         a method that finds roots itself may end an advance just beyond the first of them.
         """
 
+    def switch(self, ws: Workspace, t: float) -> None:
+        """Modes or parameters have changed at time `t`, and nothing jumped: what earlier steps have left may serve on.
+
+        It is a restart where a method does not say otherwise.
+        """
+        self.restart(ws, t)
+
     @abstractmethod
     def advance(self, t: float, target: float) -> Advance:
         """Go from `t`, whose state stands in the workspace, to `target` or less far.
@@ -102,6 +109,24 @@ class Stepper(ABC):
         By default on the cubic through both ends with the slopes there.
         """
         return hermite(record, points, t)
+
+    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+        """The step from the start of the last advance to where a guard crosses zero, as :meth:`advance` would leave it;
+        None where the method does not look for that itself, or does not find it: the driver does then, by
+        :meth:`state_at`.
+
+        Parameters
+        ----------
+        t : float
+            A guess of the time; one of the state stands in ``ws.X``.
+        guard : callable
+            The guard at what stands in the workspace: value, columns and entries of its gradient, slope in time.
+        low, high : float
+            Between which times it crosses.
+        side : float
+            The sign that it has after it.
+        """
+        return None
 
     def operator(self, record: Step, points: Linearised) -> StepOperator | None:
         """The step of a record, linearised; None where the method's runs cannot be differentiated."""

@@ -274,9 +274,10 @@ class Driver:
         self._check_finite()
         return reached
 
-    def end_at(self, t: float) -> None:
-        """End the present step at `t`, in place of where it was ended last."""
-        self.stepper.state_at(t)
+    def end_at(self, t: float, solved: bool = False) -> None:
+        """End the present step at `t`, in place of where it was ended last; `solved`: the method has done so."""
+        if not solved:
+            self.stepper.state_at(t)
         self._check_finite()
         self._evaluate_guards()
 
@@ -391,6 +392,7 @@ class Driver:
         k = self.tape.points - 1
         chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
         names = ", ".join(f"{c} ({c.what})" for c in chosen)
+        X, F, differential = self.ws.X.copy(), self.ws.rhs().copy(), self.ws.differential.copy()
         try:
             switching.apply(self.Z, chosen)
         except NetworkError as error:
@@ -398,8 +400,10 @@ class Driver:
             raise
         self._refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
+        jumps = not chosen or self._jumps(X, F, differential)  # of a run that begins later than its operating point
         try:
-            self._resolve()
+            if jumps:
+                self._resolve()
         except GridcoreError as error:
             error.args = (f"no solution of the network after {names}: {error}",)
             raise
@@ -408,10 +412,20 @@ class Driver:
         self._check_finite()
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.tape.records.append(Resolve(k))
-        self.stepper.restart(self.ws, self.t)
+        (self.stepper.restart if jumps else self.stepper.switch)(self.ws, self.t)
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]
+
+    def _jumps(self, X: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
+        """Whether a switch, before which these were, moves anything by more than round-off."""
+        ws = self.ws
+        if not np.array_equal(X, ws.X):
+            return True
+        algebraic, size = ~ws.differential, ws.scale + np.abs(X)
+        moved = np.abs(ws.rhs() - np.where(differential, 0.0, F)) / size
+        least = np.where(differential, numerics.NEWTON, numerics.ROUND_OFF)
+        return bool((moved > least)[algebraic].any())
 
     def _resolve(self) -> None:
         """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""

@@ -56,6 +56,9 @@ class Crossing:
             if near is None and before * side >= 0:
                 return self._end(low)
             low = near or low
+        found = self._ended_at_zero(low, high, side)
+        if found is not None:
+            return found
         last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
         slow, step = 0, np.inf
         for _ in range(_ITERATIONS):
@@ -91,6 +94,18 @@ class Crossing:
             raise EventError(f"the crossing of {self.driver.system.switching.guards[self.guard]} cannot be located: "
                              f"it jumps from {low.gamma:.4g} to {high.gamma:.4g}", t=high.t)
         return high.t
+
+    def _ended_at_zero(self, low: _Point, high: _Point, side: float) -> float | None:
+        """The time, if the method has ended its step at the zero by itself."""
+        driver, system = self.driver, self.driver.system
+        value, row = system.switching.value(self.guard), system.system.guard_row(self.guard)
+        t, rate = interpolated([low, high]), (high.X - low.X) / (high.t - low.t)
+        self.X[:] = low.X + (t - low.t) * rate
+        found = driver.stepper.end_at_zero(t, lambda: (value(driver.Z), *row(driver.Z)), low.t, high.t, side)
+        if found is None:
+            return None
+        driver.end_at(found, solved=True)
+        return found
 
     def _end(self, point: _Point) -> float:
         self.X[:] = point.X

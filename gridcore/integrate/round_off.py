@@ -39,8 +39,9 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
     """Size below which the values of guards are zero but for round-off, (k,): see :func:`visible`."""
     ws = newton.ws
     size = np.abs(ws.X) if relative else ws.scale + np.abs(ws.X)
-    newton.factor()
-    newton.forget()  # its next solve is another one, for which these factors may be far off
+    if newton.lu.numeric is None:  # factors of a like matrix tell as well how large an inverse is
+        newton.factor()
+        newton.forget()
     terms = sp.csc_matrix((np.abs(ws.matrix()), ws.indices, ws.indptr), (system.n, system.n)) @ size
     w, own, least = np.zeros((len(guards), system.n)), np.zeros(len(guards)), np.zeros(len(guards))
     for k, guard in enumerate(guards):

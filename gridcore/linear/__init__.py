@@ -7,10 +7,10 @@ and the look-up of solvers by name.
 from ..numerics import EPS, EQUILIBRATED
 from .base import Analysis, Factors, LinearSolver, SingularMatrix, all_finite, equilibrate
 from .fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
-from .newton import Newton
+from .newton import GuardValue, Newton
 from .solvers import linear_solver
 
 __all__ = [
-    "EPS", "EQUILIBRATED", "Analysis", "Coefficients", "Factors", "LinearSolver", "Newton", "Pattern", "SingularMatrix",
-    "all_finite", "end_of_step", "equilibrate", "linear_solver", "step_transposed",
+    "EPS", "EQUILIBRATED", "Analysis", "Coefficients", "Factors", "GuardValue", "LinearSolver", "Newton", "Pattern",
+    "SingularMatrix", "all_finite", "end_of_step", "equilibrate", "linear_solver", "step_transposed",
 ]

@@ -8,25 +8,82 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
 from .. import numerics
 from ..equations import Workspace
 from ..errors import ConvergenceError
-from .base import SingularMatrix
+from .base import Factors, SingularMatrix
+from .mixing import Mixing
+
+# Value of a guard, columns and entries of its gradient, slope in time.
+GuardValue = Callable[[], tuple[float, np.ndarray, np.ndarray, float]]
 
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
+# Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed.
+_MIXED, _FACTOR = 2.0, 1.15
 # Corrections that have not shrunk, after which the floor of round-off will do.
 _SLOW = 2
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
 _UNDAMPED, _LOST = 8, 1e3
 
 
+class _Corrections:
+    """The corrections of one solve: whether the last one ends it, and what the next one need not exceed."""
+
+    def __init__(self, round_off: float):
+        self.round_off, self.before, self.slow, self.stalls = round_off, 0.0, 0, False
+        self.enough = max(numerics.NEWTON_REMAINS, round_off)
+
+    def end(self, norm: float) -> bool:
+        if norm <= self.enough:
+            return True
+        before, self.before = self.before, norm
+        self.stalls = bool(before) and norm > numerics.NEWTON_FAST * before
+        self.slow += self.stalls
+        if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > _SLOW)):
+            self.round_off = min(2 * norm, numerics.NEWTON_ROUND_OFF)
+            return True  # what no longer shrinks is round-off
+        # a correction this short leaves less than NEWTON_REMAINS, if the next is shorter by as much as it was
+        self.enough = max(math.sqrt(numerics.NEWTON_REMAINS * norm), self.round_off)
+        if before and not self.stalls:  # or if the rate stays as it is
+            self.enough = max(self.enough, min(numerics.NEWTON_REMAINS * before / norm, numerics.NEWTON))
+        return False
+
+
+class _Kept:
+    """Factors of the matrix of a step, and what was learned of them."""
+
+    def __init__(self, ws: Workspace, loose: bool):
+        self.lu = ws.factors(loose=loose)
+        self.renew()
+
+    def renew(self) -> None:
+        self.lu.forget()
+        self.fresh, self.coefficient, self.uses = False, math.nan, 0
+        # the first correction of the last solve, and the rate at which it converged
+        self.first = self.rate = 0.0
+        # iterations of the first solve with these factors, and how many more the later ones took in all
+        self.least = self.excess = 0
+
+    def far(self, coefficient: float) -> float:
+        """By which factor the coefficient is another."""
+        low, high = sorted((self.coefficient, coefficient))
+        return high / low if self.fresh and low > 0 else math.inf
+
+
 class Newton:
     """Iterates the equations in a workspace to round-off.
+
+    Parameters
+    ----------
+    ws : Workspace
+    loose : bool
+        Whether its factors serve nothing but the iteration.
 
     Attributes
     ----------
@@ -34,50 +91,101 @@ class Newton:
         Made so far.
     """
 
-    def __init__(self, ws: Workspace):
-        self.ws, self.lu = ws, ws.factors(loose=True)
+    def __init__(self, ws: Workspace, loose: bool = True):
+        self.ws = ws
+        self._kept = [_Kept(ws, loose), _Kept(ws, loose)]
+        self._now = self._kept[0]
+        self._coefficient = 1.0
         self.iterations = 0
-        self._fresh = False
-        # the first correction of the last solve, and the rate at which old factors converged
-        self._first = self._rate = 0.0
         # corrections that did not shrink any more: later solves need not try
         self._round_off = 0.0
         # iterations that cost as much as a factorisation, and the one that said so
         self._worth, self._searched = 1.0, 0
+        self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
+
+    @property
+    def lu(self) -> Factors:
+        """The factors in use."""
+        return self._now.lu
+
+    @property
+    def keeps(self) -> bool:
+        """Whether factors serve equations with another matrix: after an event, or of a step of another length."""
+        return self._worth >= _MIXED
 
     def counters(self) -> Counter[str]:
         """Work done."""
-        return Counter(newton_iterations=self.iterations, solves=self.lu.solves,
-                       factorisations=self.lu.factorisations + self.lu.refactorisations)
+        kept = [each.lu for each in self._kept]
+        return Counter(newton_iterations=self.iterations, solves=sum(lu.solves for lu in kept),
+                       factorisations=sum(lu.factorisations + lu.refactorisations for lu in kept))
 
     def forget(self) -> None:
         """The matrix has changed so much that its factors are of no use."""
-        self._fresh = False
+        self._now.fresh = False
 
     def renew(self) -> None:
         """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
-        self._fresh, self._first, self._rate, self._round_off = False, 0.0, 0.0, 0.0
-        self.lu.forget()
+        self._round_off = 0.0
+        for each in self._kept:
+            each.renew()
+        self._now = self._kept[0]
+
+    def at(self, coefficient: float) -> None:
+        """The equations are now those with this coefficient, say of a step of this length: factors of one that is near
+        serve them.
+        """
+        self._coefficient = coefficient
+        far = [each.far(coefficient) for each in self._kept]
+        best = int(far[1] < far[0])
+        if far[best] > (_FACTOR if self.keeps else 1 + numerics.SAME_LENGTH):
+            best = int(self._kept[1].uses < self._kept[0].uses)
+            self._kept[best].fresh = False
+        self._now = self._kept[best]
 
     def factor(self, alike: bool = False) -> None:
         """Factors of the matrix at the present Z; `alike`: much like the last ones."""
+        now = self._now
+        if now.fresh and now.far(self._coefficient) > 1 + numerics.SAME_LENGTH:  # these will be wanted again
+            self._now = now = self._kept[now is self._kept[0]]
         try:
-            self.lu.refactor(self.ws.matrix(), alike)
+            now.lu.refactor(self.ws.matrix(), alike)
         except SingularMatrix as error:
-            self._fresh = False
+            now.fresh = False
             raise ConvergenceError("the equations are singular", place=self.ws.place(error.column),
                                    t=self.ws.Z[-1]) from None
-        self._fresh = True
-
-    def _old_are_better(self) -> bool:
-        """Whether iterations with the present factors look fewer than what a factorisation costs."""
-        if not (self._fresh and self._rate):
-            return self._fresh
-        if self.lu.factorisations != self._searched:
-            self._searched = self.lu.factorisations
-            factorisation, solve = self.lu.operations()
+        now.fresh, now.coefficient, now.least, now.excess, now.rate = True, self._coefficient, 0, 0, 0.0
+        if now.lu.factorisations != self._searched:
+            self._searched = now.lu.factorisations
+            factorisation, solve = now.lu.operations()
             self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
-        return self._first * self._rate**(1 + self._worth) <= numerics.NEWTON_REMAINS
+
+    def _prepare(self) -> bool:
+        """Factors for a solve: the old ones, if what they take more looks less than what a factorisation costs; whether
+        they are old.
+
+        Mixed corrections have no rate: there it is what they have taken more already.
+        """
+        now = self._now
+        if now.fresh and (now.excess < self._worth if self.keeps else
+                          now.first * now.rate**(1 + self._worth) <= numerics.NEWTON_REMAINS):
+            return True
+        self.factor(alike=True)  # if it is not, convergence will tell
+        return False
+
+    def _mixing(self, *more: float) -> Mixing:
+        """The mixing of an iteration that begins now, with the sizes of unknowns beside X."""
+        if len(more) not in self._mixings:
+            self._mixings[len(more)] = Mixing(self.ws, len(more))
+        mixing = self._mixings[len(more)]
+        mixing.begin(1 / np.append(self.ws.scale + np.abs(self.ws.X), more))
+        return mixing
+
+    def _took(self, iterations: int, told: _Corrections) -> None:
+        """A solve took so many iterations."""
+        now, self._round_off = self._now, told.round_off
+        now.uses += now.far(self._coefficient) <= 1 + numerics.SAME_LENGTH
+        now.least = now.least or iterations
+        now.excess += max(iterations - now.least, 0)
 
     def solve(self, evaluated: bool = False) -> None:
         """Iterate from the X that stands in the workspace; leaves the solution there.
@@ -92,41 +200,87 @@ class Newton:
         ConvergenceError
             Naming the variable that moved most, and the time.
         """
-        ws, before, slow = self.ws, 0.0, 0
-        start = ws.X.copy()
-        old = self._old_are_better()
-        if not old:
-            self.factor(alike=True)  # if it is not, convergence will tell
+        ws, start = self.ws, self.ws.X.copy()
+        old = self._prepare()
         if not evaluated:
             ws.residual()
-        enough = max(numerics.NEWTON_REMAINS, self._round_off)
+        mixing, told = self._mixing() if self.keeps else None, _Corrections(self._round_off)
         for iteration in range(_ITERATIONS):
             self.lu.solve(ws.R)
-            norm = ws.newton(enough)
+            if mixing is not None:
+                mixing.mix(ws.R)
+            before, norm = told.before, ws.newton(told.enough)
             self.iterations += 1
             if not math.isfinite(norm):
                 break
             if iteration == 0:
-                self._first = norm
+                self._now.first = norm
             elif iteration == 1 and old and before > numerics.NEWTON_TELLING * max(self._round_off, numerics.NEWTON):
-                self._rate = norm / before
-            if norm <= enough:
+                self._now.rate = norm / before
+            if told.end(norm):
+                self._took(iteration + 1, told)
                 return
-            # a correction this short leaves less than NEWTON_REMAINS, if the next is shorter by as much as it was
-            enough = max(math.sqrt(numerics.NEWTON_REMAINS * norm), self._round_off)
-            if before and norm > numerics.NEWTON_FAST * before:
-                slow += 1
-                if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and slow > _SLOW):
-                    self._round_off = min(2 * norm, numerics.NEWTON_ROUND_OFF)
-                    return  # what no longer shrinks is round-off
-                if norm >= _LOST or iteration > _UNDAMPED:
+            if told.stalls:
+                if norm >= _LOST or iteration > _UNDAMPED + 2 * self._worth:
                     break
-                self.factor()
-            elif before:  # or if the rate stays as it is
-                enough = max(enough, min(numerics.NEWTON_REMAINS * before / norm, numerics.NEWTON))
-            before = norm
+                if mixing is None or told.slow > self._worth:
+                    try:
+                        self.factor()
+                    except ConvergenceError:
+                        break  # iterations may lead to where it is singular
+                    mixing = None
         ws.X[:] = start
         self.solve_damped()
+
+    def solve_with_time(self, t: float, equations: Callable[[float], None], guard: GuardValue, low: float, high: float,
+                        side: float) -> float | None:
+        """As :meth:`solve`, of equations that end at a time which is unknown, too: a guard crosses zero there.
+
+        Parameters
+        ----------
+        t : float
+            A guess of it; that of X stands in the workspace.
+        equations : callable
+            Sets the equations that end at a time, and leaves their residual.
+        guard : callable
+            The guard at what stands in the workspace: value, columns and entries of its gradient, slope in time.
+        low, high : float
+            Between which times it is looked for.
+        side : float
+            The sign that the guard has after it.
+
+        Returns
+        -------
+        t : float or None
+            None where it is not found, or found to be crossed to the other side. X is lost then.
+        """
+        ws, width, told = self.ws, high - low, _Corrections(self._round_off)
+        equations(t + width)
+        later = ws.R.copy()
+        equations(t)
+        self._prepare()
+        rate = self.lu.solve((later - ws.R) / width)  # of X, with the time
+        mixing, step = self._mixing(width), np.empty(ws.n + 1)
+        for iteration in range(_UNDAMPED + int(self._worth)):
+            step[:-1] = self.lu.solve(ws.R)
+            gamma, columns, gradient, slope = guard()
+            speed = float(gradient @ rate[columns]) + slope
+            if not speed * side > 0:
+                break
+            step[-1] = -(gamma + float(gradient @ step[columns])) / speed
+            step[:-1] += step[-1] * rate
+            mixing.mix(step)
+            ws.R[:] = step[:-1]
+            norm = max(ws.newton(math.inf), abs(float(step[-1])) / width)
+            t += float(step[-1])
+            self.iterations += 1
+            if not (low < t < high and math.isfinite(norm)):
+                break
+            equations(t)
+            if told.end(norm):
+                self._took(iteration + 1, told)
+                return t
+        return None
 
     def solve_damped(self) -> None:
         """Newton with a new matrix at every iteration, and steps halved while the residual grows."""

@@ -8,7 +8,7 @@ service with it, and an island left without a voltage source is an error or is t
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -100,6 +100,7 @@ class Switching:
             if group.trace.guards:
                 batches.append(self._add_guards(number, group, conditions))
         self.batches = Batches(batches)
+        self._batch_of = {self.guards[int(batch.scatter[0, 0])].group: batch for batch in batches}
         table = np.array(conditions, dtype=float).reshape(-1, 3)
         self._when_of, self._when_at, self._when_is = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
         self.directions = np.array([g.direction for g in self.guards], dtype=int)
@@ -136,6 +137,14 @@ class Switching:
         values = np.zeros(len(self.guards))
         self.batches.add(Z, values)
         return values
+
+    def value(self, guard: int) -> Callable[[np.ndarray], float]:
+        """The function of one guard."""
+        trigger = self.guards[guard]
+        batch = self._batch_of[trigger.group]
+        own, gather, function = guard - int(batch.scatter[trigger.member, 0]), batch.gather[trigger.member], Direct(
+            batch.function)
+        return lambda Z: float(function(Z[gather])[own])
 
     def active(self, Z: np.ndarray) -> np.ndarray:
         """Which guards are watched under the modes in Z (not those of cancellation functions)."""

@@ -18,7 +18,7 @@ import numpy as np
 from gridcore.equations import Workspace
 from gridcore.errors import CaseError
 from gridcore.integrate import Advance, Linearised, Stepper, parabola
-from gridcore.linear import Newton
+from gridcore.linear import GuardValue, Newton
 from gridcore.tape import Step
 
 from .operator import ThetaOperator
@@ -76,6 +76,13 @@ class Theta(Stepper):
         self._h_factored = 0.0
         self._remembered = 0
 
+    def switch(self, ws: Workspace, t: float) -> None:
+        """Nearly all equations are as they were: history and factors are kept."""
+        ws.mass[:] = ws.differential
+        self._remembered = -1  # of the steps since: the one before is yet to be counted
+        if not self.newton.keeps:
+            self.newton.forget()
+
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`."""
         if t > self._begun and t == self._reached:
@@ -94,12 +101,25 @@ class Theta(Stepper):
 
     def _solve(self, t: float) -> None:
         """Solve the equations of the step to `t`."""
-        h = t - self._begun
-        if abs(h - self._h_factored) > SAME_LENGTH * h:
-            self.newton.forget()
-            self._h_factored = h
+        self.newton.at(t - self._begun)
         self.newton.solve(evaluated=True)
         self._reached = t
+
+    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+        """The step from where it began, to where a guard is zero."""
+        ws = self.ws
+        assert ws is not None
+        if not self.newton.keeps:
+            return None
+
+        def equations(t: float) -> None:
+            ws.Z[-1] = t
+            self.predictor.equations(t - self._begun, self.theta)
+
+        self.newton.at(t - self._begun)
+        found = self.newton.solve_with_time(t, equations, guard, low, high, side)
+        self._reached = self._reached if found is None else found
+        return found
 
     def _remember(self, h: float) -> None:
         """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
@@ -108,7 +128,7 @@ class Theta(Stepper):
         else:
             self.predictor.end(h)
             self._remembered += 1
-            if self._remembered == 3 or self._remembered % EVERY == 0:
+            if self._remembered == 3 or (self._remembered > 3 and self._remembered % EVERY == 0):
                 self.estimate(h)
 
     def estimate(self, h: float) -> None:

@@ -37,8 +37,7 @@ class Corrector(Newton):
     """
 
     def __init__(self, ws: Workspace, tolerance: float):
-        super().__init__(ws)
-        self.lu = ws.factors()  # it serves sensitivities, too
+        super().__init__(ws, loose=False)  # its factors serve sensitivities, too
         self.tolerance, self.work = tolerance, Work(ws, self.lu)
         self.patience = math.ceil(-math.log10(tolerance))
         self.beside: Callable[[], float] | None = None
@@ -46,7 +45,7 @@ class Corrector(Newton):
 
     def adopt(self) -> None:
         """The factors now are those of the step's matrix."""
-        self._fresh = True
+        self._now.fresh = True
 
     def factor(self, alike: bool = False) -> None:
         super().factor(alike)
@@ -56,7 +55,7 @@ class Corrector(Newton):
     def solve(self, evaluated: bool = False) -> None:
         ws, work, before = self.ws, self.work, 0.0
         start = ws.X.copy()
-        if not self._fresh:
+        if not self._now.fresh:
             self.factor()
         if not evaluated:
             ws.residual()

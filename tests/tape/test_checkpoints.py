@@ -126,14 +126,14 @@ class TestSameBits:
 
     def test_a_run_that_failed_keeps_what_it_had(self, monkeypatch):
         s, X = gc.build("hiskens_pai"), kept("hiskens_pai")[0]
-        residual = Workspace.residual
+        newton = Workspace.newton
 
-        def broken(ws: Workspace) -> None:
+        def broken(ws: Workspace, tol: float) -> float:
             if ws.Z[-1] > 0.5:
                 raise gc.errors.ConvergenceError("sick")
-            residual(ws)
+            return newton(ws, tol)
 
-        monkeypatch.setattr(Workspace, "residual", broken)
+        monkeypatch.setattr(Workspace, "newton", broken)
         with pytest.raises(gc.errors.ConvergenceError) as caught:
             gc.simulate(s, 1.0, 2e-3, checkpoint=s.n * LEAST * 2)
         assert 250 < len(caught.value.run.X) < 400

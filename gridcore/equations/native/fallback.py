@@ -19,6 +19,7 @@ class Fallback:
     """The loops in numpy. There is one, :data:`FALLBACK`."""
 
     width = 0  # work arrays are not used
+    mixed = 5
 
     def __reduce__(self) -> str:
         return "FALLBACK"
@@ -122,6 +123,19 @@ class Fallback:
     def end(p: Any, X0: Array, slope: Array, h: float) -> None:
         """The slope of a step of length h that has been made."""
         slope[:] = (p.Z[: p.n] - X0) / h
+
+    @staticmethod
+    def mix(n: int, row: int, many: int, least: float, weight: Array, steps: Array, changes: Array, last: Array,
+            made: Array, gram: Array, g: Array) -> None:
+        """Anderson mixing of a correction `g` with the last ones, the newest of which goes to `row`."""
+        if row >= 0:
+            np.add(g - last, made, out=steps[row])
+            np.multiply(g - last, weight, out=changes[row])
+        last[:] = g
+        if many:
+            Y = changes[:many]
+            g -= np.linalg.lstsq(Y.T, g * weight, rcond=least**0.5)[0] @ steps[:many]
+        made[:] = g
 
     # ---- matrices of a fixed pattern
 

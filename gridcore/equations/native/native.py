@@ -37,7 +37,7 @@ STRUCTS: dict[str, Any] = {
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
 FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p", "jacobian": "pp", "linearise": "plplp", "newton": "pd d",
-    "begin": "ppppppdddddd", "equations": "pppdd", "end": "pppd",
+    "mix": "llldppppppp", "begin": "ppppppdddddd", "equations": "pppdd", "end": "pppd",
     "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
     "step_transposed": "lpppppppppppp",
 }
@@ -58,7 +58,7 @@ class Native:
     """The compiled loops: the functions of ``runtime.c`` without their prefix, for its :class:`.Library`.
 
     They give up the interpreter's lock, and have no memory. `width` is the number of rows that a block of ``times``
-    has: what a row of its work array must hold.
+    has: what a row of its work array must hold; `mixed` is the number of corrections that ``mix`` remembers.
 
     Raises
     ------
@@ -68,13 +68,13 @@ class Native:
 
     def __init__(self, library: Library):
         self.library = library
-        sizes = (ctypes.c_long * (len(STRUCTS) + 1))()
+        sizes = (ctypes.c_long * (len(STRUCTS) + 2))()
         library.function("gc_sizes", None, [ctypes.c_void_p])(sizes)
         for (name, struct), size in zip(STRUCTS.items(), sizes, strict=False):
             if ctypes.sizeof(struct) != size:
                 raise GridcoreError(f"runtime.c and its binding native.py differ: struct {name} has {size} bytes in C "
                                     f"and {ctypes.sizeof(struct)} in Python")
-        self.width = sizes[-1]
+        self.width, self.mixed = sizes[len(STRUCTS):]
         for name, letters in FUNCTIONS.items():
             arguments, _, result = letters.partition(" ")
             types = [_TYPES[letter] for letter in arguments]

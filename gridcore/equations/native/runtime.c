@@ -132,6 +132,63 @@ void gc_end(const plan *p, const double *X0, double *slope, double h)
     for (long i = 0; i < p->n; ++i) slope[i] = (p->Z[i] - X0[i]) / h;
 }
 
+/* Anderson mixing of a correction g, in place, with the last `many` ones (MIXED at most): steps[j] is what was added when
+ * g changed by changes[j] / weight, and that change; the newest goes to `row`, or is the first one where that is -1. What
+ * the mixture leaves is least in the norm of the weights, by the normal equations with pivots down to this part of the largest. */
+#define MIXED 5
+
+void gc_mix(long n, long row, long many, double least, const double *weight, double *steps, double *changes,
+            double *last, double *made, double *gram, double *g)
+{
+    double a[MIXED][MIXED], b[MIXED], part[MIXED] = {0.0}, most = 0.0;
+    int order[MIXED], rank = 0;
+    if (row >= 0)
+        for (long i = 0; i < n; ++i) {
+            const double change = g[i] - last[i];
+            steps[row * n + i] = change + made[i];
+            changes[row * n + i] = change * weight[i];
+        }
+    for (long i = 0; i < n; ++i) last[i] = g[i];
+    for (long j = 0; j < many; ++j) {
+        const double *y = changes + j * n, *z = changes + row * n;
+        double with_newest = 0.0, with_g = 0.0;
+        for (long i = 0; i < n; ++i) {
+            with_newest += y[i] * z[i];
+            with_g += y[i] * weight[i] * g[i];
+        }
+        gram[row * MIXED + j] = gram[j * MIXED + row] = with_newest;
+        b[j] = with_g;
+    }
+    for (long j = 0; j < many; ++j)
+        for (long k = 0; k < many; ++k) a[j][k] = gram[j * MIXED + k];
+    for (long j = 0; j < many; ++j) order[j] = (int)j;
+    for (; rank < many; ++rank) {
+        int best = rank;
+        for (int j = rank + 1; j < many; ++j)
+            if (a[order[j]][order[j]] > a[order[best]][order[best]]) best = j;
+        const int p = order[best];
+        order[best] = order[rank];
+        order[rank] = p;
+        if (rank == 0) most = a[p][p];
+        if (!(a[p][p] > least * most)) break;
+        for (int j = rank + 1; j < many; ++j) {
+            const int q = order[j];
+            const double factor = a[q][p] / a[p][p];
+            for (int k = rank; k < many; ++k) a[q][order[k]] -= factor * a[p][order[k]];
+            b[q] -= factor * b[p];
+        }
+    }
+    while (rank--) {
+        const int p = order[rank];
+        double sum = b[p];
+        for (int k = rank + 1; k < many; ++k) sum -= a[p][order[k]] * part[order[k]];
+        part[p] = sum / a[p][p];
+    }
+    for (long j = 0; j < many; ++j)
+        for (long i = 0; i < n; ++i) g[i] -= part[j] * steps[j * n + i];
+    for (long i = 0; i < n; ++i) made[i] = g[i];
+}
+
 /* ---- matrices of a step and their products with many rows at once: a block of rows is turned so that the innermost
  * loop runs over it ---- */
 
@@ -252,11 +309,13 @@ void gc_step_transposed(long count, const pattern *B, const pattern *C, const pa
     }
 }
 
-/* What native.py has to agree with: the sizes of the structs, and the width of the blocks that work arrays hold */
+/* What native.py has to agree with: the sizes of the structs, the width of the blocks that work arrays hold, and
+ * how many corrections are mixed */
 void gc_sizes(long *sizes)
 {
     sizes[0] = sizeof(batch);
     sizes[1] = sizeof(plan);
     sizes[2] = sizeof(pattern);
     sizes[3] = WIDTH;
+    sizes[4] = MIXED;
 }

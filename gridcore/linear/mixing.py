@@ -1,0 +1,44 @@
+"""Anderson mixing: what corrections by factors of another matrix leave is made as small as it can be.
+
+D. G. Anderson, J. ACM 12(4), 1965. For a linear system it is GMRES with these factors as the preconditioner (H. F.
+Walker and P. Ni, SIAM J. Numer. Anal. 49(4), 2011): a row that has changed costs an iteration.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numerics
+from ..equations import Workspace
+
+
+class Mixing:
+    """Steps of one iteration, from its corrections.
+
+    Parameters
+    ----------
+    ws : Workspace
+    more : int
+        Unknowns beside those of the workspace.
+    """
+
+    def __init__(self, ws: Workspace, more: int = 0):
+        self._runtime, self._n = ws.runtime, ws.n + more
+        self._depth, self._seen = ws.runtime.mixed, 0
+        square, rows, row = (self._depth, self._depth), (self._depth, self._n), self._n
+        # weight, steps with the changes that they brought, changes weighted, last correction, last step, products
+        self._arrays = [np.zeros(shape) for shape in (row, rows, rows, row, row, square)]
+        self._places: Any = [ws.runtime.place(array) for array in self._arrays]
+        self._mix: Any = ws.runtime.mix
+
+    def begin(self, weight: np.ndarray) -> None:
+        """An iteration begins; by `weight` the entries of corrections are compared."""
+        self._arrays[0][:], self._seen = weight, 0
+
+    def mix(self, correction: np.ndarray) -> None:
+        """Turn a correction into the step to make, in place."""
+        row, many = (self._seen - 1) % self._depth if self._seen else -1, min(self._seen, self._depth)
+        self._mix(self._n, row, many, numerics.ROUND_OFF, *self._places, self._runtime.place(correction))
+        self._seen += 1
