@@ -12,6 +12,7 @@ def register_readers(register: Register) -> None:
     register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
     register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
     register(".raw", "gridcore_readers.raw:read")
+    register(".rawx", "gridcore_readers.raw:read")
 
 
 @hookimpl
@@ -20,7 +21,7 @@ def register_companions(register: Register) -> None:
     file.
     """
     register(".toml", "gridcore_readers.native:extend")
-    register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw",))
+    register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw", ".rawx"))
 
 
 @hookimpl

@@ -30,7 +30,7 @@ from gridcore.suggest import suggest
 from . import sources
 from .characteristics import exponents
 from .psse import element, listed, split
-from .raw import UNKNOWN
+from .raw import DIRECT, UNKNOWN
 
 Key = tuple[int, str]
 USER = "USRMDL"  # bus 'USRMDL' id 'NAME' IC IT NI NC NS NV, NI + NC values
@@ -169,7 +169,7 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
     names = {model.name for model in models}
     other = {model.upper(): name.upper() for model, name in substitute.items()}
     for name in (*drop, *substitute):
-        if name.upper() not in names and name not in UNKNOWN:
+        if name.upper() not in names and name not in (*UNKNOWN, *DIRECT):
             raise CaseError(f"has no model '{name}'{suggest(name, sorted(names))}", file=str(path))
     gone = {name.upper() for name in drop}
     for said, which in (("left out, as asked for", gone), ("read as {}, as asked for", set(other))):
