@@ -127,7 +127,7 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
     for place, row in rows:
         bus, on = row["GEN_BUS"], row["GEN_STATUS"] > 0
         at[bus] += 1
-        name = {} if at[bus] == 1 else {"id": element(f"GEN{bus:g}", str(at[bus]))}
+        name = {} if at[bus] == 1 else {"id": element(f"GEN{int(bus)}", str(at[bus]))}
         control = "slack" if bus in first and on else "PV" if kind.get(bus) in (PV, SLACK) else "PQ"
         first -= {bus} if on else set()
         records.append(Record("StaticGenerator", {
@@ -138,7 +138,7 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
 
 
 def _numbers(buses: set[float]) -> str:
-    return ", ".join(f"{bus:g}" for bus in sorted(buses)[:10]) + ", ..." * (len(buses) > 10)
+    return ", ".join(f"{bus:.0f}" for bus in sorted(buses)[:10]) + ", ..." * (len(buses) > 10)
 
 
 # ---------------------------------------------------------------- the tables of a file

@@ -24,6 +24,7 @@ from .characteristics import shares
 from .direct_current import Terminal, two_terminal, voltage_source
 from .psse import Row, element, listed
 from .raw_tables import Tables
+from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
 
 PV, SLACK, ISOLATED = 2, 3, 4
@@ -142,6 +143,8 @@ class _Reader:
         for note in made.notes():
             self.made.note(note)
         self._idle()
+        if self.tolerate:
+            mend(self.made)
         return self.made
 
     def _idle(self) -> None:
