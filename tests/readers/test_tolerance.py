@@ -1,0 +1,45 @@
+"""What makes no sense is put aside: a limit or a saturation before a device, each with a note."""
+
+import pytest
+
+import gridcore as gc
+from gridcore.case import validate
+from gridcore_readers.tolerance import mend
+
+
+@pytest.fixture
+def case():
+    made = gc.Case("x")
+    made.add("Bus", id=1)
+    made.add("Bus", id=2)
+    made.add("Line", bus1=1, bus2=2, x=0.1)
+    made.add("StaticGenerator", bus=1, control="slack", P0=0.1)
+    for n, record in enumerate(made):
+        record.file, record.row = "x.raw", f"row {n}"
+    return made
+
+
+def test_a_sound_case_is_left_as_it_is(case):
+    before = case.copy()
+    mend(case)
+    assert case == before
+
+
+@pytest.mark.parametrize(("fields", "gone", "says"), [
+    ({"Qmin": 2.0, "Qmax": 1.0}, ("Qmin", "Qmax"), "as tolerated, Qmin and Qmax ignored: "),
+    ({"Vlow": -1.0}, ("Vlow",), "as tolerated, Vlow ignored: "),
+])
+def test_limits_that_make_no_sense_are_ignored(case, fields, gone, says):
+    case["GEN1"].fields.update(fields)
+    mend(case)
+    validate(case)
+    assert not set(gone) & case["GEN1"].fields.keys()
+    assert case.notes[0].startswith(says)
+
+
+def test_what_cannot_be_is_left_out_with_what_hangs_on_it(case):
+    case["LINE1-2"].fields["bus2"] = 7
+    case["GEN1"].fields["P0"] = "many"
+    mend(case)
+    assert case.ids() == ["BUS1", "BUS2"] or case["GEN1"].fields.get("P0") is None
+    assert any(note.startswith("as tolerated, the Line left out: ") for note in case.notes)
