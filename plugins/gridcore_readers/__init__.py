@@ -11,7 +11,8 @@ def register_readers(register: Register) -> None:
     register(".toml", "gridcore_readers.native:read", "gridcore_readers.native:write")
     register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
     register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
-    register(".raw", "gridcore_readers.raw:read")
+    register(".raw", "gridcore_readers.raw:read", "gridcore_readers.raw_write:write")
+    register(".dyr", "gridcore_readers.dyr_write:read", "gridcore_readers.dyr_write:write")
     register(".rawx", "gridcore_readers.raw:read")
 
 

@@ -236,7 +236,7 @@ class _Reader:
             self._put(row, "Line", {key: value for key, value in fields.items() if (key, value) != ("b", 0.0)} | on)
             for bus, g, b in ((i, row.number("GI"), row.number("BI")), (j, row.number("GJ"), row.number("BJ"))):
                 if g or b:
-                    self._put(row, "Shunt", {"id": f"{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
+                    self._put(row, "Shunt", {"id": f"SHUNT_{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
 
         def switch(row: Row) -> None:
             (_, i), (_, j) = ends = tuple(self._ends(row))
@@ -448,7 +448,15 @@ def _parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
         if any(powers):
             raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
         return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
+    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), shares_of(powers)))
+
+
+def shares_of(powers: Sequence[float]) -> tuple[float, ...]:
+    """The part that each has in their sum; they add up to one. Of nothing it is the last."""
+    total = sum(powers)
+    if not total:
+        return (0.0, 0.0, 1.0)
     parts = [power / total for power in powers]
     first = max(range(3), key=lambda k: abs(parts[k]))
     parts[first] = 1.0 - sum(part for k, part in enumerate(parts) if k != first)
-    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), parts))
+    return tuple(parts)
