@@ -6,7 +6,6 @@ quotes. Siemens PTI, PSS/E Program Operation Manual, chapter "Power flow data fi
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,6 +15,8 @@ from gridcore.errors import CaseError
 Columns = Mapping[str, tuple[int, str | None]]
 _QUOTED_WORD = re.compile(r"""(?:(?<=[\s,])|^)(['"])((?:(?!\1).|\1\1)*)\1(?=[\s,/]|$)""")
 _OPENING_QUOTE = re.compile(r"""(?:^|[\s,])['"]""")
+# What most records are: words between commas, without blanks or in single quotes.
+_PLAIN = re.compile(r"""\s*(?:'[^',/"]*'|[^\s'",/*\0]*)(?:\s*,\s*(?:'[^',/"]*'|[^\s'",/*\0]*))*\s*""")
 _BLANK = re.compile(r"\s")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eEdD]?[-+]?\d+)?")
 _REPEATED = re.compile(r"(\d{1,4})\*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD]?[-+]?\d+)?|)")
@@ -43,6 +44,11 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
     CaseError
         If a quote is not closed.
     """
+    if not blanks and _PLAIN.fullmatch(text):
+        words = [word.strip() for word in text.replace("'", "").split(",")]
+        while words and not words[-1]:
+            del words[-1]
+        return words, None
     rest: str | None = None
     quoted: list[str] = []
     text = text.replace(_MARK, "")
@@ -136,27 +142,37 @@ class Row:
     def text(self, name: str) -> str:
         """A word; the default of the column where the record has none."""
         position, default = self.columns[name]
-        word = self.words[position] if position < len(self.words) else ""
+        words = self.words
+        word = words[position] if position < len(words) else ""
         if word:
             return word
         if default is None:
-            raise self.error(f"missing: the record has {len(self.words)} values", name)
+            raise self.error(f"missing: the record has {len(words)} values", name)
         return default
 
     def number(self, name: str) -> float:
         """A finite number."""
-        word = self.text(name)
+        position, default = self.columns[name]
+        words = self.words
+        word = (words[position] if position < len(words) else "") or default
+        if word is None:
+            raise self.error(f"missing: the record has {len(words)} values", name)
         try:
-            value = real(word)
+            value = float(word)
         except ValueError:
-            raise self.error(f"{word!r} is not a number", name) from None
-        if not math.isfinite(value):
+            try:
+                value = real(word)
+            except ValueError:
+                raise self.error(f"{word!r} is not a number", name) from None
+        if value - value:  # infinite, or no number
             raise self.error(f"{word!r} is not a number to calculate with", name)
         return value
 
     def integer(self, name: str) -> int:
         """A whole number."""
-        word = self.text(name)
+        position = self.columns[name][0]
+        words = self.words
+        word = words[position] if position < len(words) and words[position] else self.text(name)
         try:
             return int(word)
         except ValueError:

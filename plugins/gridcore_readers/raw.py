@@ -18,12 +18,12 @@ from gridcore.case import Case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 
-from . import raw_text, rawx
+from . import raw_text, rawx, sources
 from .balance import unbalanced
 from .characteristics import shares
 from .direct_current import Terminal, two_terminal, voltage_source
 from .psse import Row, element, listed
-from .raw_tables import Tables
+from .raw_tables import Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
 
@@ -60,8 +60,9 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
     CaseError
         If the file is malformed, of another version, or has equipment that no device is there for.
     """
-    tables = (rawx if path.suffix.lower() == ".rawx" else raw_text).read_tables(path)
-    return _Reader(path, tables, shares(loads), tolerate).case(drop)
+    with sources.uncollected():
+        tables = (rawx if path.suffix.lower() == ".rawx" else raw_text).read_tables(path)
+        return _Reader(path, tables, shares(loads), tolerate).case(drop)
 
 
 class _Reader:
@@ -183,15 +184,15 @@ class _Reader:
 
     def _put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
         """Add a record. Of branches and shunts, one whose identifier is taken is another one."""
-        key = (model, fields.get("id") or tuple(fields.get(port) for port in ("bus", "bus1", "bus2")))
+        key = (model, *([fields["id"]] if "id" in fields else map(fields.get, ("bus", "bus1", "bus2"))))
         before = self.taken.setdefault(key, [])
-        before.append(row)
-        if len(before) > 1:
+        if before:
             if model not in ("Line", "Transformer", "Shunt"):
                 raise row.error(f"its identifier is that of {before[0].place} already", "ID")
             self.twice.append(row.place)
             if "id" in fields:
-                fields = fields | {"id": f"{fields['id']}_{len(before)}"}
+                fields = fields | {"id": f"{fields['id']}_{len(before) + 1}"}
+        before.append(row)
         self.made.records.append(Record(model, fields, row.file, row.place))
 
     def _ends(self, row: Row) -> Iterable[tuple[str, int]]:
@@ -202,10 +203,12 @@ class _Reader:
 
     def _there(self, row: Row, *ends: tuple[str, int]) -> bool:
         """Whether an element is at buses that are not isolated."""
+        there = True
         for name, bus in ends:
             if bus not in self.buses:
                 raise row.error(f"there is no bus {bus}", name)
-        return not any(bus in self.isolated for _, bus in ends)
+            there = there and bus not in self.isolated
+        return there
 
     def _at(self, section: str, make: Callable[[Row, int], None]) -> None:
         """Make something of the rows of a section of one-bus elements, with their buses."""
@@ -223,8 +226,8 @@ class _Reader:
         zeros: list[str] = []
 
         def line(row: Row) -> None:
-            (_, i), (_, j) = ends = tuple(self._ends(row))
-            if not self._there(row, *ends):
+            i, j = abs(row.integer("I")), abs(row.integer("J"))
+            if not self._there(row, ("I", i), ("J", j)):
                 return
             name = element(f"LINE{i}-{j}", row.text("CKT"))
             r, x, b = (row.number(column) for column in ("R", "X", "B"))
@@ -232,15 +235,15 @@ class _Reader:
                 r, x = 0.0, SMALLEST
                 zeros.append(name)
             on = _status(row, "ST")
-            fields = {**_named(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x, "b": b}
-            self._put(row, "Line", {key: value for key, value in fields.items() if (key, value) != ("b", 0.0)} | on)
+            self._put(row, "Line", {**_named(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x,
+                                    **({"b": b} if b else {}), **on})
             for bus, g, b in ((i, row.number("GI"), row.number("BI")), (j, row.number("GJ"), row.number("BJ"))):
                 if g or b:
                     self._put(row, "Shunt", {"id": f"SHUNT_{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
 
         def switch(row: Row) -> None:
-            (_, i), (_, j) = ends = tuple(self._ends(row))
-            if self._there(row, *ends):
+            i, j = abs(row.integer("I")), abs(row.integer("J"))
+            if self._there(row, ("I", i), ("J", j)):
                 name = element(f"SWITCH{i}-{j}", row.text("CKT"))
                 x = row.number("X")
                 if abs(x) < TINY:
@@ -271,7 +274,8 @@ class _Reader:
             self._put(row, "Shunt", {"id": element(f"SWITCHED{bus}", row.text("ID")), "bus": bus,
                                      "b": row.number("BINIT") / self.base} | _status(row, "STAT"))
 
-        self._at("bus", of_bus)
+        if "fixed shunt" not in sections(self.tables.version):
+            self._at("bus", of_bus)
         self._at("fixed shunt", fixed)
         self._at("switched shunt", variable)
         if switched:
@@ -291,10 +295,10 @@ class _Reader:
             if any(P[:2]) or any(Q[:2]):
                 mixed.append(bus)
             name = element(f"LOAD{bus}", row.text("ID"))
-            self._put(row, "ZIP", _named(name, f"LOAD{bus}") | {"bus": bus, "P0": sum(P) / self.base,
-                                                                "Q0": sum(Q) / self.base}
-                      | {key: value for key, value in fields.items() if value != float(key[1] == "Z")}
-                      | _status(row, "STATUS"))
+            self._put(row, "ZIP", {**_named(name, f"LOAD{bus}"), "bus": bus, "P0": sum(P) / self.base,
+                                   "Q0": sum(Q) / self.base,
+                                   **{key: value for key, value in fields.items() if value != (key[1] == "Z")},
+                                   **_status(row, "STATUS")})
 
         self._at("load", load)
         if mixed:
@@ -406,8 +410,8 @@ class _Reader:
 
     def _limits(self) -> None:
         """Sources at a limit in the file's solution keep their reactive power, and the voltage if it is no solution."""
-        off = unbalanced(self.made) if self.limited else set()
-        kept = [bus for bus in self.limited if f"BUS{bus}" not in off]
+        off = unbalanced(self.made, self.limited.keys()) if self.limited else set()
+        kept = [bus for bus in self.limited if bus not in off]
         for bus in self.limited.keys() - kept:
             for fields in self.limited[bus]:
                 fields["control"] = "PV"
@@ -443,6 +447,8 @@ def _at_limit(row: Row) -> bool:
 
 def _parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
     """``pZ``, ``pI``, ``pP`` (or q) of a load; what adds up to nothing is constant power."""
+    if not (powers[0] or powers[1]):
+        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
     total = sum(powers)
     if abs(total) <= 1e-9 * max(map(abs, powers), default=0.0):
         if any(powers):

@@ -7,11 +7,14 @@ an error names it; readers of other plugins use the same.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
+import gc
 import io
 import os
 import stat
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +66,18 @@ def text(path: Path, errors: str = "strict") -> str:
         raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
     except UnicodeDecodeError as error:
         raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cycles: what is read has none, and it would look through all of it again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _old(content: bytes) -> str:

@@ -10,7 +10,7 @@ from shared_data import shared
 import gridcore as gc
 from gridcore.equilibrium import Dispatch
 from gridcore.errors import CaseError
-from gridcore_readers import raw
+from gridcore_readers import dyr, raw
 from gridcore_readers.raw_tables import COLUMNS, layout, sections
 
 FIELD = "field/raw_versions/"
@@ -188,3 +188,22 @@ def test_branches_and_converters_of_the_sample_of_version_36_carry_what_its_solu
         if id.startswith("STAR") or int(id[3:]) not in apart:
             assert abs(S[k].real) < 1e-3
             assert abs(S[k].imag) < 2e-3 or k in held or id == "BUS3021"  # a converter with commutation capacitors
+
+
+def test_the_system_of_240_buses_rests_without_its_converters():
+    folder = shared("field/wecc240/240busWECC_2018_PSS.dyr").parent
+    there = dyr.available()
+    drop = [model for model in ("REGCA1", "REECB1", "REPCA1", "GAST") if model not in there]
+    case = gc.load_case(folder / "240busWECC_2018_PSS33.raw", folder / "240busWECC_2018_PSS.dyr", drop=drop)
+    assert all(any(note.startswith(f"{model} left out, as asked for") for note in case.notes) for model in drop)
+    run = gc.simulate(gc.build(case), t_end=5.0)
+    assert abs(np.asarray(run.X) - np.asarray(run.X)[0]).max() < 1e-9
+
+
+def test_a_dynamic_file_with_models_of_another_program_and_others_that_are_not_there_opens():
+    """The nine buses: of a machine at bus 3 the power-flow file has nothing, buses 10 and 11 are on their own."""
+    there = dyr.available()
+    named = ("WT3G0", "AERD0", "WT3T0", "WT3E0", "WT3P0", "IEELAL")
+    case = gc.load_case(shared("field/steps/9_bus.raw"), drop=[model for model in named if model not in there])
+    assert case["GEN2"].model == "GENROU"
+    assert sum("is not the number of a bus" in note for note in case.notes) == 3
