@@ -33,5 +33,6 @@ def register_analyses(register: Register) -> None:
 
 @hookimpl
 def register_commands(register: Register) -> None:
-    """The verb ``models``."""
+    """The verbs ``faults`` and ``models``."""
+    register("faults", "gridcore_readers.command:faults")
     register("models", "gridcore_readers.command:models")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from gridcore.case import Case, validate
 from gridcore.contract import REQUIRED, Record
 from gridcore.errors import CaseError
@@ -11,15 +14,30 @@ ROUNDS = 10_000  # each finds one fault
 
 def mend(case: Case) -> None:
     """Ignore what :func:`gridcore.case.validate` refuses: a saturation or a limit before a device, a device at last."""
+    for record, error in _refused(case):
+        case.note(f"as tolerated, {_mended(case, record, error)}: {error}")
+
+
+def found(case: Case) -> list[CaseError]:
+    """All that is wrong with the rows of a case, not only the first."""
+    case, faults = case.copy(), []
+    for record, error in _refused(case):
+        faults.append(CaseError(re.sub(r" \(and \d+ more\)$", "", str(error))))
+        case.records = [other for other in case if other is not record]
+    return faults
+
+
+def _refused(case: Case) -> Iterator[tuple[Record, CaseError]]:
+    """A record that is refused, and why, as long as there is one; something is done about it before the next."""
     for _ in range(ROUNDS):
         try:
             validate(case)
             return
         except CaseError as error:
-            found = [record for record in case if (record.file, record.row) == (error.file, error.row)]
-            if not found:
+            at = [record for record in case if (record.file, record.row) == (error.file, error.row)]
+            if not at:
                 raise
-            case.note(f"as tolerated, {_mended(case, found[-1], error)}: {error}")
+            yield at[-1], error
 
 
 def _mended(case: Case, record: Record, error: CaseError) -> str:

@@ -1,10 +1,12 @@
 """What makes no sense is put aside: a limit or a saturation before a device, each with a note."""
 
 import pytest
+from click.testing import CliRunner
 
 import gridcore as gc
 from gridcore.case import validate
-from gridcore_readers.tolerance import mend
+from gridcore.commands.main import gridcore as command
+from gridcore_readers.tolerance import found, mend
 
 
 @pytest.fixture
@@ -43,3 +45,17 @@ def test_what_cannot_be_is_left_out_with_what_hangs_on_it(case):
     mend(case)
     assert case.ids() == ["BUS1", "BUS2"] or case["GEN1"].fields.get("P0") is None
     assert any(note.startswith("as tolerated, the Line left out: ") for note in case.notes)
+
+
+def test_all_faults_are_told_where_other_verbs_tell_the_first(case, tmp_path):
+    case["LINE1-2"].fields["x"] = "much"
+    case["GEN1"].fields["P0"] = "many"
+    assert len(found(case)) == 2
+    assert len(case) == 4
+    gc.save_case(case, tmp_path / "x.toml")
+    told = CliRunner().invoke(command, ["faults", str(tmp_path / "x.toml")])
+    assert told.exit_code == 1
+    assert "field 'x'" in told.stdout
+    assert "field 'P0'" in told.stdout
+    assert "2 faults" in told.stdout
+    assert "more)" not in told.stdout
