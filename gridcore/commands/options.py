@@ -51,8 +51,8 @@ def file_options(command: Command) -> Command:
     """Options of every verb that reads a case file; :func:`load` reads as they say."""
     return _all(
         command,
-        _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current or power, I/Z: P and Q apart; "
-                 "else as the file says."),
+        _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current, power; I/Z: P and Q apart."),
+        _reading("--controls", is_flag=True, help="Switched shunts and remote regulation of a RAW file act."),
         _reading("--drop", multiple=True, metavar="MODEL", help="Leave out records of a model. May be repeated."),
         _reading("--substitute", multiple=True, metavar="MODEL=OTHER", callback=_pairs,
                  help="Read the records of a model as those of another. May be repeated."),

@@ -21,6 +21,7 @@ from gridcore.errors import CaseError
 from . import raw_text, rawx, sources
 from .balance import unbalanced
 from .characteristics import shares
+from .controls import Remote, Switched, control, levels
 from .direct_current import Terminal, two_terminal, voltage_source
 from .psse import Row, element, listed
 from .raw_tables import Tables, sections
@@ -42,7 +43,8 @@ IDLE = ("area", "zone", "owner", "inter-area transfer", "multi-section line", "v
 PQBRAK = 0.7  # pu: below it PSS/E reduces constant-power loads; the default of both programs
 
 
-def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: bool = False) -> Case:
+def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: bool = False,
+         controls: bool = False) -> Case:
     """Read a case.
 
     Parameters
@@ -54,6 +56,9 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
         Characteristic of the loads in place of the file's: see :func:`gridcore_readers.characteristics.shares`.
     tolerate : bool
         Leave out records that make no sense, with a note for each, and take FACTS devices as sources of power.
+    controls : bool
+        Let generators regulate the buses that they are to, and switched shunts keep the bands of theirs: see
+        :mod:`gridcore_readers.controls`.
 
     Raises
     ------
@@ -62,14 +67,19 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
     """
     with sources.uncollected():
         tables = (rawx if path.suffix.lower() == ".rawx" else raw_text).read_tables(path)
-        return _Reader(path, tables, shares(loads), tolerate).case(drop)
+        reader = _Reader(path, tables, shares(loads), tolerate, controls)
+        case = reader.case(drop)
+    if controls:
+        free = [shunt for shunt in reader.switched if shunt.bus not in reader.regulated]
+        control(case, reader.remote(), free)
+    return case
 
 
 class _Reader:
     """Tables to records."""
 
-    def __init__(self, path: Path, tables: Tables, loads: dict[str, float], tolerate: bool):
-        self.tables, self.loads, self.tolerate = tables, loads, tolerate
+    def __init__(self, path: Path, tables: Tables, loads: dict[str, float], tolerate: bool, controls: bool):
+        self.tables, self.loads, self.tolerate, self.controls = tables, loads, tolerate, controls
         self.base = tables.header.number("SBASE")
         if self.base <= 0:
             raise tables.header.error("must be above 0", "SBASE")
@@ -86,6 +96,8 @@ class _Reader:
         self.tried(tables.rows["bus"], self._bus)
         self.isolated = {number for number, row in self.buses.items() if row.integer("IDE") == ISOLATED}
         self.regulated: dict[int, float] = {}
+        self.regulating: dict[int, Remote] = {}
+        self.switched: list[Switched] = []
         self.limited: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
     def tried(self, items: Iterable[Any], make: Callable[[Any], None]) -> None:
@@ -271,14 +283,19 @@ class _Reader:
 
         def variable(row: Row, bus: int) -> None:
             switched.append(bus)
-            self._put(row, "Shunt", {"id": element(f"SWITCHED{bus}", row.text("ID")), "bus": bus,
-                                     "b": row.number("BINIT") / self.base} | _status(row, "STAT"))
+            id = element(f"SWITCHED{bus}", row.text("ID"))
+            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | _status(row, "STAT"))
+            if row.integer("MODSW") in (1, 2) and _on(row, "STAT"):
+                blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
+                          if row.integer(f"S{n}")]
+                self.switched.append(Switched(row.integer("SWREM") or bus, row.number("VSWLO"), row.number("VSWHI"), id,
+                                              levels(blocks), row.integer("MODSW") == 2))
 
         if "fixed shunt" not in sections(self.tables.version):
             self._at("bus", of_bus)
         self._at("fixed shunt", fixed)
         self._at("switched shunt", variable)
-        if switched:
+        if switched and not self.controls:
             self.made.note(f"switched shunts stay as they are at t0: {listed(switched)}")
 
     def _loads(self) -> None:
@@ -315,7 +332,11 @@ class _Reader:
             V0 = (running or rows)[0].number("VS")
             if any(row.number("VS") != V0 for row in running):
                 differ.append(bus)
-            if any(row.integer("IREG") not in (0, bus) for row in running):
+            target = next((row.integer("IREG") for row in running if row.integer("IREG") not in (0, bus)), 0)
+            if target:
+                if kind == PV and self._there(running[0], ("IREG", target)):
+                    ids = [element(f"GEN{bus}", row.text("ID")) for row in rows]
+                    self.regulating.setdefault(target, Remote(target, V0, [])).ids += ids
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
@@ -330,7 +351,7 @@ class _Reader:
         for buses, text in ((differ, "generators at one bus have different voltage set-points, the first is taken: "),
                             (remote, "generators that regulate another bus hold their own as it is in the file: "),
                             (step_up, "step-up transformers within generator data (RT, XT) are left out: ")):
-            if buses:
+            if buses and not (self.controls and buses is remote):
                 self.made.note(f"{text}buses {listed(buses)}")
 
     def _direct_current(self, drop: Sequence[str]) -> None:
@@ -407,6 +428,14 @@ class _Reader:
             made["control"] = "PQ"
             self.limited[bus].append(made)
         return made
+
+    def remote(self) -> list[Remote]:
+        """Buses whose voltages generators elsewhere hold, and none at the bus; those that keep their Q do not."""
+        control = {record.fields.get("id") or f"GEN{record.fields['bus']}": record.fields.get("control")
+                   for record in self.made if record.model == "StaticGenerator"}
+        found = [Remote(each.bus, each.V, [id for id in each.ids if control.get(id) == "PV"])
+                 for each in self.regulating.values() if each.bus not in self.regulated]
+        return [each for each in found if each.ids]
 
     def _limits(self) -> None:
         """Sources at a limit in the file's solution keep their reactive power, and the voltage if it is no solution."""
