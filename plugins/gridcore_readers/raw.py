@@ -366,7 +366,7 @@ class _Reader:
             found = two_terminal(row, further, Vm) if section == "two-terminal dc" else voltage_source(row, further)
             if not any(terminal.bus in self.isolated for terminal in found):
                 kind = "DC" if section == "two-terminal dc" else "VSC"
-                name = element(kind, re.sub(r"\s+", "-", row.text("NAME")) or "1")
+                name = _called(kind, row)
                 for terminal in found:
                     self._terminal(f"{name}_{terminal.bus}", terminal)
                 said.append(row.text("NAME"))
@@ -386,7 +386,7 @@ class _Reader:
         if row.integer("MODE") == 0 or not self._there(row, ("I", bus), *((("J", other),) if other else ())):
             return
         power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
-        name = element("FACTS", re.sub(r"\s+", "-", row.text("NAME")) or "1")
+        name = _called("FACTS", row)
         self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), row.number("VSET"), (-most, most),
                                                  abs(power)))
         if other:
@@ -453,6 +453,11 @@ def _bus(number: int, row: Row) -> dict[str, Any]:
     label, kv, Vm = row.text("NAME"), row.number("BASKV"), row.number("VM")
     return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
             "Vm0": Vm, "Va0": math.radians(row.number("VA"))}
+
+
+def _called(kind: str, row: Row) -> str:
+    """The name of what a file calls by words of its own."""
+    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", row.text("NAME"))
 
 
 def _named(name: str, default: str) -> dict[str, Any]:
