@@ -51,7 +51,7 @@ def _mended(case: Case, record: Record, error: CaseError) -> str:
                 del fields[name]
             return f"{' and '.join(gone)} ignored"
     curve = [name for name in fields if name in params and params[name].doc.startswith("saturation at")]
-    if curve and (not error.field or error.field in curve):
+    if any(fields[name] for name in curve) and (not error.field or error.field in curve):
         fields.update(dict.fromkeys(curve, 0.0))
         return "the saturation ignored"
     case.records = [other for other in case if other is not record]

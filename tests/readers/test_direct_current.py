@@ -1,19 +1,15 @@
 """Lines for direct current: terminals have the power that their controls ask for, and nothing is lost on the way."""
 
 import math
-import sys
-from pathlib import Path
 
 import pytest
+from fuzz.power_flows import RAW_30
 
 from gridcore.errors import CaseError
 from gridcore_readers import raw
 from gridcore_readers.direct_current import two_terminal, voltage_source
 from gridcore_readers.psse import Row
 from gridcore_readers.raw_tables import COLUMNS, DC_TERMINAL, VSC_TERMINAL, layout
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from fuzz.power_flows import RAW_30
 
 VOLTS = {1: 1.02, 2: 0.99}
 

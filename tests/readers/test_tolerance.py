@@ -39,6 +39,16 @@ def test_limits_that_make_no_sense_are_ignored(case, fields, gone, says):
     assert case.notes[0].startswith(says)
 
 
+def test_of_a_machine_with_another_fault_the_saturation_goes_first_and_then_itself(case):
+    case.add("GENROU", bus=2, id="M", H=3.0, Td0p=6.5, Td0pp=0.03, Tq0p=0.4, Tq0pp=0.05, Xd=1.8, Xq=1.7, Xdp=0.3,
+             Xqp=0.55, Xdpp=0.25, Xl=0.3, S10=0.05, S12=0.4)
+    case["M"].row = "GENROU at bus 2"
+    mend(case)
+    assert "M" not in case
+    assert [note.partition(":")[0] for note in case.notes] == [
+        "as tolerated, the saturation ignored", "as tolerated, the GENROU left out"]
+
+
 def test_what_cannot_be_is_left_out_with_what_hangs_on_it(case):
     case["LINE1-2"].fields["bus2"] = 7
     case["GEN1"].fields["P0"] = "many"
