@@ -20,7 +20,7 @@ from gridcore.errors import CaseError
 
 from . import raw_text, rawx, sources
 from .balance import unbalanced
-from .characteristics import shares
+from .characteristics import shares, shares_of
 from .controls import Remote, Switched, control, levels
 from .direct_current import Terminal, two_terminal, voltage_source
 from .psse import Row, element, listed
@@ -489,14 +489,3 @@ def _parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
             raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
         return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
     return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), shares_of(powers)))
-
-
-def shares_of(powers: Sequence[float]) -> tuple[float, ...]:
-    """The part that each has in their sum; they add up to one. Of nothing it is the last."""
-    total = sum(powers)
-    if not total:
-        return (0.0, 0.0, 1.0)
-    parts = [power / total for power in powers]
-    first = max(range(3), key=lambda k: abs(parts[k]))
-    parts[first] = 1.0 - sum(part for k, part in enumerate(parts) if k != first)
-    return tuple(parts)

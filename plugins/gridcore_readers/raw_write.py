@@ -16,8 +16,9 @@ from typing import Any
 from gridcore.case import Case, Instance, validate
 from gridcore.contract import Load
 
+from .characteristics import shares_of
 from .inverse import inverse, inverse_of_all
-from .raw import PV, SLACK, shares_of
+from .raw import PV, SLACK
 from .raw_tables import BEYOND, COLUMNS, IMPEDANCE, WINDING, layout, sections
 
 PQ = 1
