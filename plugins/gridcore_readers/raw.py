@@ -443,7 +443,7 @@ class _Reader:
         kept = [bus for bus in self.limited if bus not in off]
         for bus in self.limited.keys() - kept:
             for fields in self.limited[bus]:
-                fields["control"] = "PV"
+                fields |= {"control": "PV", "V0": self.limited[bus][0]["V0"]}  # one voltage is held at a bus
         if kept:
             self.made.note("at a reactive limit in the file's solution, so that they keep their Q and not their "
                            f"voltage (control = PQ): generators at {listed(kept)}")
