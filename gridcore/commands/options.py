@@ -51,12 +51,12 @@ def file_options(command: Command) -> Command:
     """Options of every verb that reads a case file; :func:`load` reads as they say."""
     return _all(
         command,
-        _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current or power, I/Z: P and Q apart; "
-                 "else as the file says."),
-        _reading("--drop", multiple=True, metavar="MODEL", help="Leave out what the file has of a model. "
-                 "May be repeated."),
+        _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current, power; I/Z: P and Q apart."),
+        _reading("--controls", is_flag=True, help="Switched shunts and remote regulation of a RAW file act."),
+        _reading("--drop", multiple=True, metavar="MODEL", help="Leave out records of a model. May be repeated."),
         _reading("--substitute", multiple=True, metavar="MODEL=OTHER", callback=_pairs,
                  help="Read the records of a model as those of another. May be repeated."),
+        _reading("--tolerate", is_flag=True, help="Put aside what makes no sense in a file, with a note of each."),
         _reading("--widen-limits", is_flag=True,
                  help="Move limits that the operating point breaks to 0.1 % beyond it."),
         _reading("--alone", is_flag=True, help="Do not read x.dyr beside x.raw."),

@@ -11,7 +11,9 @@ def register_readers(register: Register) -> None:
     register(".toml", "gridcore_readers.native:read", "gridcore_readers.native:write")
     register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
     register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
-    register(".raw", "gridcore_readers.raw:read")
+    register(".raw", "gridcore_readers.raw:read", "gridcore_readers.raw_write:write")
+    register(".dyr", "gridcore_readers.dyr_write:read", "gridcore_readers.dyr_write:write")
+    register(".rawx", "gridcore_readers.raw:read")
 
 
 @hookimpl
@@ -20,7 +22,7 @@ def register_companions(register: Register) -> None:
     file.
     """
     register(".toml", "gridcore_readers.native:extend")
-    register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw",))
+    register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw", ".rawx"))
 
 
 @hookimpl
@@ -31,5 +33,6 @@ def register_analyses(register: Register) -> None:
 
 @hookimpl
 def register_commands(register: Register) -> None:
-    """The verb ``models``."""
+    """The verbs ``faults`` and ``models``."""
+    register("faults", "gridcore_readers.command:faults")
     register("models", "gridcore_readers.command:models")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gridcore.errors import CaseError
 
 
@@ -36,3 +38,14 @@ def exponents(loads: str) -> dict[str, float]:
     exponent = {part: {"Z": 2.0, "I": 1.0, "P": 0.0}[part[1]] for part, share in parts.items() if share}
     return {name: value for side, name in (("p", "alpha"), ("q", "beta"))
             for part, value in exponent.items() if part[0] == side and value}
+
+
+def shares_of(powers: Sequence[float]) -> tuple[float, ...]:
+    """The part that each has in their sum; they add up to one. Of nothing it is the last."""
+    total = sum(powers)
+    if not total:
+        return (0.0, 0.0, 1.0)
+    parts = [power / total for power in powers]
+    first = max(range(3), key=lambda k: abs(parts[k]))
+    parts[first] = 1.0 - sum(part for k, part in enumerate(parts) if k != first)
+    return tuple(parts)

@@ -1,4 +1,4 @@
-"""``gridcore models``: which dynamic models a file asks for, and which of them are there."""
+"""``gridcore models``: which models a file asks for, and which are there; ``gridcore faults``: what is wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +10,29 @@ import click
 from .psse import listed
 
 
+@click.command("faults")
+@click.argument("case", metavar="CASE")
+def faults(case: str) -> None:
+    """List all that is wrong with the rows of a case, a line each; where there is anything the exit code is 1.
+
+    Other verbs tell the first, and how many more there are.
+    """
+    from gridcore.case import load_case
+
+    from .tolerance import found
+
+    lines = [str(error) for error in found(load_case(case))]
+    for line in lines:
+        click.echo(line)
+    click.echo(f"{len(lines)} faults")
+    if lines:
+        click.get_current_context().exit(1)
+
+
 @click.command("models")
+@click.option("--all", "everything", is_flag=True, help="All buses of each model, not only the first ten.")
 @click.argument("files", metavar="FILE.dyr...", nargs=-1, required=True, type=click.Path(path_type=Path))
-def models(files: tuple[Path, ...]) -> None:
+def models(files: tuple[Path, ...], everything: bool) -> None:
     """List the dynamic models in DYR files.
 
     For each model its records and buses, and whether a device is there for it; where one is missing the exit code
@@ -30,7 +50,8 @@ def models(files: tuple[Path, ...]) -> None:
     there = available()
     width = max(map(len, found), default=0)
     for name, buses in sorted(found.items()):
-        click.echo(f"{name:<{width}}  {'yes' if name in there else 'NO ':<3}  {len(buses):>5}  buses {listed(buses)}")
+        at = listed(buses, len(buses) if everything else 10)
+        click.echo(f"{name:<{width}}  {'yes' if name in there else 'NO ':<3}  {len(buses):>5}  buses {at}")
     missing = found.keys() - there.keys()
     click.echo(f"{sum(map(len, found.values()))} records of {len(found)} models, "
                + (f"{len(missing)} of them without a device" if missing else "a device for each"))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,17 @@ from gridcore.suggest import suggest
 
 from . import sources
 from .characteristics import exponents
-from .psse import element, listed, split
-from .raw import UNKNOWN
+from .psse import element, listed, real, split
+from .raw import DIRECT, UNKNOWN
+from .tolerance import mend
 
 Key = tuple[int, str]
-USER = "USRMDL"  # bus 'USRMDL' id 'NAME' IC IT NI NC NS NV, NI + NC values
+#: bus 'USRMDL' id 'NAME' IC IT NI NC NS NV, NI + NC values: where the name stands, and how much before the values.
+USER = {"USRMDL": 3, "USRLOD": 3, "USRBUS": 2}
 USER_HEAD = 7
 _NEXT = re.compile(r"\s*\d+[\s,]+'")
+_BEGIN = re.compile(r"\s*[+-]?\d+(?:[\s,]|$)")  # of a record: the number of a bus
+_NUMBERS = re.compile(r"[\s\d.,eEdD+*-]*$")
 
 
 @dataclass
@@ -99,10 +103,11 @@ def read_models(path: Path) -> tuple[list[Model], list[str]]:
             continue
         if len(words) < 3:
             raise CaseError("a record is 'bus, model, id, values /'", file=str(path), row=f"line {line}")
-        name, values = words[1].upper(), words[3:]
-        if name == USER and len(words) >= 3 + USER_HEAD:
-            name, values = words[3].upper(), words[3 + USER_HEAD:]
-        models.append(Model(int(words[0]), name, words[2], values, line))
+        name, identifier, values = words[1].upper(), words[2], words[3:]
+        at = USER.get(name, 0)
+        if at and len(words) >= at + USER_HEAD:
+            name, identifier, values = words[at].upper(), words[2] if at > 2 else "1", words[at + USER_HEAD:]
+        models.append(Model(int(words[0]), name, identifier, values, line))
     return models, skipped
 
 
@@ -111,13 +116,20 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
     file = str(path)
     text = sources.text(path, errors="replace")
     words: list[str] = []
-    began = 0
+    began, remark = 0, False
     for number, line in enumerate(text.splitlines(), 1):
         rest: str | None = line
+        within, remark = remark, not words and _remark(line, remark)
+        if remark and "/" not in line:  # whoever forgot the slash before a remark did not mean the next record
+            if not within:
+                yield number, line.split()[:1]
+            continue
         while rest is not None:
             try:
                 found, rest = split(rest, blanks=True)
             except CaseError as error:
+                if remark:
+                    break
                 raise CaseError(str(error), file=file, row=f"line {number}") from None
             if found and not words:
                 began = number
@@ -133,8 +145,13 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise CaseError("the file ends within this record: no '/'", file=file, row=f"line {began}")
 
 
+def _remark(line: str, within: bool) -> bool:
+    """Whether a line that should begin a record does not: it has no number of a bus, or goes on with such lines."""
+    return bool(line.strip()) and (not _BEGIN.match(line) or (within and bool(_NUMBERS.match(line))))
+
+
 def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = None, drop: Sequence[str] = (),
-           loads: str = "") -> None:
+           loads: str = "", tolerate: bool = False) -> None:
     """Add the dynamic models of a file to a case.
 
     Parameters
@@ -150,6 +167,9 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
     loads : str
         Characteristic that generators without a machine are given with the loads: see
         :func:`gridcore_readers.characteristics.shares`.
+    tolerate : bool
+        Read values that are not given as zero, as PSS/E does, ignore those that are too many or make no sense, and
+        leave out what cannot be read at all, with a note for each.
 
     Raises
     ------
@@ -160,7 +180,10 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
     models, skipped = read_models(path)
     for note in skipped:
         case.note(f"{path.name} {note}")
-    _Extension(case, path, available(), loads).add(_chosen(case, path, models, substitute or {}, drop))
+    extension = _Extension(case, path, available(), loads, tolerate)
+    extension.add(_chosen(case, path, models, substitute or {}, drop))
+    if tolerate:
+        mend(case)
 
 
 def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str, str], drop: Sequence[str]
@@ -169,7 +192,7 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
     names = {model.name for model in models}
     other = {model.upper(): name.upper() for model, name in substitute.items()}
     for name in (*drop, *substitute):
-        if name.upper() not in names and name not in UNKNOWN:
+        if name.upper() not in names and name not in (*UNKNOWN, *DIRECT):
             raise CaseError(f"has no model '{name}'{suggest(name, sorted(names))}", file=str(path))
     gone = {name.upper() for name in drop}
     for said, which in (("left out, as asked for", gone), ("read as {}, as asked for", set(other))):
@@ -184,31 +207,30 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
 class _Extension:
     """Puts models into a case."""
 
-    def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]], loads: str):
-        self.case, self.path, self.classes, self.loads = case, path, classes, loads
+    def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]], loads: str, tolerate: bool):
+        self.case, self.path, self.classes, self.loads, self.tolerate = case, path, classes, loads, tolerate
         self.place = {id: n for n, id in enumerate(case.ids())}
         self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
         self.hosts: dict[Key, list[tuple[str, type[Device]]]] = defaultdict(list)
         self.driving: dict[tuple[str, str], Model] = {}
         self.strangers: list[Model] = []
         self.unused: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self.unlike: dict[str, list[int]] = defaultdict(list)
+        self.unsaturated: list[int] = []
 
     def add(self, models: list[Model]) -> None:
         """All of them, hosts before what hangs on them."""
         self._refuse_unknown(models)
-        for model in models:
-            self._count(model)
+        models = [model for model in models if self._tried(self._count, model)]
         guests = []
         for model in models:
             cls = self.classes[model.name]
-            if issubclass(cls, Source):
-                self._take_place(model, cls, "GEN")
-            elif issubclass(cls, Load):
-                self._take_place(model, cls, "LOAD")
+            if issubclass(cls, (Source, Load)):
+                self._tried(self._take_place, model)
             else:
                 guests.append(model)
         while guests:
-            left = [model for model in guests if not self._hang(model)]
+            left = [model for model in guests if not self._tried(self._hang, model)]
             if len(left) == len(guests):
                 self.strangers += left
                 break
@@ -235,13 +257,25 @@ class _Extension:
         self.strangers += unknown
         models[:] = [model for model in models if model.name in self.classes]
 
-    def _take_place(self, model: Model, cls: type[Device], naming: str) -> None:
+    def _tried(self, do: Callable[[Model], bool], model: Model) -> bool:
+        """Do something about a record; where that is an error and tolerated, it is noted and over."""
+        try:
+            return do(model)
+        except CaseError as error:
+            if not self.tolerate:
+                raise
+            self.case.note(f"left out, as tolerated: {error}")
+            return do != self._count
+
+    def _take_place(self, model: Model) -> bool:
         """A machine in place of a generator, a dynamic load in place of a load: what the case says of it is kept."""
+        cls = self.classes[model.name]
+        naming = "GEN" if issubclass(cls, Source) else "LOAD"
         id = element(f"{naming}{model.bus}", model.identifier)
         old = self.case.records[self.place[id]] if id in self.place else None
         if old is None or old.fields.get("bus") != model.bus:
             self.strangers.append(model)
-            return
+            return True
         here = self.hosts[model.key]
         if any(issubclass(host, Source) == issubclass(cls, Source) for _, host in here) or (
                 naming == "GEN" and old.device.source):
@@ -254,6 +288,7 @@ class _Extension:
             kept["id"] = id
         self.case.records[self.place[id]] = Record(cls.__name__, {**kept, **values}, str(self.path), model.place)
         here.append((id, cls))
+        return True
 
     def _hang(self, model: Model) -> bool:
         """Hang a device on what it drives; False where that is not there yet."""
@@ -280,7 +315,7 @@ class _Extension:
         found = [id for id, host in self.hosts.get(model.key, ()) if wanted <= set(host.declares.inputs)]
         return found[0] if found else None
 
-    def _count(self, model: Model) -> None:
+    def _count(self, model: Model) -> bool:
         """A record has as many values as its model, and those are its own."""
         cls, words = self.classes[model.name], model.values
         names = order(cls)
@@ -288,10 +323,15 @@ class _Extension:
             name = (entry or "").partition(" ")[0]
             if name and name not in cls.declares.params and name not in cls.declares.fields:
                 raise DeviceError(f"{cls.__name__}: dyr: {name!r} is not a Param or Field")
-        if len(words) != len(names):
+        if self.tolerate and (len(words) != len(names) or "" in words):
+            self.unlike[model.name].append(model.bus)
+            model.values = [word or "0" for word in words[:len(names)]] + ["0"] * (len(names) - len(words))
+        elif len(words) != len(names):
             missing = [name or "(not used)" for name in names[len(words):]]
             what = f"missing: {', '.join(missing)}" if missing else "these are too many"
-            raise self._error(model, f"the record has {len(words)} values, a {model.name} {len(names)}; {what}")
+            raise self._error(model, f"the record has {len(words)} values, a {model.name} {len(names)}; {what} "
+                                     "(--tolerate reads it as PSS/E does)")
+        return True
 
     def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
         values: dict[str, float | str] = {}
@@ -307,14 +347,17 @@ class _Extension:
                 raise self._error(model, f"{word!r} is not a number", name)
             else:
                 values[name] = f"{number!r} {unit}" if unit else number
+        if values.get("S10") == 0 != values.get("S12", 0):  # PSS/E computes no saturation from such a pair
+            values["S12"] = 0.0
+            self.unsaturated.append(model.bus)
         return values
 
     def _number(self, model: Model, field: str, word: str) -> float | str:
         try:
-            return float(word)
+            return real(word)
         except ValueError:
             if not word:
-                raise self._error(model, "missing: a value is wanted", field) from None
+                raise self._error(model, "missing: a value is wanted (--tolerate reads it as zero)", field) from None
             return word
 
     def _error(self, model: Model, message: str, field: str = "") -> CaseError:
@@ -331,6 +374,12 @@ class _Extension:
                            f"the case: {what}")
         for (name, n), buses in self.unused.items():
             self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
+        for name, buses in self.unlike.items():
+            self.case.note(f"{self.path.name}: values of {name} that are not given are zero, those beyond its last "
+                           f"ignored, as tolerated: buses {listed(buses)}")
+        if self.unsaturated:
+            self.case.note(f"{self.path.name}: S(1.0) = 0 is no saturation, whatever S(1.2), as PSS/E has it: buses "
+                           f"{listed(self.unsaturated)}")
         static = [record for record in self.case if record.model == "StaticGenerator"]
         for record in static:
             record.fields |= exponents(self.loads)

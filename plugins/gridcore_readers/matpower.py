@@ -23,6 +23,7 @@ from gridcore.errors import CaseError
 from . import sources
 from .characteristics import shares
 from .psse import element
+from .raw_write import bus_numbers
 
 PQ, PV, SLACK, ISOLATED = 1, 2, 3, 4
 COLUMNS = {
@@ -127,7 +128,7 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
     for place, row in rows:
         bus, on = row["GEN_BUS"], row["GEN_STATUS"] > 0
         at[bus] += 1
-        name = {} if at[bus] == 1 else {"id": element(f"GEN{bus:g}", str(at[bus]))}
+        name = {} if at[bus] == 1 else {"id": element(f"GEN{int(bus)}", str(at[bus]))}
         control = "slack" if bus in first and on else "PV" if kind.get(bus) in (PV, SLACK) else "PQ"
         first -= {bus} if on else set()
         records.append(Record("StaticGenerator", {
@@ -138,7 +139,7 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
 
 
 def _numbers(buses: set[float]) -> str:
-    return ", ".join(f"{bus:g}" for bus in sorted(buses)[:10]) + ", ..." * (len(buses) > 10)
+    return ", ".join(f"{bus:.0f}" for bus in sorted(buses)[:10]) + ", ..." * (len(buses) > 10)
 
 
 # ---------------------------------------------------------------- the tables of a file
@@ -205,7 +206,7 @@ def write(case: Case, path: Path) -> None:
     """Write the static network; what MATPOWER has no table for (machines' dynamics, events) is left out."""
     valid = validate(case)
     base = valid.base_mva
-    number = _bus_numbers([instance.id for instance in valid.of("Bus")])
+    number = bus_numbers([instance.id for instance in valid.of("Bus")])
     at: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)  # Pd, Qd, Gs, Bs
     kind: dict[str, int] = {}
     gens, branches = [], []
@@ -245,16 +246,6 @@ def _bus_row(bus: Instance, number: dict[str, int], kind: dict[str, int],
     values = bus.values
     return [number[bus.id], kind.get(bus.id, PQ), *at[bus.id], 1, values["Vm0"], math.degrees(values["Va0"]),
             values["kv"], 1, 1.1, 0.9]
-
-
-def _bus_numbers(ids: list[str]) -> dict[str, int]:
-    """``BUS7`` is 7; a bus with a name gets a number above all others."""
-    numbers = {id: int(id[3:]) for id in ids if re.fullmatch(r"BUS\d{1,18}", id)}
-    following = max(numbers.values(), default=0) + 1
-    for id in ids:
-        if id not in numbers:
-            numbers[id], following = following, following + 1
-    return numbers
 
 
 def _number(value: float) -> str:

@@ -6,7 +6,6 @@ quotes. Siemens PTI, PSS/E Program Operation Manual, chapter "Power flow data fi
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +13,13 @@ from typing import Any
 from gridcore.errors import CaseError
 
 Columns = Mapping[str, tuple[int, str | None]]
-_QUOTED_WORD = re.compile(r"'[^']*'|\"[^\"]*\"")
+_QUOTED_WORD = re.compile(r"""(?:(?<=[\s,])|^)(['"])((?:(?!\1).|\1\1)*)\1(?=[\s,/]|$)""")
+_OPENING_QUOTE = re.compile(r"""(?:^|[\s,])['"]""")
+# What most records are: words between commas, without blanks or in single quotes.
+_PLAIN = re.compile(r"""\s*(?:'[^',/"]*'|[^\s'",/*\0]*)(?:\s*,\s*(?:'[^',/"]*'|[^\s'",/*\0]*))*\s*""")
+_BLANK = re.compile(r"\s")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eEdD]?[-+]?\d+)?")
+_REPEATED = re.compile(r"(\d{1,4})\*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD]?[-+]?\d+)?|)")
 _MARK = "\0"  # stands for a quoted word while a record is taken apart
 
 
@@ -31,31 +36,24 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
     ----------
     text : str
     blanks : bool
-        Whether blanks separate words even where there are commas.
+        Whether blanks separate words even where there are commas, and ``3*`` stands for three values that are not
+        given. Else they do so beside what stands in quotes, and between numbers.
 
     Raises
     ------
     CaseError
         If a quote is not closed.
     """
+    if not blanks and _PLAIN.fullmatch(text):
+        words = [word.strip() for word in text.replace("'", "").split(",")]
+        while words and not words[-1]:
+            del words[-1]
+        return words, None
     rest: str | None = None
     quoted: list[str] = []
     text = text.replace(_MARK, "")
     if "'" in text or '"' in text:
-        kept, begin = "", 0
-        for word in (*_QUOTED_WORD.finditer(text), None):
-            outside, slash, _ = text[begin:word.start() if word else None].partition("/")
-            kept += outside
-            if "'" in outside or '"' in outside:
-                raise CaseError("a quote is not closed")
-            if slash:
-                rest = text[begin + len(outside) + 1:]
-                break
-            if word:
-                kept += _MARK
-                quoted.append(word[0][1:-1].strip())
-                begin = word.end()
-        text = kept
+        text, rest = _without_quotes(text, quoted)
     elif "/" in text:
         text, _, rest = text.partition("/")
     if "," not in text:
@@ -64,12 +62,61 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
         words = [word for piece in text.split(",") for word in piece.split() or [""]]
     else:
         words = [piece.strip() for piece in text.split(",")]
+        if any(map(_BLANK.search, words)):
+            words = [word for piece in words for word in _apart(piece)]
+    if "*" in text:
+        words = [each for word in words for each in _repeated(word, blanks)]
     while words and not words[-1]:
         del words[-1]
     if quoted:
         following = iter(quoted)
         words = [re.sub(_MARK, lambda _: next(following), word) if _MARK in word else word for word in words]
     return words, rest
+
+
+def _without_quotes(text: str, quoted: list[str]) -> tuple[str, str | None]:
+    """A record with a mark for each word in quotes, which is added to a list, up to the slash; and what follows that.
+
+    A quote begins where a word does; within a word it is itself (``O'BRIEN``), and so is a double one within its like.
+    """
+    kept, begin = "", 0
+    for word in (*_QUOTED_WORD.finditer(text), None):
+        outside, slash, _ = text[begin:word.start() if word else None].partition("/")
+        kept += outside
+        if _OPENING_QUOTE.search(outside):
+            raise CaseError("a quote is not closed")
+        if slash:
+            return kept, text[begin + len(outside) + 1:]
+        if word:
+            kept += _MARK
+            quoted.append(word[2].replace(2 * word[1], word[1]).strip())
+            begin = word.end()
+    return kept, None
+
+
+def _apart(piece: str) -> list[str]:
+    """The words between two commas: one, unless blanks part numbers or what stands in quotes."""
+    parts = piece.split()
+    return parts if len(parts) > 1 and (_MARK in piece or all(map(_NUMBER.fullmatch, parts))) else [piece]
+
+
+def _repeated(word: str, blanks: bool) -> list[str]:
+    """``2*0.4``: twice that."""
+    found = _REPEATED.fullmatch(word)
+    return [found[2]] * int(found[1]) if found and (found[2] or blanks) else [word]
+
+
+def real(word: str) -> float:
+    """A number as Fortran writes it: ``0.3D-01`` and ``0.3-01`` are 0.03.
+
+    Raises
+    ------
+    ValueError
+    """
+    try:
+        return float(word)
+    except ValueError:
+        return float(re.sub(r"(?<=[\d.])[dD]?(?=[-+]\d)|(?<=[\d.])[dD](?=\d)", "e", word))
 
 
 class Row:
@@ -95,30 +142,37 @@ class Row:
     def text(self, name: str) -> str:
         """A word; the default of the column where the record has none."""
         position, default = self.columns[name]
-        word = self.words[position] if position < len(self.words) else ""
+        words = self.words
+        word = words[position] if position < len(words) else ""
         if word:
             return word
         if default is None:
-            raise self.error(f"missing: the record has {len(self.words)} values", name)
+            raise self.error(f"missing: the record has {len(words)} values", name)
         return default
 
     def number(self, name: str) -> float:
         """A finite number."""
-        word = self.text(name)
+        position, default = self.columns[name]
+        words = self.words
+        word = (words[position] if position < len(words) else "") or default
+        if word is None:
+            raise self.error(f"missing: the record has {len(words)} values", name)
         try:
             value = float(word)
         except ValueError:
             try:
-                value = float(re.sub("[dD]", "e", word))  # Fortran's double precision
+                value = real(word)
             except ValueError:
                 raise self.error(f"{word!r} is not a number", name) from None
-        if not math.isfinite(value):
+        if value - value:  # infinite, or no number
             raise self.error(f"{word!r} is not a number to calculate with", name)
         return value
 
     def integer(self, name: str) -> int:
         """A whole number."""
-        word = self.text(name)
+        position = self.columns[name][0]
+        words = self.words
+        word = words[position] if position < len(words) and words[position] else self.text(name)
         try:
             return int(word)
         except ValueError:

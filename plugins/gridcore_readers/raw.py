@@ -1,4 +1,4 @@
-"""PSS/E power-flow files (``.raw``), versions 32 and 33: the network with its dispatch and its solution.
+"""PSS/E power-flow files (``.raw``, ``.rawx``), versions 29 to 36: the network with its dispatch and its solution.
 
 Siemens PTI, PSS/E Program Operation Manual, chapter "Power flow data file contents". Generators are
 ``StaticGenerator`` rows until a DYR file gives them machines (:mod:`gridcore_readers.dyr`), and what is out of
@@ -8,18 +8,25 @@ service has ``status = 0``.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gridcore.case import Case
 from gridcore.contract import Record
+from gridcore.errors import CaseError
 
-from .characteristics import shares
+from . import raw_text, rawx, sources
+from .balance import unbalanced
+from .characteristics import shares, shares_of
+from .controls import Remote, Switched, control, levels
+from .direct_current import Terminal, two_terminal, voltage_source
 from .psse import Row, element, listed
-from .raw_tables import Tables, read_tables
-from .transformers import SMALLEST, Transformers
+from .raw_tables import Tables, sections
+from .tolerance import mend
+from .transformers import SMALLEST, TINY, Transformers
 
 PV, SLACK, ISOLATED = 2, 3, 4
 NO_LIMIT = 9999.0  # Mvar: what PSS/E writes where there is none
@@ -27,12 +34,17 @@ DIGITS = 2e-5  # pu: voltages of a file differ by more than their rounding
 MVAR = 6e-3  # likewise, reactive powers (Mvar)
 
 #: Sections that change the power flow and that no device is there for; an option ``drop`` leaves them out.
-UNKNOWN = ("two-terminal dc", "VSC dc", "multi-terminal dc", "FACTS", "GNE", "induction machine")
+UNKNOWN = ("multi-terminal dc", "FACTS", "GNE", "induction machine")
+#: Sections of lines for direct current, which are constant power.
+DIRECT = ("two-terminal dc", "VSC dc")
 #: Sections that have no effect on what is calculated here.
-IDLE = ("area", "zone", "owner", "inter-area transfer", "multi-section line")
+IDLE = ("area", "zone", "owner", "inter-area transfer", "multi-section line", "voltage droop",
+        "switching device rating", "load type", "interface", "interface element", "substation")
+PQBRAK = 0.7  # pu: below it PSS/E reduces constant-power loads; the default of both programs
 
 
-def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
+def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: bool = False,
+         controls: bool = False) -> Case:
     """Read a case.
 
     Parameters
@@ -42,91 +54,157 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
         Sections to leave out that there is no device for: ``"FACTS"``, ``"two-terminal dc"``, ...
     loads : str
         Characteristic of the loads in place of the file's: see :func:`gridcore_readers.characteristics.shares`.
+    tolerate : bool
+        Leave out records that make no sense, with a note for each, and take FACTS devices as sources of power.
+    controls : bool
+        Let generators regulate the buses that they are to, and switched shunts keep the bands of theirs: see
+        :mod:`gridcore_readers.controls`.
 
     Raises
     ------
     CaseError
         If the file is malformed, of another version, or has equipment that no device is there for.
     """
-    return _Reader(path, read_tables(path), shares(loads)).case(drop)
+    with sources.uncollected():
+        tables = (rawx if path.suffix.lower() == ".rawx" else raw_text).read_tables(path)
+        reader = _Reader(path, tables, shares(loads), tolerate, controls)
+        case = reader.case(drop)
+    if controls:
+        free = [shunt for shunt in reader.switched if shunt.bus not in reader.regulated]
+        control(case, reader.remote(), free)
+    return case
 
 
 class _Reader:
     """Tables to records."""
 
-    def __init__(self, path: Path, tables: Tables, loads: dict[str, float]):
-        self.tables, self.loads = tables, loads
+    def __init__(self, path: Path, tables: Tables, loads: dict[str, float], tolerate: bool, controls: bool):
+        self.tables, self.loads, self.tolerate, self.controls = tables, loads, tolerate, controls
         self.base = tables.header.number("SBASE")
         if self.base <= 0:
             raise tables.header.error("must be above 0", "SBASE")
         frequency = tables.header.number("BASFRQ")
-        about = {"source": f"PSS/E power-flow file {path.name}, version {tables.header.integer('REV')}"}
+        about = {"source": f"PSS/E power-flow file {path.name}, version {tables.version}"}
         self.made = Case(path.stem, tables.title, self.base, frequency if frequency > 0 else 60.0, about)
+        for note in tables.notes:
+            self.made.note(note)
         if frequency <= 0:
             self.made.note("the file does not give the nominal frequency: 60 Hz is taken")
         self.taken: dict[tuple[str, Any], list[Row]] = {}
         self.twice: list[str] = []
         self.buses: dict[int, Row] = {}
-        for row in tables.rows["bus"]:
-            number = row.integer("I")
-            if number in self.buses:
-                raise row.error(f"bus {number} stands in {self.buses[number].place} already", "I")
-            self.buses[number] = row
+        self.tried(tables.rows["bus"], self._bus)
         self.isolated = {number for number, row in self.buses.items() if row.integer("IDE") == ISOLATED}
+        self.regulated: dict[int, float] = {}
+        self.regulating: dict[int, Remote] = {}
+        self.switched: list[Switched] = []
+        self.limited: dict[int, list[dict[str, Any]]] = defaultdict(list)
+
+    def tried(self, items: Iterable[Any], make: Callable[[Any], None]) -> None:
+        """Make something of each item; what makes no sense is left out, if that is tolerated."""
+        if not self.tolerate:
+            for item in items:
+                make(item)
+            return
+        for item in items:
+            try:
+                make(item)
+            except CaseError as error:
+                self.made.note(f"left out, as tolerated: {error}")
+
+    def _bus(self, row: Row) -> None:
+        number = row.integer("I")
+        if number in self.buses:
+            raise row.error(f"bus {number} stands in {self.buses[number].place} already", "I")
+        if row.number("VM") <= 0:
+            raise row.error("must be above 0", "VM")
+        self.buses[number] = row
 
     def case(self, drop: Sequence[str]) -> Case:
         """All of it; devices in the order of the sections, generators last."""
         self._refuse_unknown(drop)
-        transformers = Transformers(self.base, {n: row.number("BASKV") for n, row in self.buses.items()})
-        for records in self.tables.transformers:
-            if self._there(records[0], *self._ends(records[0])):
+        tables = self.tables
+        transformers = Transformers(self.base, {n: row.number("BASKV") for n, row in self.buses.items()},
+                                    tables.corrections, self.isolated)
+
+        def transform(records: list[Row]) -> None:
+            out = {2: "J", 3: "K", 4: "I"}.get(records[0].integer("STAT")) if len(records) > 4 else None
+            if self._there(records[0], *(end for end in self._ends(records[0]) if end[0] != out)):
                 transformers.add(records)
+
+        self.tried(([row, *further] for row, further in zip(tables.rows["transformer"], tables.further["transformer"])),
+                   transform)
         if self.isolated:
             self.made.note(f"isolated buses left out, with all that is at them: {listed(sorted(self.isolated))}")
         for number, row in self.buses.items():
             if number not in self.isolated:
                 self._put(row, "Bus", _bus(number, row))
         made = transformers.found
-        for row, model, fields in sorted(made.devices, key=lambda item: item[1] != "Bus"):
-            self._put(row, model, fields)
+        for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
+            self._put(*item)
         zeros = made.zeros + self._branches()
         self._shunts()
         self._loads()
         self._generators()
+        self._direct_current(drop)
+        self._limits()
         if zeros:
             self.made.note(f"branches without impedance are given x = {SMALLEST:g} pu: {listed(zeros)}")
         if self.twice:
             self.made.note("with the same buses and identifier as one before, and kept as another: "
                            + listed(self.twice))
-        if made.tables:
-            self.made.note(f"impedance correction tables have no effect: transformers {listed(made.tables)}")
-        if made.left_out:
-            self.made.note("transformers of three windings out of service left out: " + listed(made.left_out))
-        idle = [f"{len(rows)} {name}" for name, rows in self.tables.rows.items() if name in IDLE and rows]
+        for note in made.notes():
+            self.made.note(note)
+        self._idle()
+        if self.tolerate:
+            mend(self.made)
+        return self.made
+
+    def _idle(self) -> None:
+        """Say what has no effect, and what the file says of the solution."""
+        tables = self.tables
+        idle = [f"{len(rows)} {name}" for name, rows in tables.rows.items() if name in IDLE and rows]
         if idle:
             self.made.note(f"without effect here, left out: {', '.join(idle)} records")
-        return self.made
+        threshold, reduced = tables.solution.get("THRSHZ", SMALLEST), tables.solution.get("PQBRAK", PQBRAK)
+        if threshold != SMALLEST:
+            self.made.note(f"THRSHZ = {threshold:g} pu in the file: lines below it are zero impedances to "
+                           "PSS/E, and keep theirs here")
+        if reduced != PQBRAK:
+            self.made.note(f"PQBRAK = {reduced:g} pu in the file: loads here turn into constant admittances "
+                           "below the voltage in their field Vlow")
+        swing = [number for number, row in self.buses.items() if row.integer("IDE") == SLACK]
+        for number in swing:
+            if number not in self.regulated:
+                self.made.note(f"the swing bus {number} has no generator in service")
+        if not swing:
+            self.made.note("the file has no swing bus (IDE = 3)")
 
     def _refuse_unknown(self, drop: Sequence[str]) -> None:
         for section in UNKNOWN:
             rows = self.tables.rows[section]
+            if section == "FACTS" and self.tolerate and section not in drop:
+                continue
             if rows and section not in drop:
                 raise rows[0].error(f"there is no device for {section} data ({len(rows)} lines): leave them out with "
                                     f"--drop \"{section}\" (drop=[\"{section}\"])")
             if rows:
                 self.made.note(f"{section} data left out, as asked for: {len(rows)} lines")
+        for section in DIRECT:
+            if section in drop and self.tables.rows[section]:
+                self.made.note(f"{section} data left out, as asked for: {len(self.tables.rows[section])} lines")
 
     def _put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
         """Add a record. Of branches and shunts, one whose identifier is taken is another one."""
-        key = (model, fields.get("id") or tuple(fields.get(port) for port in ("bus", "bus1", "bus2")))
+        key = (model, *([fields["id"]] if "id" in fields else map(fields.get, ("bus", "bus1", "bus2"))))
         before = self.taken.setdefault(key, [])
-        before.append(row)
-        if len(before) > 1:
+        if before:
             if model not in ("Line", "Transformer", "Shunt"):
                 raise row.error(f"its identifier is that of {before[0].place} already", "ID")
             self.twice.append(row.place)
             if "id" in fields:
-                fields = fields | {"id": f"{fields['id']}_{len(before)}"}
+                fields = fields | {"id": f"{fields['id']}_{len(before) + 1}"}
+        before.append(row)
         self.made.records.append(Record(model, fields, row.file, row.place))
 
     def _ends(self, row: Row) -> Iterable[tuple[str, int]]:
@@ -137,102 +215,202 @@ class _Reader:
 
     def _there(self, row: Row, *ends: tuple[str, int]) -> bool:
         """Whether an element is at buses that are not isolated."""
+        there = True
         for name, bus in ends:
             if bus not in self.buses:
                 raise row.error(f"there is no bus {bus}", name)
-        return not any(bus in self.isolated for _, bus in ends)
+            there = there and bus not in self.isolated
+        return there
 
-    def _at(self, section: str) -> Iterable[tuple[Row, int]]:
-        """The rows of a section of one-bus elements, with their buses."""
-        for row in self.tables.rows[section]:
+    def _at(self, section: str, make: Callable[[Row, int], None]) -> None:
+        """Make something of the rows of a section of one-bus elements, with their buses."""
+        def of(row: Row) -> None:
             bus = row.integer("I")
             if self._there(row, ("I", bus)):
-                yield row, bus
+                make(row, bus)
+
+        self.tried(self.tables.rows[section], of)
 
     # ------------------------------------------------------------ the sections
 
     def _branches(self) -> list[str]:
-        """Lines; returns the names of those without impedance."""
-        zeros = []
-        for row in self.tables.rows["branch"]:
-            (_, i), (_, j) = ends = tuple(self._ends(row))
-            if not self._there(row, *ends):
-                continue
+        """Lines and switching devices; returns the names of those without impedance."""
+        zeros: list[str] = []
+
+        def line(row: Row) -> None:
+            i, j = abs(row.integer("I")), abs(row.integer("J"))
+            if not self._there(row, ("I", i), ("J", j)):
+                return
             name = element(f"LINE{i}-{j}", row.text("CKT"))
             r, x, b = (row.number(column) for column in ("R", "X", "B"))
-            if r == x == 0:
-                x = SMALLEST
+            if abs(complex(r, x)) < TINY:
+                r, x = 0.0, SMALLEST
                 zeros.append(name)
             on = _status(row, "ST")
-            fields = {**_named(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x, "b": b}
-            self._put(row, "Line", {key: value for key, value in fields.items() if (key, value) != ("b", 0.0)} | on)
+            self._put(row, "Line", {**_named(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x,
+                                    **({"b": b} if b else {}), **on})
             for bus, g, b in ((i, row.number("GI"), row.number("BI")), (j, row.number("GJ"), row.number("BJ"))):
                 if g or b:
-                    self._put(row, "Shunt", {"id": f"{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
+                    self._put(row, "Shunt", {"id": f"SHUNT_{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
+
+        def switch(row: Row) -> None:
+            i, j = abs(row.integer("I")), abs(row.integer("J"))
+            if self._there(row, ("I", i), ("J", j)):
+                name = element(f"SWITCH{i}-{j}", row.text("CKT"))
+                x = row.number("X")
+                if abs(x) < TINY:
+                    x = SMALLEST
+                    zeros.append(name)
+                self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": 0.0, "x": x} | _status(row, "STAT"))
+
+        self.tried(self.tables.rows["branch"], line)
+        self.tried(self.tables.rows["system switching device"], switch)
         return zeros
 
     def _shunts(self) -> None:
-        for row, bus in self._at("fixed shunt"):
+        switched = []
+
+        def fixed(row: Row, bus: int) -> None:
             name = element(f"SHUNT{bus}", row.text("ID"))
             self._put(row, "Shunt", _named(name, f"SHUNT{bus}") | {
                 "bus": bus, "g": row.number("GL") / self.base, "b": row.number("BL") / self.base}
                 | _status(row, "STATUS"))
-        switched = []
-        for row, bus in self._at("switched shunt"):
+
+        def of_bus(row: Row, bus: int) -> None:
+            g, b = row.number("GL"), row.number("BL")
+            if g or b:
+                self._put(row, "Shunt", {"bus": bus, "g": g / self.base, "b": b / self.base})
+
+        def variable(row: Row, bus: int) -> None:
             switched.append(bus)
-            self._put(row, "Shunt", {"id": f"SWITCHED{bus}", "bus": bus, "b": row.number("BINIT") / self.base}
-                      | _status(row, "STAT"))
-        if switched:
+            id = element(f"SWITCHED{bus}", row.text("ID"))
+            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | _status(row, "STAT"))
+            if row.integer("MODSW") in (1, 2) and _on(row, "STAT"):
+                blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
+                          if row.integer(f"S{n}")]
+                self.switched.append(Switched(row.integer("SWREM") or bus, row.number("VSWLO"), row.number("VSWHI"), id,
+                                              levels(blocks), row.integer("MODSW") == 2))
+
+        if "fixed shunt" not in sections(self.tables.version):
+            self._at("bus", of_bus)
+        self._at("fixed shunt", fixed)
+        self._at("switched shunt", variable)
+        if switched and not self.controls:
             self.made.note(f"switched shunts stay as they are at t0: {listed(switched)}")
 
     def _loads(self) -> None:
         """Constant power, current and admittance of a load in one ZIP, at the voltage of the file."""
         mixed = []
-        for row, bus in self._at("load"):
+
+        def load(row: Row, bus: int) -> None:
             Vm = self.buses[bus].number("VM")
-            P = [row.number("YP") * Vm ** 2, row.number("IP") * Vm, row.number("PL")]
-            Q = [0.0 - row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL")]  # YQ > 0 is capacitive
+            local = row.number("DGENP"), row.number("DGENQ")  # generation within the load, where it is counted
+            p, q = local if row.integer("DGENF") else (0.0, 0.0)
+            P = [row.number("YP") * Vm ** 2, row.number("IP") * Vm, row.number("PL") - p]
+            Q = [0.0 - row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL") - q]  # YQ > 0 is capacitive
             fields = self.loads or _parts(row, "p", P) | _parts(row, "q", Q)
             if any(P[:2]) or any(Q[:2]):
                 mixed.append(bus)
             name = element(f"LOAD{bus}", row.text("ID"))
-            self._put(row, "ZIP", _named(name, f"LOAD{bus}") | {"bus": bus, "P0": sum(P) / self.base,
-                                                                "Q0": sum(Q) / self.base}
-                      | {key: value for key, value in fields.items() if value != float(key[1] == "Z")}
-                      | _status(row, "STATUS"))
+            self._put(row, "ZIP", {**_named(name, f"LOAD{bus}"), "bus": bus, "P0": sum(P) / self.base,
+                                   "Q0": sum(Q) / self.base,
+                                   **{key: value for key, value in fields.items() if value != (key[1] == "Z")},
+                                   **_status(row, "STATUS")})
+
+        self._at("load", load)
         if mixed:
             self.made.note("parts of loads at constant current or admittance are counted at the voltages in the file: "
                            f"buses {listed(mixed)}")
 
     def _generators(self) -> None:
         at: dict[int, list[Row]] = defaultdict(list)
-        for row, bus in self._at("generator"):
-            at[bus].append(row)
-        remote, differ, limited, step_up = [], [], [], []
+        self._at("generator", lambda row, bus: at[bus].append(row))
+        remote, differ, step_up = [], [], []
         for bus, rows in at.items():
             kind, Vm = self.buses[bus].integer("IDE"), self.buses[bus].number("VM")
             running = [row for row in rows if _on(row, "STAT")]
             V0 = (running or rows)[0].number("VS")
             if any(row.number("VS") != V0 for row in running):
                 differ.append(bus)
-            if any(row.integer("IREG") not in (0, bus) for row in running):
+            target = next((row.integer("IREG") for row in running if row.integer("IREG") not in (0, bus)), 0)
+            if target:
+                if kind == PV and self._there(running[0], ("IREG", target)):
+                    ids = [element(f"GEN{bus}", row.text("ID")) for row in rows]
+                    self.regulating.setdefault(target, Remote(target, V0, [])).ids += ids
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
             if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(map(_at_limit, running)):
-                limited.append(bus)
-                control = "PQ"
-            for row in rows:
-                if row.number("XT") or row.number("RT"):
-                    step_up.append(bus)
-                self._put(row, "StaticGenerator", self._generator(bus, row, control, V0))
+                self.limited[bus] = []
+            if running and kind in (PV, SLACK):
+                self.regulated[bus] = V0
+            if any(row.number("XT") or row.number("RT") for row in rows):
+                step_up.append(bus)
+            self.tried(rows, lambda row, bus=bus, control=control, V0=V0: self._put(  # type: ignore[misc]
+                row, "StaticGenerator", self._generator(bus, row, control, V0)))
         for buses, text in ((differ, "generators at one bus have different voltage set-points, the first is taken: "),
                             (remote, "generators that regulate another bus hold their own as it is in the file: "),
-                            (limited, "at a reactive limit in the file's solution, so that they keep their Q and not "
-                                      "their voltage (control = PQ): generators at "),
                             (step_up, "step-up transformers within generator data (RT, XT) are left out: ")):
-            if buses:
-                self.made.note(f"{text}{'' if text.endswith('at ') else 'buses '}{listed(buses)}")
+            if buses and not (self.controls and buses is remote):
+                self.made.note(f"{text}buses {listed(buses)}")
+
+    def _direct_current(self, drop: Sequence[str]) -> None:
+        """Lines for direct current: a source of constant power at each of their terminals; so for FACTS devices."""
+        Vm = {number: row.number("VM") for number, row in self.buses.items()}
+        said: list[str] = []
+
+        def line(section: str, row: Row, further: list[Row]) -> None:
+            for end in further:
+                column = "IP" if section == "two-terminal dc" else "IBUS"
+                self._there(end, (column, end.integer(column)))
+            found = two_terminal(row, further, Vm) if section == "two-terminal dc" else voltage_source(row, further)
+            if not any(terminal.bus in self.isolated for terminal in found):
+                kind = "DC" if section == "two-terminal dc" else "VSC"
+                name = _called(kind, row)
+                for terminal in found:
+                    self._terminal(f"{name}_{terminal.bus}", terminal)
+                said.append(row.text("NAME"))
+
+        for section in DIRECT:
+            if section not in drop:
+                self.tried(zip(self.tables.rows[section], self.tables.further[section]),
+                           lambda item, section=section: line(section, *item))  # type: ignore[misc]
+        if said:
+            self.made.note(f"lines for direct current are constant power at their terminals: {listed(said)}")
+        if "FACTS" not in drop:
+            self.tried(self.tables.rows["FACTS"], self._facts)
+
+    def _facts(self, row: Row) -> None:
+        """The shunt part holds the voltage; what the series part carries leaves its bus and enters the other."""
+        bus, other, most = row.integer("I"), row.integer("J"), row.number("SHMX")
+        if row.integer("MODE") == 0 or not self._there(row, ("I", bus), *((("J", other),) if other else ())):
+            return
+        power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
+        name = _called("FACTS", row)
+        self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), row.number("VSET"), (-most, most),
+                                                 abs(power)))
+        if other:
+            self._terminal(f"{name}_{other}", Terminal(row, other, power, rating=abs(power)))
+        self.made.note(f"the FACTS device {row.text('NAME')} is a source that holds the voltage of bus {bus}"
+                       + (f", and constant power at bus {other}" if other else ""))
+
+    def _terminal(self, id: str, terminal: Terminal) -> None:
+        """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
+        base, bus, Vm = self.base, terminal.bus, self.buses[terminal.bus].number("VM")
+        P, Q = terminal.power.real / base, terminal.power.imag / base
+        fields: dict[str, Any] = {"id": id, "bus": bus, "control": "PQ", "Sn": terminal.rating or base, "P0": P}
+        if terminal.V0 is not None:
+            least, most = (value / base for value in terminal.Q)
+            V0 = self.regulated.get(bus, terminal.V0)
+            fields |= {"control": "PV", "V0": V0, "Qmin": least, "Qmax": most}
+            if bus in self.limited or (abs(V0 - Vm) > DIGITS and bus not in self.regulated):
+                Q = most if V0 > Vm else least
+                fields["control"] = "PQ"
+                self.limited[bus].append(fields)
+            else:
+                self.regulated[bus] = V0
+        fields["Q0"] = Q
+        self._put(terminal.row, "StaticGenerator", fields)
 
     def _generator(self, bus: int, row: Row, control: str, V0: float) -> dict[str, Any]:
         base = self.base
@@ -243,17 +421,43 @@ class _Reader:
         Q = {"Qmin": row.number("QB"), "Qmax": row.number("QT")}
         limits = {key: value / base for key, value in Q.items() if abs(value) < NO_LIMIT}
         source = {"Rs": row.number("ZR"), "Xdp": row.number("ZX")}
-        return {**_named(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
+        made = {**_named(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
                 "P0": row.number("PG") / base, "Q0": row.number("QG") / base, "V0": V0, **limits,
                 **{key: value for key, value in source.items() if value}, **_status(row, "STAT")}
+        if bus in self.limited:
+            made["control"] = "PQ"
+            self.limited[bus].append(made)
+        return made
+
+    def remote(self) -> list[Remote]:
+        """Buses whose voltages generators elsewhere hold, and none at the bus; those that keep their Q do not."""
+        control = {record.fields.get("id") or f"GEN{record.fields['bus']}": record.fields.get("control")
+                   for record in self.made if record.model == "StaticGenerator"}
+        found = [Remote(each.bus, each.V, [id for id in each.ids if control.get(id) == "PV"])
+                 for each in self.regulating.values() if each.bus not in self.regulated]
+        return [each for each in found if each.ids]
+
+    def _limits(self) -> None:
+        """Sources at a limit in the file's solution keep their reactive power, and the voltage if it is no solution."""
+        off = unbalanced(self.made, self.limited.keys()) if self.limited else set()
+        kept = [bus for bus in self.limited if bus not in off]
+        for bus in self.limited.keys() - kept:
+            for fields in self.limited[bus]:
+                fields |= {"control": "PV", "V0": self.limited[bus][0]["V0"]}  # one voltage is held at a bus
+        if kept:
+            self.made.note("at a reactive limit in the file's solution, so that they keep their Q and not their "
+                           f"voltage (control = PQ): generators at {listed(kept)}")
 
 
 def _bus(number: int, row: Row) -> dict[str, Any]:
     label, kv, Vm = row.text("NAME"), row.number("BASKV"), row.number("VM")
-    if Vm <= 0:
-        raise row.error("must be above 0", "VM")
     return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
             "Vm0": Vm, "Va0": math.radians(row.number("VA"))}
+
+
+def _called(kind: str, row: Row) -> str:
+    """The name of what a file calls by words of its own."""
+    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", row.text("NAME"))
 
 
 def _named(name: str, default: str) -> dict[str, Any]:
@@ -277,12 +481,11 @@ def _at_limit(row: Row) -> bool:
 
 def _parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
     """``pZ``, ``pI``, ``pP`` (or q) of a load; what adds up to nothing is constant power."""
+    if not (powers[0] or powers[1]):
+        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
     total = sum(powers)
     if abs(total) <= 1e-9 * max(map(abs, powers), default=0.0):
         if any(powers):
             raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
         return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    parts = [power / total for power in powers]
-    first = max(range(3), key=lambda k: abs(parts[k]))
-    parts[first] = 1.0 - sum(part for k, part in enumerate(parts) if k != first)
-    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), parts))
+    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), shares_of(powers)))

@@ -6,11 +6,15 @@ an error names it; readers of other plugins use the same.
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import csv
+import gc
 import io
 import os
 import stat
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +48,7 @@ def check(path: Path) -> None:
 
 
 def text(path: Path, errors: str = "strict") -> str:
-    """The text of a file, UTF-8.
+    """The text of a file, UTF-8; where `errors` is "replace" the file may be of an older encoding, or of UTF-16.
 
     Raises
     ------
@@ -56,11 +60,35 @@ def text(path: Path, errors: str = "strict") -> str:
         with path.open("rb") as stream:
             content = stream.read(FILE + 1)  # some say that they are empty, and have no end
         within(len(content), FILE, "bytes", str(path))
-        return content.decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+        found = content.decode("utf-8-sig") if errors == "strict" else _old(content)
+        return found.replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise CaseError(f"cannot be read: {error.strerror}", file=str(path)) from None
     except UnicodeDecodeError as error:
         raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cycles: what is read has none, and it would look through all of it again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _old(content: bytes) -> str:
+    """Text of any encoding: what is not UTF-8 is that of Windows in the west, where a byte is a character."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace")
+    try:
+        found = content.decode()
+    except UnicodeDecodeError:
+        found = content.removeprefix(codecs.BOM_UTF8).decode("cp1252", "replace")
+    return found.replace("\ufeff", "")  # files that were put together have one in the middle
 
 
 def toml(path: Path) -> tuple[dict[str, Any], str]:

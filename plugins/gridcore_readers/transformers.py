@@ -9,15 +9,17 @@ impedance and ratio are referred to the side of the second winding.
 from __future__ import annotations
 
 import cmath
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .psse import Row, element
-from .raw_tables import Transformer
+from .psse import Row, element, listed
 
 SMALLEST = 1e-4  # pu: PSS/E's threshold of a zero-impedance line, and what it puts in a star in place of zero
+TINY = 1e-6  # pu: an impedance of less is none
+ANGLES = 5.0  # a correction table with arguments above is one of angles (degrees), and so is one with some below 0
 Devices = list[tuple[str, dict[str, Any]]]
 
 
@@ -26,9 +28,16 @@ class Found:
     """Devices of the transformers, and what was decided: transformers by place."""
 
     devices: list[tuple[Row, str, dict[str, Any]]] = field(default_factory=list)
-    tables: list[str] = field(default_factory=list)
     zeros: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    corrected: list[str] = field(default_factory=list)
+
+    def notes(self) -> list[str]:
+        """What to say of them."""
+        said = ((self.corrected, "impedances are corrected by the tables in the file, at their turns ratios and "
+                                 "angles: transformers "),
+                (self.left_out, "transformers of three windings out of service left out: "))
+        return [text + listed(names) for names, text in said if names]
 
 
 class Transformers:
@@ -40,13 +49,18 @@ class Transformers:
         System base (MVA).
     kv : mapping of int to float
         Base voltage of each bus (kV), 0 where it is not given.
+    corrections : mapping of int to list
+        Points (turns ratio or angle, factor) of the impedance correction tables.
+    isolated : set of int
+        Buses that are not there: of three windings, one that is out may be at such.
     """
 
-    def __init__(self, base: float, kv: Mapping[int, float]):
-        self.base, self.kv = base, kv
+    def __init__(self, base: float, kv: Mapping[int, float], corrections: Mapping[int, list[tuple[float, complex]]],
+                 isolated: set[int]):
+        self.base, self.kv, self.corrections, self.isolated = base, kv, corrections, isolated
         self.found = Found()
 
-    def add(self, records: Transformer) -> None:
+    def add(self, records: list[Row]) -> None:
         """Two or three windings, with their star point and magnetisation."""
         row, impedance, *windings = records
         buses = [row.integer(name) for name in ("I", "J", "K")[: len(windings)]]
@@ -56,13 +70,12 @@ class Transformers:
         turns = [self._turns(row, winding, bus) for winding, bus in zip(windings, buses)]
         status = row.integer("STAT")
         name = element("-".join(map(str, buses)), row.text("CKT"))
-        if any(winding.integer("TAB") for winding in windings):
-            self.found.tables.append(name)
         if len(windings) == 3 and status == 0:
             self.found.left_out.append(name)  # its star point would be an island of its own
             return
         if len(windings) == 2:
-            z = self._impedance(row, impedance, "1-2") * turns[1] ** 2
+            factor = self._correction(windings[0], turns[0] / turns[1], name)
+            z = self._impedance(row, impedance, "1-2") * turns[1] ** 2 * factor
             self._winding(row, f"TRANSFORMER{name}", buses[0], buses[1], z, turns[0] / turns[1], windings[0],
                           status != 0)
         else:
@@ -101,9 +114,25 @@ class Transformers:
             x = math.copysign(math.sqrt(x * x - r * r), x)
         return complex(r, x) * self.base / rating
 
+    def _correction(self, winding: Row, turns: float, name: str) -> complex:
+        """What an impedance is multiplied by, at a turns ratio or at the angle of a winding: linear between points."""
+        number = winding.integer("TAB")
+        if not number:
+            return 1.0
+        points = sorted(self.corrections.get(abs(number), ()), key=lambda point: point[0])
+        if not points:
+            raise winding.error(f"there is no impedance correction table {number}", "TAB")
+        angles = points[0][0] <= 0 or points[-1][0] > ANGLES
+        at = winding.number("ANG") if angles else turns
+        self.found.corrected.append(name)
+        for (t0, f0), (t1, f1) in itertools.pairwise(points):
+            if t0 <= at <= t1 and t1 > t0:
+                return f0 + (f1 - f0) * (at - t0) / (t1 - t0)
+        return points[0][1] if at < points[0][0] else points[-1][1]
+
     def _winding(self, row: Row, name: str, bus1: int | str, bus2: int | str, z: complex, tap: float, winding: Row,
                  on: bool) -> None:
-        if z == 0:
+        if abs(z) < TINY:
             z = complex(0, SMALLEST)
             self.found.zeros.append(name)
         fields = {"bus1": bus1, "bus2": bus2, "r": z.real, "x": z.imag, "tap": tap,
@@ -115,14 +144,20 @@ class Transformers:
     def _star(self, row: Row, impedance: Row, windings: list[Row], buses: list[int], turns: list[float], name: str,
               status: int) -> None:
         """Three windings between their buses and a star point that is a bus of its own."""
-        z12, z23, z31 = (self._impedance(row, impedance, pair) for pair in ("1-2", "2-3", "3-1"))
+        pairs = row.integer("ZCOD") == 1  # factors are those of two windings each, by the first's ratio, or else of one
+        factors = [self._correction(winding, turns[0] if pairs else ratio, name)
+                   for winding, ratio in zip(windings, turns)]
+        z12, z23, z31 = (self._impedance(row, impedance, pair) * (factor if pairs else 1.0)
+                         for pair, factor in zip(("1-2", "2-3", "3-1"), factors))
         star = f"STAR{name}"
         kv = {"kv": self.kv[buses[0]]} if self.kv[buses[0]] > 0 else {}
         self._put(row, "Bus", {"id": star, **kv, "Vm0": impedance.number("VMSTAR"),
                                "Va0": math.radians(impedance.number("ANSTAR"))})
         out = {2: 1, 3: 2, 4: 0}.get(status)  # STAT names the one winding that is out
         for k, z in enumerate(((z12 + z31 - z23) / 2, (z12 + z23 - z31) / 2, (z23 + z31 - z12) / 2)):
-            self._winding(row, f"TRANSFORMER{name}_w{k + 1}", buses[k], star, z, turns[k], windings[k], k != out)
+            if buses[k] not in self.isolated:
+                self._winding(row, f"TRANSFORMER{name}_w{k + 1}", buses[k], star, z if pairs else z * factors[k],
+                              turns[k], windings[k], k != out)
 
     def _magnetisation(self, row: Row, impedance: Row, winding: Row, bus: int, name: str, on: bool) -> None:
         """The magnetising admittance: a shunt at the bus of the first winding."""
@@ -133,7 +168,7 @@ class Transformers:
             rating = impedance.number("SBASE1-2") or self.base
             g, y = g / 1e6 / self.base * square, b * rating / self.base * square
             b = -cmath.sqrt(y * y - g * g).real
-        if g or b:
+        if (g or b) and bus not in self.isolated:
             self._put(row, "Shunt", {"id": f"MAG{name}", "bus": bus, "g": g, "b": b}, on)
 
     def _put(self, row: Row, model: str, fields: dict[str, Any], on: bool = True) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import io
+import json
 import random
 import tempfile
 import zipfile
@@ -11,9 +13,11 @@ from pathlib import Path
 
 import gridcore as gc
 from gridcore.case import load_case, save_case
+from gridcore_readers import raw_write
 
 from .formats import Format, Text, Toml
 from .mutations import TEXT, mutated
+from .power_flows import RAW_30, RAWX
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
 DYR = """\
@@ -86,15 +90,26 @@ def formats() -> Iterator[Format]:
             save_case(gc.load_case(name), path := Path(folder, f"x{suffix}"))
             return path.read_bytes()
 
-    def alone(path: Path) -> None:
-        built(load_case(path, alone=True))
+    def alone(path: Path, **options: bool) -> None:
+        built(load_case(path, alone=True, **options))
+
+    def written(raw: bytes, version: int) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            (path := Path(folder, "x.raw")).write_bytes(raw)
+            raw_write.write(load_case(path, alone=True), path, version=version)
+            return path.read_text()
 
     raw = RAW.read_bytes()
     yield Toml("toml", alone, {"mutant.toml": saved("smib", ".toml")}, saved("wscc9", ".toml"))
     yield Toml("events", lambda path: built(load_case("smib", path)), {"mutant.toml": EVENTS.encode()},
                saved("smib", ".toml"))
     yield Text("raw", alone, {"mutant.raw": raw}, raw.replace(b", 1,", b", 2,"))
+    for name, text in (("raw 30", RAW_30), ("raw 35", written(raw, 35)), ("raw, tolerated", raw.decode())):
+        yield Text(name, functools.partial(alone, tolerate=True), {"mutant.raw": text.encode()}, raw)
+    yield Text("rawx", alone, {"mutant.rawx": json.dumps(RAWX).encode()}, json.dumps(RAWX, indent=1).encode())
     yield Text("dyr", lambda path: built(load_case(path.with_name("good.raw"), path)),
+               {"mutant.dyr": DYR.encode(), "good.raw": raw}, OTHER_DYR.encode())
+    yield Text("dyr, tolerated", lambda path: built(load_case(path.with_name("good.raw"), path, tolerate=True)),
                {"mutant.dyr": DYR.encode(), "good.raw": raw}, OTHER_DYR.encode())
     yield Text("m", alone, {"mutant.m": M.encode()}, OTHER_M.encode())
     yield Workbook("xlsx", {"mutant.xlsx": saved("smib", ".xlsx")}, saved("wscc9", ".xlsx"))

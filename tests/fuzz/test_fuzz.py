@@ -15,10 +15,11 @@ from gridcore.registry import registries
 
 SEED = 1_000_000
 # Those whose mutants are built to a system, made by HDF5 or read by a copy of the process take fifty times as long.
-FEW = {"toml", "events", "raw", "dyr", "m", "xlsx", "sweep", "sweep rows", "nc", "run, resealed"}
-NAMES = ("toml", "events", "raw", "dyr", "m", "xlsx", "objectives", "objective data", "sweep", "sweep rows", "wide csv",
-         "long csv", "nc", "cfg", "dat", "binary dat", "cff", "binary cff", "run", "run, resealed", "store", "journal",
-         "kernels")
+FEW = {"toml", "events", "raw", "raw 30", "raw 35", "raw, tolerated", "rawx", "dyr", "dyr, tolerated", "m", "xlsx",
+       "sweep", "sweep rows", "nc", "run, resealed"}
+NAMES = ("toml", "events", "raw", "raw 30", "raw 35", "raw, tolerated", "rawx", "dyr", "dyr, tolerated", "m", "xlsx",
+         "objectives", "objective data", "sweep", "sweep rows", "wide csv", "long csv", "nc", "cfg", "dat",
+         "binary dat", "cff", "binary cff", "run", "run, resealed", "store", "journal", "kernels")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -26,7 +27,7 @@ def test_a_damaged_file_is_read_or_refused_on_one_line(name):
     found = list(campaign.campaign(range(12 if name in FEW else 100), SEED, name))
     assert not [f"{each.number}: {each.what}: {each.text}" for each in found if each.failed]
     refused = sum(each.what == "refused" for each in found)
-    assert refused == 0 if name == "journal" else len(found) // 8 < refused
+    assert refused == 0 if name == "journal" else "tolerated" in name or len(found) // 8 < refused
 
 
 def test_of_a_damaged_journal_rows_are_taken_up_to_the_damage(tmp_path):

@@ -180,6 +180,70 @@ def test_two_records_on_a_line_are_two_records(read):
     assert sorted(map(repr, read(TEXT.replace("/\n3 'TGOV1'", "/  3 'TGOV1'")))) == sorted(map(repr, read()))
 
 
+def test_numbers_are_those_of_fortran_and_may_be_repeated(read):
+    text = TEXT.replace("0.05 0.49 33 0.4 2.1 7 0", "0.05,4.9D-01 33 0.4 2.1 .7+1 0").replace(
+        "0 0 0 0 0 0 0.1 0.1 0.1 0.1 1.0 1.0 10.0", "0 0 0, 3*0.0, 4*0.1 2*1.0 10.0")
+    assert [record.fields for record in read(text)] == [record.fields for record in read()]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_no_record_is_lost_to_a_byte_order_mark_or_an_old_encoding(tmp_path, encoding):
+    path = tmp_path / "x.dyr"
+    path.write_bytes(("1 'GENROU' 1 2 / Bj\u00f6rk\n2 'TGOV1' 1 3 /\n").encode(encoding))
+    assert [(m.bus, m.name) for m in dyr.read_models(path)[0]] == [(1, "GENROU"), (2, "TGOV1")]
+    path.write_bytes(("1 'GENROU' 1 2 /\n".encode("utf-8-sig")) * 2)  # two files in one
+    assert len(dyr.read_models(path)[0]) == 2
+
+
+@pytest.mark.parametrize("remark", ["*** Machines of Bob's ***", "Area 'North\n 12 34 5", "machines: 1 2 3"])
+def test_a_remark_without_a_slash_does_not_take_the_next_record_with_it(read, remark):
+    case = read(TEXT.replace("3 'TGOV1'", f"{remark}\n3 'TGOV1'"))
+    assert [record.fields for record in case] == [record.fields for record in read()]
+    assert any("is not the number of a bus, and the record is skipped" in note for note in case.notes)
+
+
+@pytest.mark.parametrize("record", ["3 'USRLOD' A 'MYLOAD' 12 1 0 2 0 0 1.5 2.5 /",
+                                    "3 'USRBUS' 'MYLOAD' 12 1 0 2 0 0 1.5 2.5 /"])
+def test_a_model_of_a_user_is_called_by_its_own_name(tmp_path, record):
+    path = tmp_path / "x.dyr"
+    path.write_text(record)
+    (model,), _ = dyr.read_models(path)
+    assert (model.name, model.values) == ("MYLOAD", ["1.5", "2.5"])
+
+
+def test_a_saturation_that_is_zero_at_one_is_none_as_in_psse(read):
+    case = read(TEXT.replace("0.03 0.1 / slack", "0 0.5 / slack"))
+    assert (case["GEN1"].fields["S10"], case["GEN1"].fields["S12"]) == (0, 0)
+    assert any("S(1.0) = 0 is no saturation, whatever S(1.2), as PSS/E has it: buses 1" in note for note in case.notes)
+
+
+# What is tolerated --------------------------------------------------------------------------------------
+
+def test_short_records_end_with_zeros_as_in_psse_if_that_is_tolerated(read):
+    case = read(TEXT.replace("0.4 2.1 7 0 /", "0.4,,7 /"), tolerate=True)
+    assert [case["GOV_GEN3"].fields[name] for name in ("T2", "T3", "Dt")] == [0, 7, 0]
+    assert any("values of TGOV1 that are not given are zero" in note for note in case.notes)
+    longer = read(TEXT.replace("2.1 7 0 /", "2.1 7 0 0 0 /"), tolerate=True)
+    assert longer["GOV_GEN3"].fields == read()["GOV_GEN3"].fields
+
+
+def test_what_makes_no_sense_is_ignored_before_its_device_if_that_is_tolerated(read):
+    text = TEXT.replace("0.03 0.1 / slack", "0.3 0.1 / slack")
+    with pytest.raises(CaseError, match="S10 must be below S12"):
+        validate(read(text))
+    case = read(text, tolerate=True)
+    validate(case)
+    assert case["GEN1"].fields["S10"] == case["GEN1"].fields["S12"] == 0
+    assert any(note.startswith("as tolerated, the saturation ignored: ") and "GENROU at bus 1" in note
+               for note in case.notes)
+
+
+def test_a_record_that_cannot_be_read_is_left_out_if_that_is_tolerated(read):
+    case = read(TEXT.replace("0.05 0.49 33 0.4", "0.05 0.49 3e 0.4"), tolerate=True)
+    assert "GOV_GEN3" not in case
+    assert any(note.startswith("left out, as tolerated: ") and "'3e' is not a number" in note for note in case.notes)
+
+
 @pytest.mark.parametrize(("text", "says"), [
     (TEXT + "1 'TGOV1' 1 0.05 0.49\n", r"line 9: the file ends within this record"),
     (TEXT + "1 'TGOV1 1 0.05 0.49 /\n", r"line 9: a quote is not closed"),

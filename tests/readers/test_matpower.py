@@ -200,3 +200,14 @@ def test_published_cases_read_with_all_their_elements(name, buses, branches, gen
     assert len(case.of("Bus")) == buses
     assert sum(r.model in ("Line", "Transformer") for r in case) == branches
     assert sum(r.model == "StaticGenerator" for r in case) == generators
+
+
+def test_numbers_of_seven_digits_are_themselves(tmp_path):
+    path = tmp_path / "x.m"
+    path.write_text("""mpc.baseMVA = 100;
+        mpc.bus = [2010731 3 0 0 0 0 1 1 0 20 1 1.1 0.9; 2010732 4 0 0 0 0 1 1 0 20 1 1.1 0.9];
+        mpc.gen = [2010731 20 0 99 -99 1 100 1 90 0; 2010731 20 0 99 -99 1 100 1 90 0];
+        mpc.branch = [];""")
+    case = matpower.read(path)
+    assert case.ids() == ["BUS2010731", "GEN2010731", "GEN2010731_2"]
+    assert any(note.endswith(": 2010732") for note in case.notes)

@@ -27,6 +27,15 @@ def test_blanks_separate_beside_commas_where_they_may():
     assert split("1, NEW YORK ,2")[0] == ["1", "NEW YORK", "2"]
 
 
+@pytest.mark.parametrize(("text", "words"), [
+    ("1,'O''BRIEN',2", ["1", "O'BRIEN", "2"]), ("1,O'BRIEN,2", ["1", "O'BRIEN", "2"]), ("1,'',2", ["1", "", "2"]),
+    ("'A B' 4, 5", ["A B", "4", "5"]), ("1, 0.5  2.5,NEW YORK", ["1", "0.5", "2.5", "NEW YORK"]),
+    ("2*0.4,1", ["0.4", "0.4", "1"]),
+])
+def test_quotes_in_names_and_blanks_beside_commas(text, words):
+    assert split(text) == (words, None)
+
+
 @pytest.mark.parametrize("text", ["1,'A,2", "1,'A','", '1,"A', "1,'A'B',2"])
 def test_a_quote_that_is_not_closed_is_an_error(text):
     with pytest.raises(CaseError, match="a quote is not closed"):
@@ -55,7 +64,8 @@ def test_columns_have_defaults():
 
 
 def test_numbers_are_those_of_fortran_and_finite():
-    assert row("7", "", "1.25D+02").number("X") == 125
+    for word in ("1.25D+02", "1.25+2", "1.25d2", "125."):
+        assert row("7", "", word).number("X") == 125
     assert row("7", "", "", "3.0").integer("N") == 3
     for word in ("12a", "nan", "inf", "1e999"):
         with pytest.raises(CaseError, match=r"field 'X': .* is not a number"):

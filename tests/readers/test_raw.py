@@ -172,12 +172,20 @@ def test_the_type_of_the_bus_is_the_control_of_its_generators(read):
 
 
 def test_a_generator_that_the_solution_has_at_its_limit_keeps_its_reactive_power(read):
-    text = TEXT.replace("3,'1 ',    70.000,     0.000", "3,'1 ',    70.000,    50.000").replace(
+    text = TEXT.replace("3,'1 ',    70.000,     0.000,    50.000", "3,'1 ',    70.000,    61.045,    61.045").replace(
         "'THREE       ',  20.0000,2,   1,   1,   1,1.01000", "'THREE', 20.0,2,1,1,1,0.99500")
     case = read(text)
     assert case["GEN3"].fields["control"] == "PQ"
     assert any("generators at 3" in note for note in case.notes)
     assert read(text.replace("0.99500", "1.01001"))["GEN3"].fields["control"] == "PV"
+
+
+def test_at_a_bus_where_the_solution_does_not_balance_it_holds_its_voltage(read):
+    text = TEXT.replace("3,'1 ',    70.000,     0.000,    50.000", "3,'1 ',    70.000,    50.000,    50.000").replace(
+        "'THREE       ',  20.0000,2,   1,   1,   1,1.01000", "'THREE', 20.0,2,1,1,1,0.99500")
+    case = read(text)
+    assert case["GEN3"].fields["control"] == "PV"
+    assert not any("control = PQ" in note for note in case.notes)
 
 
 def test_isolated_buses_are_left_out_with_all_that_is_at_them(read):
@@ -216,7 +224,7 @@ def without(section: str) -> str:
 @pytest.mark.parametrize(("text", "says"), [
     ("", "is empty"),
     ("nonsense\n", r"line 1: is not a PSS/E power-flow file"),
-    (TEXT.replace("100.00, 33", "100.00, 35", 1), r"line 1: field 'REV': is a PSS/E .* of version 35; versions 32"),
+    (TEXT.replace("100.00, 33", "100.00, 37", 1), r"line 1: field 'REV': is a PSS/E .* version 37; versions 29 to 36"),
     (TEXT.replace("0,   100.00", "0,   -1.0", 1), "field 'SBASE': must be above 0"),
     (TEXT[:700], "ends within the bus data"),
     (without("TRANSFORMER"), "ends within the transformer data|the file ends within this transformer"),

@@ -1,0 +1,209 @@
+"""Versions 29 to 36 of RAW files, and RAWX: one system, whatever the layout."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from shared_data import shared
+
+import gridcore as gc
+from gridcore.equilibrium import Dispatch
+from gridcore.errors import CaseError
+from gridcore_readers import dyr, raw
+from gridcore_readers.raw_tables import COLUMNS, layout, sections
+
+FIELD = "field/raw_versions/"
+OPTIONS = {"tolerate": True, "drop": ["multi-terminal dc", "induction machine"]}
+
+
+def records(case):
+    return [(record.model, record.fields) for record in case]
+
+
+def solved(case):
+    """Largest difference between the power flow and the voltages in the file."""
+    system = gc.build(case, initialise=False, deenergise=True)
+    dispatch = Dispatch(system.system, system.Z0.copy())
+    V = system.Z0[dispatch.at["Vm0"]] * np.exp(1j * system.Z0[dispatch.at["Va0"]])
+    there = dispatch.solve(False).V
+    return abs(there - V[dispatch.alive]).max()
+
+
+# Layouts ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("section", "version", "before"), [
+    ("bus", 30, "I NAME BASKV IDE GL BL AREA ZONE VM VA"), ("bus", 31, "I NAME BASKV IDE AREA ZONE OWNER VM VA"),
+    ("generator", 34, "I ID PG QG QT QB VS IREG MBASE"), ("generator", 35, "I ID PG QG QT QB VS IREG NREG MBASE"),
+    ("branch", 33, "I J CKT R X B RATEA RATEB RATEC GI BI GJ BJ ST"), ("branch", 34, "I J CKT R X B NAME RATE1 RATE2"),
+    ("switched shunt", 31, "I MODSW VSWHI VSWLO SWREM RMPCT RMIDNT BINIT"),
+    ("switched shunt", 33, "I MODSW ADJM STAT VSWHI VSWLO SWREM RMPCT RMIDNT BINIT N1"),
+    ("switched shunt", 36, "I ID MODSW ADJM STAT VSWHI VSWLO SWREM NREG RMPCT RMIDNT BINIT NAME S1 N1"),
+    ("system switching device", 35, "I J CKT X RATE1"), ("system switching device", 36, "I J CKT X RSETNAM STAT"),
+])
+def test_a_version_has_its_columns_in_order(section, version, before):
+    there = sorted(layout(COLUMNS[section], version).items(), key=lambda item: item[1][0])
+    assert " ".join(name for name, _ in there).startswith(before)
+
+
+def test_a_version_has_its_sections_in_order():
+    assert sections(30)[:4] == ("bus", "load", "generator", "branch")
+    assert sections(30).index("switched shunt") < sections(30).index("impedance correction")
+    assert sections(31)[-1] == "switched shunt"
+    assert sections(33)[-2:] == ("GNE", "induction machine")
+    assert sections(36)[3:7] == ("voltage droop", "generator", "switching device rating", "branch")
+    assert sections(36)[-1] == "substation"
+
+
+# Without a version ---------------------------------------------------------------------------------------
+
+OLD = """\
+ 0, 100.0 {remark}
+TITLE
+
+1,'ONE', 20.0, 3, 0.0, 19.0, 1, 1, 1.02, 0.0, 1
+2,'TWO', 20.0, 1, 0.0, 0.0, 1, 1, 1.0, -1.0, 1
+0
+2,'1',1,1,1,10.0,5.0,0,0,0,0,1
+0
+1,'1',10.0,5.0,99,-99,1.02,0,100,0,0.2,0,0,1,1
+0
+1,-2,'1',0.01,0.1,0.02,0,0,0,0,0,0,0,1
+0
+0
+0
+0
+0
+2,1,1.05,0.95,0,100.0,'',6.0,1,6.0
+0
+0
+0
+0
+0
+0
+0
+0
+"""
+
+
+@pytest.mark.parametrize(("remark", "version", "says"), [
+    ("/ PSS/E-29.3   WED, SEP 15 2021", 29, "29 is taken, which its remark says"),
+    ("/ PSS(tm)E-30 RAW", 30, "30 is taken, which its remark says"),
+    ("", 30, "30 is taken, which the names of its sections speak for"),
+])
+def test_a_first_record_without_a_version_says_it_elsewhere(tmp_path, remark, version, says):
+    path = tmp_path / "x.raw"
+    path.write_text(OLD.format(remark=remark))
+    case = raw.read(path)
+    assert case.about["source"].endswith(f"version {version}")
+    assert any(says in note for note in case.notes)
+    assert case["SHUNT1"].fields == {"bus": 1, "g": 0.0, "b": 0.19}
+    assert case["SWITCHED2"].fields["b"] == 0.06
+    assert (case["LINE1-2"].fields["b"], case["BUS2"].fields["Va0"]) == (0.02, math.radians(-1.0))
+
+
+def test_a_swing_bus_without_a_generator_in_service_is_said(tmp_path):
+    path = tmp_path / "x.raw"
+    path.write_text(OLD.format(remark="").replace("0,0.2,0,0,1,1\n", "0,0.2,0,0,1,0\n"))
+    assert "the swing bus 1 has no generator in service" in raw.read(path).notes
+    path.write_text(OLD.format(remark="").replace("20.0, 3", "20.0, 2"))
+    assert "the file has no swing bus (IDE = 3)" in raw.read(path).notes
+
+
+# RAWX --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("[1, 2", "is not valid JSON"), ("[" * 100_000, "is not valid JSON"), ("[]", "has no network with a caseid"),
+    ('{"network": {"caseid": {"fields": ["rev"], "data": []}}}', "has 0 rows in caseid"),
+    ('{"network": {"caseid": {"fields": ["rev"], "data": [34, [1]]}}}', "field 'REV'|version 34"),
+    ('{"network": {"caseid": {"fields": ["rev"], "data": [37]}}}', "version 37; versions 29 to 36"),
+    ('{"network": {"caseid": {"fields": ["rev"], "data": [35]}, "bus": 3}}', "bus: is no table"),
+    ('{"network": {"caseid": {"fields": ["rev"], "data": [35]}, "bus": {"fields": ["ibus"], "data": [[1], 2]}}}',
+     "bus: is no table: a row is no list"),
+    ('{"network": {"caseid": {"fields": ["rev"], "data": [35]}, "bus": {"fields": ["ibus"], "data": [["A"]]}}}',
+     "bus row 1: field 'I': 'A' is not a number"),
+])
+def test_a_malformed_rawx_is_told_with_its_place(tmp_path, text, says):
+    path = tmp_path / "x.rawx"
+    path.write_text(text)
+    if "34" in text:
+        assert len(raw.read(path)) == 0
+        return
+    with pytest.raises(CaseError, match=rf"x\.rawx: .*(?:{says})"):
+        raw.read(path)
+
+
+# Files of others ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("files", [
+    ("IEEE_14_bus_rev35.raw", "IEEE_14_bus_rev35.rawx", "IEEE_14_bus_nodeBreaker_rev35.raw"),
+    ("ieee9_v31.raw", "ieee9_v35.raw", "ieee9_v36.raw", "ieee9.rawx"),
+])
+def test_one_system_in_several_versions_is_one_case(files):
+    first, *others = (records(raw.read(shared(FIELD + file))) for file in files)
+    for other in others:
+        assert [(model, fields) for model, fields in other if model != "Bus"] == [
+            (model, fields) for model, fields in first if model != "Bus"]
+        assert [{**fields, "label": ""} for model, fields in other if model == "Bus"] == [
+            {**fields, "label": ""} for model, fields in first if model == "Bus"]
+
+
+@pytest.mark.parametrize(("file", "most"), [
+    ("IEEE_14_bus_rev35.raw", 6e-6), ("IEEE_14_bus_rev35.rawx", 6e-6), ("IEEE_14_bus_nodeBreaker_rev35.raw", 6e-6),
+    ("../wecc240/240busWECC_2018_PSS33.raw", 1.2e-5),
+    ("IEEE_24_bus_rev35.raw", 5e-4),  # its powers are off by 1 Mvar at buses 5 and 10
+    ("ieee9_v31.raw", 1.2e-3), ("ieee9_v35.raw", 1.2e-3), ("ieee9_v36.raw", 1.2e-3), ("ieee9.rawx", 1.2e-3),  # 3 digits
+])
+def test_the_power_flow_of_files_with_a_solution_is_that(file, most):
+    assert solved(raw.read(shared(FIELD + file))) < most
+
+
+@pytest.mark.filterwarnings("ignore::gridcore.errors.DataWarning")
+@pytest.mark.parametrize("file", ["ieee9_3WXfr.raw", "ieee9_svc_v33.raw", "Kundur_2area_LCC_HVDC.raw",
+                                  "case14_zero_impedance_branch.raw", "sample_v36.rawx", "two-terminal-hvdc_test.raw",
+                                  "vsc-hvdc_test.raw", "synthetic_data_v30.raw", "../steps/9_bus.raw",
+                                  "case16_all_components.raw", "../steps/sample_vsc_hvdc.raw"])
+def test_files_without_a_solution_of_their_data_open_and_have_one(file):
+    assert solved(raw.read(shared(FIELD + file), **OPTIONS)) < math.inf
+
+
+@pytest.mark.parametrize("file", ["synthetic_data_v29.raw", "sample_v31.raw", "case25_v35_savnwb.raw"])
+def test_files_that_have_no_solution_open(file):
+    assert len(raw.read(shared(FIELD + file), **OPTIONS)) > 1
+
+
+def test_branches_and_converters_of_the_sample_of_version_36_carry_what_its_solution_says():
+    """At buses without a multi-terminal line, an induction machine, or a zero impedance powers balance to its digits:
+    among them are converters, corrected impedances and three windings, one of them with its factors for pairs.
+    """
+    data = json.loads(shared(FIELD + "sample_v36.rawx").read_text())["network"]
+    apart = {row[0] for table in ("indmach", "sysswd") for row in data[table]["data"]}
+    apart |= {row[1] for row in [*data["ntermdcconv"]["data"], *data["sysswd"]["data"]]}
+    system = gc.build(raw.read(shared(FIELD + "sample_v36.rawx"), **OPTIONS), initialise=False)
+    dispatch = Dispatch(system.system, system.Z0.copy())
+    V = system.Z0[dispatch.at["Vm0"]] * np.exp(1j * system.Z0[dispatch.at["Va0"]])
+    S = V * np.conj(dispatch.admittance() @ V) - dispatch.scheduled()
+    held = set(dispatch.sources.bus[dispatch.sources.control != "PQ"])
+    for k, id in enumerate(dispatch.ids):
+        if id.startswith("STAR") or int(id[3:]) not in apart:
+            assert abs(S[k].real) < 1e-3
+            assert abs(S[k].imag) < 2e-3 or k in held or id == "BUS3021"  # a converter with commutation capacitors
+
+
+def test_the_system_of_240_buses_rests_without_its_converters():
+    folder = shared("field/wecc240/240busWECC_2018_PSS.dyr").parent
+    there = dyr.available()
+    drop = [model for model in ("REGCA1", "REECB1", "REPCA1", "GAST") if model not in there]
+    case = gc.load_case(folder / "240busWECC_2018_PSS33.raw", folder / "240busWECC_2018_PSS.dyr", drop=drop)
+    assert all(any(note.startswith(f"{model} left out, as asked for") for note in case.notes) for model in drop)
+    run = gc.simulate(gc.build(case), t_end=5.0)
+    assert abs(np.asarray(run.X) - np.asarray(run.X)[0]).max() < 1e-9
+
+
+def test_a_dynamic_file_with_models_of_another_program_and_others_that_are_not_there_opens():
+    """The nine buses: of a machine at bus 3 the power-flow file has nothing, buses 10 and 11 are on their own."""
+    there = dyr.available()
+    named = ("WT3G0", "AERD0", "WT3T0", "WT3E0", "WT3P0", "IEELAL")
+    case = gc.load_case(shared("field/steps/9_bus.raw"), drop=[model for model in named if model not in there])
+    assert case["GEN2"].model == "GENROU"
+    assert sum("is not the number of a bus" in note for note in case.notes) == 3
