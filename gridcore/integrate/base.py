@@ -95,6 +95,14 @@ class Stepper(ABC):
         `t` for a target. A guess stands in ``ws.X``. The next advance begins at the time asked for last.
         """
 
+    def local_error(self) -> np.ndarray | None:
+        """The error that the last advance made, estimated, (n,): algebraic variables' too, in the units of the variables.
+
+        With it a method has ``step="auto"``: an advance whose error is too large is made again, from the same start to
+        a nearer target. None while nothing is known, after a restart: such an advance is not tested.
+        """
+        return None
+
     def operator(self, record: Step, points: Linearised) -> StepOperator | None:
         """The step of a record, linearised; None where the method's runs cannot be differentiated."""
         return None

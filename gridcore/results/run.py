@@ -247,7 +247,7 @@ def heading(run: Run) -> dict[str, str]:
     """What stands at the head of a data file."""
     case, settings = run.system.case, run.settings
     return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
-            "step": f"{settings.get('step', '')} s"}
+            "step": f"{step} s" if (step := settings.get("step", "")) != "auto" else step}
 
 
 def load_run(path: str | Path) -> Run:

@@ -20,7 +20,7 @@ from gridcore.integrate import Advance, Linearised, Stepper
 from gridcore.linear import Newton
 from gridcore.tape import Step
 
-from .coefficients import ALPHA, GAMMA, A
+from .coefficients import ALPHA, ERROR, GAMMA, A
 from .operator import TrBdf2Operator
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
@@ -93,6 +93,17 @@ class TrBdf2(Stepper):
         ws.base[:] = ws.mass * (A * self._X1 + (1 - A) * self._X0)
         self.newton.solve()
         self._reached = t
+
+    def local_error(self) -> np.ndarray:
+        """That of the embedded formula, with slopes as the stages have them; solved with their matrix, which damps what is
+        stiff as the method does, and lets algebraic variables follow.
+        """
+        ws, implicit = self._ws, ALPHA * (self._reached - self._begun)
+        assert ws is not None
+        stage = (self._X1 - self._X0) / implicit - self._f0
+        end = (ws.X - A * self._X1 - (1 - A) * self._X0) / implicit
+        a, b, c = ERROR
+        return self.newton.lu.solve(ws.mass * (implicit / ALPHA * (a * self._f0 + b * stage + c * end)))
 
     def operator(self, record: Step, points: Linearised) -> TrBdf2Operator:
         """The step of a record, linearised."""
