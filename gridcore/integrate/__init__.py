@@ -4,7 +4,7 @@ Imports from ``results`` and what is left of it.
 """
 
 from .base import Advance, Operator, StepOperator, Stepper, made_by, new_stepper
-from .control import stepper_on
+from .control import TOLERANCES, stepper_on
 from .driver import Driver
 from .interrupts import Held
 from .linearised import Linearised, Point
@@ -12,6 +12,6 @@ from .retrace import retrace
 from .simulate import simulate
 
 __all__ = [
-    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by",
+    "TOLERANCES", "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "made_by",
     "new_stepper", "retrace", "simulate", "stepper_on",
 ]

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,10 +62,10 @@ class Stepper(ABC):
         Quadrature weight of the end of a step in integrals along the run; its start has the rest.
     """
 
-    name: ClassVar[str]
-    order: ClassVar[int]
-    exact_ends: ClassVar[bool] = True
-    one_step: ClassVar[bool] = True
+    name: str
+    order: int
+    exact_ends: bool = True
+    one_step: bool = True
     end_weight: float = 0.5
 
     @abstractmethod
@@ -96,7 +96,7 @@ class Stepper(ABC):
         """
 
     def local_error(self) -> np.ndarray | None:
-        """The error that the last advance made, estimated, (n,): algebraic variables' too, in the units of the variables.
+        """An estimate of the error that the last advance made, (n,), of algebraic variables, too.
 
         With it a method has ``step="auto"``: an advance whose error is too large is made again, from the same start to
         a nearer target. None while nothing is known, after a restart: such an advance is not tested.

@@ -28,7 +28,7 @@ _SAFETY = 0.9
 _SHARE = 0.1  # of the tolerance, for the error of one step: there are many
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
 _SHRINK, _GROW = 0.2, 5.0  # limits of one change
-_START = 0.1  # error of the first step, of what is tolerated
+_START = 0.5  # error of the first step, of what is tolerated
 
 
 class Controlled(Stepper):
@@ -52,8 +52,8 @@ class Controlled(Stepper):
             if not (isinstance(value, int | float) and 0 < value < np.inf):
                 raise CaseError(f"{name} = {value!r} must be a number greater than 0")
         self.stepper, self.rtol, self.atol = stepper, rtol, atol
-        self.name, self.order = stepper.name, stepper.order  # type: ignore[misc]
-        self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step  # type: ignore[misc]
+        self.name, self.order = stepper.name, stepper.order
+        self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
         self.end_weight = stepper.end_weight
         self.rejections = 0
         self.ws: Workspace | None = None
@@ -64,7 +64,7 @@ class Controlled(Stepper):
             self.ws, self.newton = ws, Newton(ws)
         self.newton.renew()
         self.stepper.restart(ws, t)
-        self.h, self._before = 0.0, math.nan
+        self.h, self._before, self._longest = 0.0, math.nan, math.inf
 
     def advance(self, t: float, target: float) -> Advance:
         """One step that is accurate enough, to `target` or less far."""
@@ -82,6 +82,7 @@ class Controlled(Stepper):
                 if end - t <= numerics.SHORTEST:
                     raise
                 error, worst = math.inf, -1
+                self._longest = (end - t) / 2  # no such length is tried again before the next start
             if error <= 1:
                 break
             rejected, h = True, end - t
@@ -101,7 +102,7 @@ class Controlled(Stepper):
         pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)
         factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else _GROW)
         cut_off = h < self.h  # by a target: the length that was proposed is still as good
-        self.h, self._before = max(h * factor, self.h) if cut_off else h * factor, error
+        self.h, self._before = min(max(h * factor, self.h if cut_off else 0.0), self._longest), error
 
     def _measured(self, error: np.ndarray | None) -> tuple[float, int]:
         """The largest part of what is tolerated, and of which variable; none where nothing is known."""

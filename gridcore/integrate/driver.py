@@ -57,8 +57,8 @@ class Driver:
                  states: States | None = None, mesh: np.ndarray | None = None):
         self.began = perf_counter()
         if isinstance(states, Recomputed) and not stepper.one_step:
-            raise CaseError(f"a run of method '{method.name}' cannot be recomputed step by step, as checkpoint = (a number "
-                            "of bytes) asks for; use 'disk'")
+            raise CaseError("checkpoint = a number of bytes: a run of method "
+                            f"'{method.name}' cannot be recomputed step by step; use 'disk'")
         self.system, self.stepper, self.steppers = system, stepper, [stepper]
         self.ws = system.workspace()
         self.Z = self.ws.Z

@@ -58,9 +58,8 @@ class Resumed(Driver):
         if t_end <= max([end, *run.t[-1:]]):
             raise CaseError(f"t_end = {t_end:g} must be after the end of the run, {run.t[-1]:.9g} s")
         ahead = grid(step, begin, t_end)
-        if not same and step != AUTO:  # steps that were chosen are one part
-            before = [(t0, end - t0)] if was == AUTO else _parts(was, t0)
-            step = [*(part for part in before if part[0] < end), *_parts(step, end)]
+        if not same and step != AUTO:
+            step = [*(part for part in _parts(was, t0, end) if part[0] < end), *_parts(step, end, t_end)]
         name = method or made_by.name
         own = name == made_by.name
         chosen = {key: run.settings[key] for key in TOLERANCES if own and step == AUTO and key in run.settings}
@@ -120,6 +119,8 @@ def _copy(there: States, here: States, points: int) -> None:
     there.visit(see)
 
 
-def _parts(step: Spacing, begin: float) -> list[tuple[float, float]]:
-    """A spacing as pairs (from time, step)."""
+def _parts(step: Spacing, begin: float, end: float) -> list[tuple[float, float]]:
+    """A spacing as pairs (from time, step); steps that were chosen are one of them."""
+    if isinstance(step, str):
+        return [(begin, end - begin)]
     return [(begin, step)] if isinstance(step, float) else [(float(at), float(h)) for at, h in step]

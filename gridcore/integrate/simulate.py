@@ -74,7 +74,8 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
     """
     if isinstance(system, Run):
         if (t0, record, mesh) != (0.0, None, None):
-            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0, record and mesh")
+            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0, record "
+                            "and mesh")
         resumed = Resumed(system, t_end, step, method, options, checkpoint, memory)
         return _carry_out(resumed, resumed.settings, progress)
     system = system if isinstance(system, Equilibrium) else build(system)
@@ -93,7 +94,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
 
 def _repeating(system: Equilibrium, run: Run, t_end: float | str, method: str | None, options: Mapping[str, Any],
                kept: States) -> tuple[Driver, dict[str, Any]]:
-    """The driver of a run on the mesh of another, and its settings: that run's, so that it is continued by its steps."""
+    """The driver of a run on the mesh of another, and its settings: it can be continued by the steps of that run."""
     was, made, ends = run.settings, run.tape.methods[-1], run.t[run.tape.mesh()]
     step, t0, t_end = span(was["step"], was["t0"], t_end, system.case.frequency)
     if t_end > max(ends, default=t0) + numerics.SAME_TIME * finest(step):

@@ -48,7 +48,7 @@ def finest(step: Spacing) -> float:
     """The smallest step of a grid (s); where steps are chosen by their error, that of the standard one."""
     if isinstance(step, str):
         return STANDARD
-    return min(float(h) for _, h in step) if isinstance(step, Sequence) else float(step)
+    return float(step) if isinstance(step, float | int) else min(float(h) for _, h in step)
 
 
 def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
@@ -62,7 +62,8 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     """
     if isinstance(step, str):
         return np.array([t_end])
-    parts = [(float(begin), float(h)) for begin, h in step] if isinstance(step, Sequence) else [(t0, float(step))]
+    parts = ([(t0, float(step))] if isinstance(step, float | int) else
+             [(float(begin), float(h)) for begin, h in step])
     begins = np.array([begin for begin, _ in parts])
     for _, h in parts:
         if not (np.isfinite(h) and h > 0):

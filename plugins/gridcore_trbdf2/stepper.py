@@ -95,8 +95,8 @@ class TrBdf2(Stepper):
         self._reached = t
 
     def local_error(self) -> np.ndarray:
-        """That of the embedded formula, with slopes as the stages have them; solved with their matrix, which damps what is
-        stiff as the method does, and lets algebraic variables follow.
+        """By the embedded formula, with slopes as the stages have them; solved with their matrix, which damps what is
+        stiff, as the method does, and lets algebraic variables follow.
         """
         ws, implicit = self._ws, ALPHA * (self._reached - self._begun)
         assert ws is not None

@@ -84,7 +84,7 @@ def describe_run(run: Run) -> Iterator[Line]:
 def _spacing(step: Spacing) -> str:
     if isinstance(step, str):
         return step
-    if not isinstance(step, Sequence):
+    if isinstance(step, float | int):
         return f"{step:g} s"
     return ", ".join(f"{h:g} s from {begin:g} s" for begin, h in step)
 
