@@ -122,8 +122,8 @@ class Controlled(Stepper):
         X, differential = ws.X.copy(), ws.differential
         rates = self.newton.derivative(differential)
         slope = np.where(differential, rates, 0.0)
-        size, speed = self._measured(X)[0], self._measured(rates)[0]
-        h = min(target - t, size / (100 * speed) if speed > 0 else np.inf)
+        speed = float(np.max(np.abs(rates) / (ws.scale + np.abs(X)), initial=0.0))
+        h = min(target - t, 0.01 / speed if speed else np.inf)
         ws.X += h * rates
         ws.Z[-1] = t + h
         bend = np.where(differential, ws.rhs() - slope, 0.0) / h

@@ -25,6 +25,14 @@ def test_forward_and_adjoint_are_the_complex_step_of_the_program(name: str) -> N
     compare(STUDIES[name]())
 
 
+@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_same_on_a_mesh_that_was_chosen_by_its_error(name: str, method: str) -> None:
+    study = STUDIES[name]()
+    study.step, study.method = "auto", method
+    compare(study)
+
+
 def test_a_guard_that_round_off_puts_on_a_point_of_the_grid_still_moves_with_its_threshold() -> None:
     """0.1 is no binary number: whether a guard is zero before, at or after a point of the grid is up to round-off.
 
