@@ -54,7 +54,8 @@ class Study:
     def oracle(self, run: Any) -> Oracle:
         """The same on complex numbers; steps that were chosen by their error are given."""
         chosen = run.t[run.tape.mesh()] if self.step == "auto" else None
-        return Oracle(self.case, self.wrt, self.t_end, finest(self.step), self.rule(), self.dispatch == "direct", chosen)
+        direct = self.dispatch == "direct"
+        return Oracle(self.case, self.wrt, self.t_end, finest(self.step), self.rule(), direct, chosen)
 
     def rule(self) -> ThetaRule | TrBdf2Rule:
         """A step of the method, for the oracle."""
