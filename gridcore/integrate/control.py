@@ -1,9 +1,8 @@
 """Steps as long as a tolerance of their local error allows, for any stepper that estimates it.
 
-The first step after a start is that of E. Hairer, S. P. Nørsett and G. Wanner, Solving Ordinary Differential Equations
-I, 1993, section II.4, for a method of order one, since it may be tested by an estimate of that order. Then a PI
-controller: K. Gustafsson, ACM TOMS 17(4), 1991; its gains, 0.3 and 0.4, are those of G. Söderlind, Numerical
-Algorithms 31, 2002.
+The first step is that of E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, section
+II.4, of order one, as its estimate may be. Then a PI controller: K. Gustafsson, ACM TOMS 17(4), 1991; its gains, 0.3
+and 0.4, are those of G. Söderlind, Numerical Algorithms 31, 2002.
 """
 
 from __future__ import annotations
@@ -32,19 +31,8 @@ _START = 0.5  # error of the first step, of what is tolerated
 
 
 class Controlled(Stepper):
-    """A stepper whose steps are as long as the tolerances of their local errors allow; it begins anew at a restart.
-
-    Parameters
-    ----------
-    stepper : Stepper
-        One that has a :meth:`Stepper.local_error`.
-    rtol, atol : float
-        Of each variable ``atol scale + rtol |x|`` is tolerated, and a part of it of the error of a step.
-
-    Raises
-    ------
-    CaseError
-        If one of them is not a positive number.
+    """A stepper around one that has a `local_error`: of each variable ``atol scale + rtol |x|`` is tolerated, a part of
+    it in a step. It begins anew at a restart. A tolerance that is not a positive number is a CaseError.
     """
 
     def __init__(self, stepper: Stepper, rtol: float = numerics.RTOL, atol: float = numerics.ATOL):
@@ -54,9 +42,8 @@ class Controlled(Stepper):
         self.stepper, self.rtol, self.atol = stepper, rtol, atol
         self.name, self.order = stepper.name, stepper.order
         self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
-        self.end_weight = stepper.end_weight
-        self.rejections = 0
-        self.ws: Workspace | None = None
+        self.end_weight, self.rejections = stepper.end_weight, 0
+        self.ws: Any = None
 
     def restart(self, ws: Workspace, t: float) -> None:
         """Begin anew, with a step that is small enough."""
@@ -69,7 +56,6 @@ class Controlled(Stepper):
     def advance(self, t: float, target: float) -> Advance:
         """One step that is accurate enough, to `target` or less far."""
         ws = self.ws
-        assert ws is not None
         X, rejected = ws.X.copy(), False
         self.h = self.h or self._first(t, target)
         while True:
@@ -85,20 +71,18 @@ class Controlled(Stepper):
                 self._longest = (end - t) / 2  # no such length is tried again before the next start
             if error <= 1:
                 break
-            rejected, h = True, end - t
-            self.rejections += 1
-            if h <= numerics.SHORTEST:
+            rejected, self.rejections = True, self.rejections + 1
+            if end - t <= numerics.SHORTEST:
                 raise ConvergenceError("the error of a step is above its tolerance, however short the step",
                                        place=ws.place(worst), t=t, advice="; larger rtol or atol may do")
-            self.h = h * max(_SHRINK, _SAFETY * error ** (-1 / (self.order + 1)))
+            self.h = (end - t) * max(_SHRINK, _SAFETY * error ** (-1 / (self.order + 1)))
             ws.X[:], ws.Z[-1] = X, t
         self._propose(reached - t, error, rejected)
         return Advance(reached)
 
     def _propose(self, h: float, error: float, rejected: bool) -> None:
         """The length of the next step, after one of length `h`."""
-        error = max(error, numerics.EPS)
-        k, before = self.order + 1, self._before
+        error, k, before = max(error, numerics.EPS), self.order + 1, self._before
         pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)
         factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else _GROW)
         cut_off = h < self.h  # by a target: the length that was proposed is still as good
@@ -106,19 +90,16 @@ class Controlled(Stepper):
 
     def _measured(self, error: np.ndarray | None) -> tuple[float, int]:
         """The largest part of what is tolerated, and of which variable; none where nothing is known."""
-        ws = self.ws
-        assert ws is not None
         if error is None:
             return 1.0, -1
+        ws = self.ws
         parts = np.abs(error) / _SHARE / (self.atol * ws.scale + self.rtol * np.abs(ws.X))
-        worst = int(parts.argmax()) if len(parts) else -1
-        largest = float(parts[worst]) if len(parts) else 0.0
-        return (largest if math.isfinite(largest) else math.inf), worst
+        worst = int(parts.argmax())
+        return float(np.nan_to_num(parts[worst], nan=np.inf)), worst
 
     def _first(self, t: float, target: float) -> float:
         """The length of a first step, by the size of a second derivative: of the slope along the tangent."""
         ws = self.ws
-        assert ws is not None
         X, differential = ws.X.copy(), ws.differential
         rates = self.newton.derivative(differential)
         slope = np.where(differential, rates, 0.0)

@@ -57,8 +57,7 @@ class Driver:
                  states: States | None = None, mesh: np.ndarray | None = None):
         self.began = perf_counter()
         if isinstance(states, Recomputed) and not stepper.one_step:
-            raise CaseError("checkpoint = a number of bytes: a run of method "
-                            f"'{method.name}' cannot be recomputed step by step; use 'disk'")
+            raise CaseError(f"checkpoint: a run of '{method.name}' cannot be recomputed step by step; use 'disk'")
         self.system, self.stepper, self.steppers = system, stepper, [stepper]
         self.ws = system.workspace()
         self.Z = self.ws.Z

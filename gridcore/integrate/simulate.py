@@ -74,8 +74,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
     """
     if isinstance(system, Run):
         if (t0, record, mesh) != (0.0, None, None):
-            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0, record "
-                            "and mesh")
+            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave them out")
         resumed = Resumed(system, t_end, step, method, options, checkpoint, memory)
         return _carry_out(resumed, resumed.settings, progress)
     system = system if isinstance(system, Equilibrium) else build(system)

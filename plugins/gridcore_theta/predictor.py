@@ -39,7 +39,7 @@ class Predictor:
         """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
         and its equations are set there, as :meth:`equations` does.
         """
-        if theta == 1 and not self._lengths:  # whose steps do without it
+        if theta == 1 and len(self._lengths) < _SLOPES - 1:  # whose steps do without it
             self.f0[:] = self.ws.rhs()
         known = weights(h, self._lengths)
         a1, a2, a3 = *known, *_NONE[len(known):]
@@ -54,12 +54,12 @@ class Predictor:
     def local_error(self, h: float, theta: float) -> np.ndarray:
         """That of the present step of the theta method, of length `h`, in differential rows of (n,).
 
-        By its slope and those of the two steps before it: :func:`error_weights`. In the second step after a start the
-        right-hand side at the start is the slope of a step of no length; in the first one Euler's rule, one order
-        lower, is what the step is compared with.
+        By its slope and those of the two steps before it: :func:`error_weights`. After a start, where there are
+        none, the step is compared with Euler's rule, which has more than its error. In the second step the trapezoidal
+        rule knows more: the right-hand side at the start is the slope of a step of no length.
         """
         slope = (self.ws.X - self.X0) / h
-        if not self._lengths:
+        if len(self._lengths) < (1 if theta == 0.5 else _SLOPES - 1):
             return h * (slope - self.f0)
         before = [self._slopes[row] for row in self._rows[: len(self._lengths)]]
         a1, a2, a3 = error_weights(theta, (h, *self._lengths, 0.0)[:_SLOPES])

@@ -29,7 +29,7 @@ def test_forward_and_adjoint_are_the_complex_step_of_the_program(name: str) -> N
 @pytest.mark.parametrize("name", [
     "hiskens_pai", "two_events_in_one_step", "swing_off_the_grid", "bouncing_ball", "own_cancellation_function",
     "resets_that_read_states_parameters_and_time", "timer_and_delay_at_one_instant", "limited_state_with_explicit_time",
-    "regulator_limits", "recovery_loads_and_delayed_trip"])
+    "regulator_limits"])
 def test_the_same_on_a_mesh_that_was_chosen_by_its_error(name: str, method: str) -> None:
     study = STUDIES[name]()
     study.step, study.method = "auto", method
