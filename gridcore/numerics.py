@@ -79,6 +79,15 @@ SAME_LENGTH = _row("SAME_LENGTH", 1e-3, "of a step's length",
                    "factors and pivots of a step serve another of the same length",
                    "they precondition at a rate of this size: three digits an iteration")
 
+_row = functools.partial(_add, "Steps of step = \"auto\"")
+
+RTOL = _row("RTOL", 1e-3, "of a variable", "error that is tolerated, unless rtol= says otherwise",
+            "that of steps of 10 ms in the swings after a fault; less than that of data")
+ATOL = _row("ATOL", 1e-2 * RTOL, "scale", "and what is tolerated besides, unless atol= does",
+            "RTOL of variables of a hundredth of their scale, such as deviations of speed")
+SHORTEST = _row("SHORTEST", 1e-11, "seconds", "a step that would have to be shorter is an error",
+                "SAME_TIME of a step of 10 ms: shorter ones are no time")
+
 _row = functools.partial(_add, "Events", moves=1e-9)
 
 LOCATION = _row("LOCATION", 1e-13, "of the step in which the crossing is",

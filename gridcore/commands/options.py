@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..tape import Spacing
 
 Command = Callable[..., Any]
-_READING = "gridcore.reading"
+_READING, _TOLERANCES = "gridcore.reading", "gridcore.tolerances"
 
 
 def _pairs(_: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
@@ -74,14 +74,22 @@ def _reading(*names: str, callback: Callable[..., Any] = lambda *given: given[-1
 
 
 def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
-    """One step, or steps that change: ``0.001,0.4:0.01``."""
+    """One step, or steps that change: ``0.001,0.4:0.01``; or those that a tolerance allows: ``auto``."""
+    from ..tape import AUTO
+
     first, *later = value.split(",")
     try:
         if not later:
-            return float(first)
+            return AUTO if first == AUTO else float(first)
         return [(0.0, float(first)), *((float(begin), float(step)) for begin, step in (p.split(":") for p in later))]
     except ValueError:
-        raise click.BadParameter(f"'{value}' is neither a number of seconds nor STEP,FROM:STEP") from None
+        raise click.BadParameter(f"'{value}' is neither a number of seconds nor STEP,FROM:STEP nor auto") from None
+
+
+def _tolerance(context: click.Context, parameter: click.Parameter, value: float | None) -> None:
+    """Keep a tolerance in the context, for :func:`read_options`."""
+    if value is not None:
+        context.meta.setdefault(_TOLERANCES, {})[parameter.name] = value
 
 
 def simulation_options(command: Command) -> Command:
@@ -90,22 +98,29 @@ def simulation_options(command: Command) -> Command:
         command,
         click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_pairs,
                      help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
+        click.option("--atol", type=float, expose_value=False, callback=_tolerance,
+                     help="Besides, in parts of a variable's scale."),
+        click.option("--rtol", type=float, expose_value=False, callback=_tolerance,
+                     help="Error that is tolerated, in parts of a variable: of --step auto, or a method such as ida."),
         click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
                                                  "(backward Euler)."),
         click.option("--method", default="theta", show_default=True,
                      help="Integrator: theta, trbdf2, ida, or another plugin's."),
-        click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]",
-                     help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on."),
+        click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]|auto",
+                     help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on; auto: steps "
+                          "as long as --rtol and --atol allow."),
         click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
 
 
 def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:
-    """Options of a method, as ``--option NAME=VALUE`` and ``--theta`` give them."""
+    """Options of a method, as ``--option NAME=VALUE``, ``--theta``, ``--rtol`` and ``--atol`` give them."""
     from ..integrate import simulate
 
     for name in options.keys() & inspect.signature(simulate).parameters.keys():
         raise click.BadParameter(f"'{name}' is no option of a method", param_hint="--option")
+    context = click.get_current_context(silent=True)
     given: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
+    given |= context.meta.get(_TOLERANCES, {}) if context else {}
     return {**given, **{name: read_value(value) for name, value in options.items()}}
 
 

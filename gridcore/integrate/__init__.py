@@ -4,6 +4,7 @@ Imports from ``results`` and what is left of it.
 """
 
 from .base import Advance, Operator, StepOperator, Stepper, made_by, new_stepper
+from .control import TOLERANCES, stepper_on
 from .driver import Driver
 from .interpolants import hermite, parabola
 from .interrupts import Held
@@ -12,6 +13,6 @@ from .retrace import retrace
 from .simulate import simulate
 
 __all__ = [
-    "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "hermite",
-    "made_by", "new_stepper", "parabola", "retrace", "simulate",
+    "TOLERANCES", "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "hermite",
+    "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on",
 ]

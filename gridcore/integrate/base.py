@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,10 +63,10 @@ class Stepper(ABC):
         Quadrature weight of the end of a step in integrals along the run; its start has the rest.
     """
 
-    name: ClassVar[str]
-    order: ClassVar[int]
-    exact_ends: ClassVar[bool] = True
-    one_step: ClassVar[bool] = True
+    name: str
+    order: int
+    exact_ends: bool = True
+    one_step: bool = True
     end_weight: float = 0.5
 
     @abstractmethod
@@ -125,6 +125,14 @@ class Stepper(ABC):
             Between which times it crosses.
         side : float
             The sign that it has after it.
+        """
+        return None
+
+    def local_error(self) -> np.ndarray | None:
+        """An estimate of the error that the last advance made, (n,), of algebraic variables, too.
+
+        With it a method has ``step="auto"``: an advance whose error is too large is made again, from the same start to
+        a nearer target. None while nothing is known, after a restart: such an advance is not tested.
         """
         return None
 

@@ -39,6 +39,7 @@ from ..tape import (
 )
 from . import round_off
 from .base import Stepper
+from .control import Controlled
 from .guards import Watch
 from .locate import Crossing
 
@@ -53,8 +54,10 @@ class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
-                 states: States | None = None):
+                 states: States | None = None, mesh: np.ndarray | None = None):
         self.began = perf_counter()
+        if isinstance(states, Recomputed) and not stepper.one_step:
+            raise CaseError(f"checkpoint: a run of '{method.name}' cannot be recomputed step by step; use 'disk'")
         self.system, self.stepper, self.steppers = system, stepper, [stepper]
         self.ws = system.workspace()
         self.Z = self.ws.Z
@@ -69,7 +72,8 @@ class Driver:
         self.reached = self._settings_before = self._segment_begun = 0
         self.counters = Counter(steps=0, switches=0, guard_evaluations=0)
         self.before: Mapping[str, int] = {}  # counters of the run that this one goes on from
-        self.slack = numerics.SAME_TIME * finest(step)
+        self.spacing = finest(step)
+        self.slack = numerics.SAME_TIME * self.spacing
         self._switches: list[tuple[float, str]] = []
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         system.islands.settle(self.Z)
@@ -85,8 +89,11 @@ class Driver:
                 clocks[trigger.time] = self.tape.clock("timer", trigger.time)
             self.timers.append((at, number, clocks[trigger.time]))
         self.timers.sort(key=lambda timer: timer[0])
-        self.grid = grid(step, t0, t_end)
-        self.tape.states.reserve(len(self.grid) + 2 + 3 * len(self.timers))
+        self.grid = grid(step, t0, t_end) if mesh is None else np.append(mesh[mesh < t_end - self.slack], t_end)
+        expected = len(self.grid)
+        if isinstance(self.tape.states, Recomputed) and isinstance(stepper, Controlled):  # it plans for so many
+            expected = len(grid(self.spacing, t0, t_end))
+        self.tape.states.reserve(expected + 2 + 3 * len(self.timers))
         self.timers.append((np.inf, -1, GRID))  # so that there is always a next one
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
@@ -100,7 +107,7 @@ class Driver:
         """What was run so far."""
         self.tape.states.trim()
         work = self.work()
-        if self.tape.last is not None and not self.stepper.one_step:
+        if self.tape.last is not None and self._goes_on_from_its_end:
             self.tape.last = replace(self.tape.last, counters=work)
         return Run(self.system, self.tape, dict(settings), work, {"simulate": perf_counter() - self.began})
 
@@ -112,22 +119,33 @@ class Driver:
                 work[name] = max(work[name], count) if isinstance(count, float) else work[name] + count
         return dict(+work)
 
+    @property
+    def _goes_on_from_its_end(self) -> bool:
+        """Whether a run that continues this one begins at its end, and not where its last segment does."""
+        return not self.stepper.one_step or isinstance(self.stepper, Controlled)
+
     def go_on(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end of the grid."""
         if not len(self.tape.settings):
             self._begin()
+        begin, switched = self.t, self.counters["switches"]
         while self.reached < len(self.grid):
-            begin, end, switched = self.t, float(self.grid[self.reached]), self.counters["switches"]
+            end = float(self.grid[self.reached])
             while self.t < end - self.slack:
                 if self.stepper.one_step and self.tape.points - self._segment_begun >= SEGMENT:
                     self.new_segment()
                 self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
                     self._chattering(begin)
-            if self.clock != GRID:  # the events at a point of the grid are made before it
-                self._zero_step(GRID)
-            self.reached += 1
-            if not self.stepper.one_step:
+                if self.clock == GRID and isinstance(self.stepper, Controlled):
+                    break  # it makes its own grid
+            if self.t >= begin + self.spacing - self.slack:
+                begin, switched = self.t, self.counters["switches"]
+            if self.t >= end - self.slack:
+                if self.clock != GRID:  # the events at a point of the grid are made before it
+                    self._zero_step(GRID)
+                self.reached += 1
+            if self._goes_on_from_its_end:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
             if progress is not None:
                 progress(self.t)

@@ -17,7 +17,6 @@ from ..errors import CaseError
 from ..results import Run
 from ..tape import (
     AUTO,
-    GRID,
     Checkpoint,
     Recomputed,
     Records,
@@ -31,6 +30,7 @@ from ..tape import (
     states,
 )
 from .base import new_stepper
+from .control import TOLERANCES, stepper_on, tolerances
 from .driver import Driver
 
 
@@ -51,20 +51,20 @@ class Resumed(Driver):
         last, made_by, was, t0 = run.tape.last, run.tape.methods[-1], run.settings["step"], run.settings["t0"]
         if last is None:
             raise CaseError("this run was not simulated: it cannot be continued")
-        steps = run.tape.records.steps()
-        mesh = steps.k[steps.end == GRID] + 1
+        mesh = run.tape.mesh()
         behind, end = run.t[mesh], float([t0, *run.t[mesh[-1:]]][-1])
         same = step is None or step == was
         step, begin, t_end = span(was if same else step, t0 if same else end, t_end, run.system.case.frequency)
         if t_end <= max([end, *run.t[-1:]]):
             raise CaseError(f"t_end = {t_end:g} must be after the end of the run, {run.t[-1]:.9g} s")
         ahead = grid(step, begin, t_end)
-        if not same:
-            step = [*(part for part in _parts(was, t0) if part[0] < end), *_parts(step, end)]
+        if not same and step != AUTO:
+            step = [*(part for part in _parts(was, t0, end) if part[0] < end), *_parts(step, end, t_end)]
         name = method or made_by.name
         own = name == made_by.name
-        stepper, described = new_stepper(name, finest(step), {**made_by.options, **options} if own else options)
-        self.other = None if same and described == made_by else (stepper, described)
+        chosen = {key: run.settings[key] for key in TOLERANCES if own and step == AUTO and key in run.settings}
+        stepper, described = stepper_on(step, name, {**made_by.options, **chosen, **options} if own else options)
+        self.other = None if same and described == made_by and step != AUTO else (stepper, described)
         tape = _until(last, run, checkpoint, memory)
         super().__init__(run.system, new_stepper(made_by.name, finest(was), made_by.options)[0], made_by, was, t0,
                          t_end, tape.states)
@@ -78,7 +78,7 @@ class Resumed(Driver):
         self.counters.clear()
         self.before, self.began = last.counters, self.began - run.timings.get("simulate", 0.0)
         self.settings = {**(run.settings if own else {}), "method": name, "step": step, "t0": t0, "t_end": t_end,
-                         **options}
+                         **tolerances(stepper), **options}
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """To the last point of the other run's grid, as it was; and on."""
@@ -119,6 +119,8 @@ def _copy(there: States, here: States, points: int) -> None:
     there.visit(see)
 
 
-def _parts(step: Spacing, begin: float) -> list[tuple[float, float]]:
-    """A spacing as pairs (from time, step)."""
+def _parts(step: Spacing, begin: float, end: float) -> list[tuple[float, float]]:
+    """A spacing as pairs (from time, step); steps that were chosen are one of them."""
+    if isinstance(step, str):
+        return [(begin, end - begin)]
     return [(begin, step)] if isinstance(step, float) else [(float(at), float(h)) for at, h in step]

@@ -45,8 +45,8 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
         raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system, settings = run.system, run.settings
     stepper, made_by = new_stepper(method, finest(settings["step"]), options)
-    driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]))
-    driver.grid = _mesh(run)
+    driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]),
+                    mesh=_mesh(run))
     try:
         driver.run()
     except GridcoreError as error:
@@ -60,9 +60,9 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
 
 
 def _mesh(run: Run) -> np.ndarray:
-    """Times of all points that no event made, without the first; and the end."""
+    """Times of all points that no event made, without the first."""
     steps = run.tape.records.steps()
-    return np.append(run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1], run.t[-1])
+    return run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]
 
 
 def same_events(run: Run, out: Run) -> None:

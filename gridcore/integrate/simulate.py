@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import numerics
 from ..case import Case
 from ..equilibrium import Equilibrium, build
 from ..errors import CaseError
 from ..results import Run, needed
-from ..tape import Recomputed, Spacing, finest, span, states
+from ..tape import STANDARD, Spacing, States, finest, span, states
 from .base import new_stepper
+from .control import TOLERANCES, stepper_on, tolerances
 from .driver import Driver
 from .interrupts import Held
 from .resume import Resumed
 
 
 def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, step: Spacing | str | None = None,
-             method: str | None = None, *, t0: float | str = 0.0,
+             method: str | None = None, *, t0: float | str = 0.0, mesh: Run | None = None,
              checkpoint: str | Path | float = "auto", memory: float | None = None,
              record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
@@ -34,11 +36,17 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
         End of the (whole) run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
     step : float or sequence of (float, float), optional
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
-        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``. By default 0.01.
+        ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``. By default 0.01. ``"auto"``: steps as
+        long as the options `rtol` and `atol` allow: the error of each variable is to be of the size of
+        ``atol scale + rtol |x|``, that of a step within a tenth of it. For methods that estimate it.
     method : str, optional
         ``"theta"``, which is the default, or what a plugin registered.
     t0 : float
         Start of the run (s).
+    mesh : Run, optional
+        In place of a step: that of this run is repeated, with fixed steps that end where those of its grid, or those
+        that it chose, ended. Method and options are its own unless others are given. For this system with other
+        parameters: what comes of it is differentiable in them, where new steps would be chosen by leaps.
     checkpoint : {"auto", "memory", "disk"}, Path or number
         Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
         beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
@@ -52,7 +60,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
     progress : callable, optional
         Called with the time reached, at every point of the grid.
     **options
-        Of the method: ``theta`` (0.5 to 1) for ``"theta"``.
+        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; of ``step="auto"``: `rtol` and `atol`.
 
     Returns
     -------
@@ -65,20 +73,36 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
         of a KeyboardInterrupt: Ctrl-C stops a run at the next point of its grid, pressed twice at once.
     """
     if isinstance(system, Run):
-        if (t0, record) != (0.0, None):
-            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave out t0 and record")
+        if (t0, record, mesh) != (0.0, None, None):
+            raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave them out")
         resumed = Resumed(system, t_end, step, method, options, checkpoint, memory)
         return _carry_out(resumed, resumed.settings, progress)
     system = system if isinstance(system, Equilibrium) else build(system)
-    step, method = 0.01 if step is None else step, "theta" if method is None else method
-    step, t0, t_end = span(step, t0, t_end, system.case.frequency)
-    stepper, described = new_stepper(method, finest(step), options)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
-    if isinstance(kept, Recomputed) and not stepper.one_step:
-        raise CaseError(f"checkpoint = {checkpoint!r}: a run of method '{method}' cannot be recomputed step by step; "
-                        "use 'disk'")
+    if mesh is not None:
+        if (step, t0) != (None, 0.0):
+            raise CaseError("a run on the mesh of another has its steps and its t0: leave out step and t0")
+        return _carry_out(*_repeating(system, mesh, t_end, method, options, kept), progress)
+    step, method = STANDARD if step is None else step, "theta" if method is None else method
+    step, t0, t_end = span(step, t0, t_end, system.case.frequency)
+    stepper, described = stepper_on(step, method, options)
     driver = Driver(system, stepper, described, step, t0, t_end, kept)
-    return _carry_out(driver, {"method": method, "step": step, "t0": t0, "t_end": t_end, **options}, progress)
+    return _carry_out(driver, {"method": method, "step": step, "t0": t0, "t_end": t_end, **tolerances(stepper),
+                               **options}, progress)
+
+
+def _repeating(system: Equilibrium, run: Run, t_end: float | str, method: str | None, options: Mapping[str, Any],
+               kept: States) -> tuple[Driver, dict[str, Any]]:
+    """The driver of a run on the mesh of another, and its settings: it can be continued by the steps of that run."""
+    was, made, ends = run.settings, run.tape.methods[-1], run.t[run.tape.mesh()]
+    step, t0, t_end = span(was["step"], was["t0"], t_end, system.case.frequency)
+    if t_end > max(ends, default=t0) + numerics.SAME_TIME * finest(step):
+        raise CaseError(f"t_end = {t_end:g} must not be after the end of the mesh, {max(ends, default=t0):.9g} s")
+    own = method in (None, made.name)
+    stepper, described = new_stepper(method or made.name, finest(step), {**made.options, **options} if own else options)
+    driver = Driver(system, stepper, described, step, t0, t_end, kept, ends)
+    return driver, {**{name: was[name] for name in TOLERANCES if name in was}, "method": described.name,
+                    "mesh_of": made.name, "step": step, "t0": t0, "t_end": t_end, **described.options}
 
 
 def _carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[float], None] | None = None) -> Run:

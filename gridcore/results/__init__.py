@@ -4,10 +4,10 @@ Imports from ``tape`` and what is left of it.
 """
 
 from .export import whole_file
-from .run import Event, Instants, Points, Run, Stretch, heading, load_run
+from .run import Event, Points, Run, Stretch, heading, load_run
 from .signals import base_of, needed, patterns_of, recorded, select, signals
 
 __all__ = [
-    "Event", "Instants", "Points", "Run", "Stretch", "base_of", "heading", "load_run", "needed", "patterns_of",
+    "Event", "Points", "Run", "Stretch", "base_of", "heading", "load_run", "needed", "patterns_of",
     "recorded", "select", "signals", "whole_file",
 ]

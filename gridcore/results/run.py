@@ -223,7 +223,7 @@ class Run(Points):
         """(points,) number of the settings (parameters and modes) that hold at each point."""
         return self.tape.point_settings()
 
-    def at(self, t: ArrayLike, record: str | Iterable[str] | None = None, *, side: str = "right") -> Instants:
+    def at(self, t: ArrayLike, record: str | Iterable[str] | None = None, *, side: str = "right") -> Points:
         """What the run says of any times on it, by the interpolant of its method: ``run.at(0.5)["GEN2.omega"]``.
 
         Differential variables are on the interpolant; with them, at that time and with the parameters and modes that
@@ -250,7 +250,7 @@ class Run(Points):
         return plugins.analyses.interpolated(self, t, record, side)
 
     def resample(self, step: Spacing | str, record: str | Iterable[str] | None = None, *,
-                 side: str = "right") -> Instants:
+                 side: str = "right") -> Points:
         """As :meth:`at`, at the times of a grid from start to end, none of which stands twice, also not at events.
 
         ``run.resample("20 ms").to_xarray()["omega"].to_pandas()`` is a table of pandas.
@@ -322,57 +322,11 @@ class Stretch(Points):
         return self._X[:, self.states.place(at)]
 
 
-class Instants(Points):
-    """Times of one's own on a run: by name one value for each of them, for one time a number.
-
-    Parameters
-    ----------
-    run : Run
-    shape : tuple of int
-        Of the times that were asked for.
-    t, point_settings : (points,) arrays
-        All of them; and the number of the settings that hold at each.
-    states : InMemory
-        In the order of time; `rows` are those of the points.
-    rows : (points,) int array
-    """
-
-    def __init__(self, run: Run, shape: tuple[int, ...], t: np.ndarray, point_settings: np.ndarray, states: States,
-                 rows: np.ndarray):
-        self.system, self.tape, self.settings = run.system, run.tape, run.settings
-        self._shape, self._t, self._point_settings, self._states, self._rows = shape, t, point_settings, states, rows
-
-    @property
-    def t(self) -> np.ndarray:
-        """(points,) times (s)."""
-        return self._t
-
-    @property
-    def point_settings(self) -> np.ndarray:
-        """(points,) number of the settings that hold at each."""
-        return self._point_settings
-
-    @property
-    def states(self) -> States:
-        """Where the variables are kept."""
-        return self._states
-
-    def _columns(self, at: np.ndarray) -> np.ndarray:
-        return self.states.columns(at)[self._rows]
-
-    def __getitem__(self, key: tuple[str, str] | str) -> Any:
-        """``["GEN2.omega"]`` or ``["GEN2", "omega"]``: one value for each time."""
-        return super().__getitem__(key).reshape(self._shape)[()]
-
-    def __repr__(self) -> str:
-        return f"<{len(self.t)} instants of a run of '{self.system.case.name}'>"
-
-
 def heading(run: Points) -> dict[str, str]:
     """What stands at the head of a data file."""
     case, settings = run.system.case, run.settings
     return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
-            "step": f"{settings.get('step', '')} s"}
+            "step": f"{step} s" if (step := settings.get("step", "")) != "auto" else step}
 
 
 def load_run(path: str | Path) -> Run:

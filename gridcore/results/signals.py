@@ -63,7 +63,7 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Points
     names : iterable of str, optional
         Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
         algebraic variables, what nodes show (voltage magnitude and angle of buses), and all quantities of sources.
-    run : Run or Instants, optional
+    run : Points, optional
         Only what this kept.
 
     Raises

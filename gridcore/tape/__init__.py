@@ -4,11 +4,11 @@ Imports from ``case`` and what is left of it.
 """
 
 from .checkpoints import AUTO, SEGMENT, Checkpoint, InMemory, Recomputed, States, states
-from .grid import Spacing, finest, grid, span
+from .grid import STANDARD, Spacing, finest, grid, span
 from .records import GRID, Arm, Cancel, Clock, Method, Record, Records, Resolve, Settings, Step, Switch, Tape
 
 __all__ = [
-    "AUTO", "GRID", "SEGMENT", "Arm", "Cancel", "Checkpoint", "Clock", "InMemory", "Method", "Recomputed", "Record",
-    "Records", "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape", "finest", "grid", "span",
+    "AUTO", "GRID", "SEGMENT", "STANDARD", "Arm", "Cancel", "Checkpoint", "Clock", "InMemory", "Method", "Recomputed",
+    "Record", "Records", "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape", "finest", "grid", "span",
     "states",
 ]

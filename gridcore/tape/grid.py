@@ -11,8 +11,10 @@ import numpy as np
 from .. import numerics
 from ..case import Base, convert
 from ..errors import CaseError
+from .checkpoints import AUTO
 
-Spacing = float | Sequence[Sequence[float]]
+Spacing = float | str | Sequence[Sequence[float]]  # a text: AUTO
+STANDARD = 0.01  # s
 POINTS = 50_000_000  # of a grid, which is in memory
 
 
@@ -30,6 +32,8 @@ def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, flo
     t0, t_end = seconds("t0", t0), seconds("t_end", t_end)
     if not (math.isfinite(t_end) and t_end > t0):
         raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
+    if step == AUTO:
+        return step, t0, t_end
     if isinstance(step, str) or not isinstance(step, Sequence):
         step = seconds("step", step)
     elif not all(isinstance(part, Sequence) and len(part) == 2 for part in step):
@@ -41,12 +45,14 @@ def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, flo
 
 
 def finest(step: Spacing) -> float:
-    """The smallest step of a grid (s)."""
-    return min(float(h) for _, h in step) if isinstance(step, Sequence) else float(step)
+    """The smallest step of a grid (s); where steps are chosen by their error, that of the standard one."""
+    if isinstance(step, str):
+        return STANDARD
+    return float(step) if isinstance(step, float | int) else min(float(h) for _, h in step)
 
 
 def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
-    """The points of a grid behind `t0`: of one spacing, or of several, each from its time on.
+    """The points of a grid behind `t0`: of one spacing, or of several, each from its time on; of ``"auto"`` the end.
 
     Raises
     ------
@@ -54,7 +60,10 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
         If a step is not a number greater than 0, the spacings do not begin at `t0` and follow each other, or there
         are too many points.
     """
-    parts = [(float(begin), float(h)) for begin, h in step] if isinstance(step, Sequence) else [(t0, float(step))]
+    if isinstance(step, str):
+        return np.array([t_end])
+    parts = ([(t0, float(step))] if isinstance(step, float | int) else
+             [(float(begin), float(h)) for begin, h in step])
     begins = np.array([begin for begin, _ in parts])
     for _, h in parts:
         if not (np.isfinite(h) and h > 0):

@@ -262,6 +262,11 @@ class Tape:
         """(points, n) variables: all of them, wherever they are kept."""
         return self.states.columns(slice(None))
 
+    def mesh(self) -> np.ndarray:
+        """Numbers of the points at which steps of the grid end, and those of a variable-step method."""
+        steps = self.records.steps()
+        return steps.k[steps.end == GRID] + 1
+
     def point(self, t: float, X: np.ndarray, clock: int) -> None:
         """Store a point: the state first, for which there may be no room."""
         self.states.append(X)

@@ -17,8 +17,10 @@ from gridcore import Run
 from gridcore.errors import CaseError
 from gridcore.integrate import Linearised, made_by
 from gridcore.linear import Newton
-from gridcore.results import Instants, needed
+from gridcore.results import needed
 from gridcore.tape import AUTO, InMemory, States, Step, states
+
+from .instants import Instants
 
 SIDES = ("left", "right")
 # Of the distance between two points: a time that is nearer to one of them is its time, which a sum has rounded. Of the

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .table import Table
 
 _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "vary", "measures", "t_end", "step",
-          "theta", "method", "options", "own_events", "changes", "deenergise", "enforce_q_limits", "keep", "record")
+          "theta", "rtol", "atol", "method", "options", "own_events", "changes", "deenergise", "enforce_q_limits",
+          "keep", "record")
 
 
 @click.command("sweep")

@@ -14,7 +14,7 @@ KNOWN = ("case", "set", "contingencies", "vary", "rows", "random", "measures", "
          "own_events", "deenergise", "enforce_q_limits", "keep", "record", "title", "remarks")
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "case": str, "set": dict, "contingencies": dict, "vary": dict, "rows": (list, str), "random": dict,
-    "measures": (dict, list), "t_end": (int, float), "step": (int, float, list), "method": str, "options": dict,
+    "measures": (dict, list), "t_end": (int, float), "step": (int, float, list, str), "method": str, "options": dict,
     "own_events": bool, "deenergise": bool, "enforce_q_limits": bool, "keep": str, "record": (str, list)}
 _SAYS = {str: "a text", dict: "a table", list: "a list", bool: "true or false", int: "an integer", float: "a number"}
 

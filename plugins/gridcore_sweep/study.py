@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from gridcore.case import Case, ValidCase, load_case, validate
 from gridcore.commands import located
 from gridcore.errors import CaseError
-from gridcore.integrate import new_stepper
+from gridcore.integrate import stepper_on
 from gridcore.results import needed
 from gridcore.suggest import suggest
-from gridcore.tape import finest, span
+from gridcore.tape import span
 from gridcore_rotors.rotors import rotor_devices
 
 from .contingencies import contingencies
@@ -94,7 +94,7 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
                   (record,) if isinstance(record, str) else tuple(record))
     with located(case):
         system = system_of(setup, {})
-    new_stepper(method, finest(step), setup.options)  # refused here, not in every row
+    stepper_on(step, method, setup.options)  # refused here, not in every row
     needed(system, setup.record)
     searched = any(s.search for s in scenarios)
     if searched and not rotor_devices(system):

@@ -24,7 +24,7 @@ class Predictor:
     def __init__(self, ws: Workspace):
         self.ws = ws
         self.X0, self.f0 = np.zeros(ws.n), np.zeros(ws.n)
-        self._slopes = np.zeros((_SLOPES, ws.n))
+        self._slopes, self._first = np.zeros((_SLOPES, ws.n)), np.zeros(ws.n)
         self._rows = list(range(_SLOPES))  # of the slopes, the latest first
         self._lengths: list[float] = []
         self._runtime, place = ws.runtime, ws.runtime.place
@@ -39,6 +39,8 @@ class Predictor:
         """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
         and its equations are set there, as :meth:`equations` does.
         """
+        if theta == 1 and len(self._lengths) < _SLOPES - 1:  # whose steps do without it
+            self.f0[:] = self.ws.rhs()
         known = weights(h, self._lengths)
         a1, a2, a3 = *known, *_NONE[len(known):]
         s1, s2, s3 = self._places
@@ -47,13 +49,21 @@ class Predictor:
     @property
     def knows(self) -> bool:
         """Whether there are as many steps behind as an estimate of the error needs."""
-        return len(self._lengths) == _SLOPES
+        return len(self._lengths) >= _SLOPES - 1
 
-    def local_error(self, theta: float) -> np.ndarray:
-        """That of the last step of the theta method, (n,), by the slopes of the last three: :func:`error_weights`."""
-        of_row = np.empty(_SLOPES)
-        of_row[self._rows] = error_weights(theta, self._lengths)
-        return of_row @ self._slopes
+    def local_error(self, h: float, theta: float) -> np.ndarray:
+        """That of the present step of the theta method, of length `h`, in differential rows of (n,).
+
+        By its slope and those of the two steps before it: :func:`error_weights`. After a start, where there are
+        none, the step is compared with Euler's rule, which has more than its error. In the second step the trapezoidal
+        rule knows more: the right-hand side at the start is the slope of a step of no length.
+        """
+        slope = (self.ws.X - self.X0) / h
+        if len(self._lengths) < (1 if theta == 0.5 else _SLOPES - 1):
+            return h * (slope - self.f0)
+        before = [self._slopes[row] for row in self._rows[: len(self._lengths)]]
+        a1, a2, a3 = error_weights(theta, (h, *self._lengths, 0.0)[:_SLOPES])
+        return a1 * slope + a2 * before[0] + a3 * (before[1] if len(before) > 1 else self._first)
 
     def equations(self, h: float, theta: float) -> None:
         """Set the equations of a step of length `h`, where the workspace's mass says which are differential; leaves
@@ -63,6 +73,8 @@ class Predictor:
 
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
+        if not self._lengths:
+            self._first[:] = self.f0
         self._rows.insert(0, self._rows.pop())
         self._places.insert(0, self._places.pop())
         self._lengths = [h, *self._lengths[: _SLOPES - 1]]

@@ -1,4 +1,4 @@
-"""The theta method: fixed steps, events located on the discretised path itself.
+"""The theta method: steps of given length, events located on the discretised path itself.
 
     R_x = x+ - x - h [(1 - theta) f(t, X) + theta f(t + h, X+)] = 0
     R_y = g(t + h, X+) = 0
@@ -24,9 +24,7 @@ from gridcore.tape import Step
 from .operator import ThetaOperator
 from .predictor import Predictor
 
-# Factors serve a step whose length differs by less than this part of it: they precondition at a rate of this size.
-SAME_LENGTH = 1e-3
-# A step shorter than this part of the grid's predicts nothing: its slope has lost the digits that the predictor needs.
+# A step shorter than this part of the next predicts nothing: its slope has lost the digits that the predictor needs.
 TINY_STEP = 1e-3
 # A local error above this part of scale + abs(x) is warned of: a hundred of its size leave no digit of x.
 TOO_LARGE = 1e-2
@@ -45,7 +43,7 @@ class Theta(Stepper):
     Parameters
     ----------
     step : float
-        The grid's step (s); a step is shorter where an event ends or begins it.
+        The grid's step (s), of which it needs to know nothing.
     theta : float
         Between 0.5 and 1.
 
@@ -61,7 +59,7 @@ class Theta(Stepper):
     def __init__(self, step: float, theta: float = 0.5):
         if not 0.5 <= theta <= 1:
             raise CaseError(f"theta = {theta!r} must be from 0.5 (trapezoidal) to 1 (backward Euler)")
-        self.step, self.theta, self.end_weight = step, theta, theta
+        self.theta, self.end_weight, self.order = theta, theta, 2 if theta == 0.5 else 1
         self.error_estimate = 0.0
         self.ws: Workspace | None = None
 
@@ -73,7 +71,6 @@ class Theta(Stepper):
         self.predictor.forget()
         self.newton.renew()
         self._begun = self._reached = t
-        self._h_factored = 0.0
         self._remembered = 0
 
     def switch(self, ws: Workspace, t: float) -> None:
@@ -86,7 +83,7 @@ class Theta(Stepper):
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`."""
         if t > self._begun and t == self._reached:
-            self._remember(t - self._begun)
+            self._remember(t - self._begun, target - t)
         self._begun = t
         self.predictor.begin(target, target - t, self.theta)
         self._solve(target)
@@ -121,22 +118,28 @@ class Theta(Stepper):
         self._reached = self._reached if found is None else found
         return found
 
-    def _remember(self, h: float) -> None:
+    def local_error(self) -> np.ndarray:
+        """By Milne's device; algebraic variables follow the differential ones."""
+        assert self.ws is not None
+        error = self.ws.mass * self.predictor.local_error(self._reached - self._begun, self.theta)
+        return np.where(self.ws.mass > 0, error, self.newton.lu.solve(error.copy()))
+
+    def _remember(self, h: float, ahead: float) -> None:
         """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
-        if h <= TINY_STEP * self.step:
+        if h <= TINY_STEP * ahead:
             self.predictor.forget()
         else:
-            self.predictor.end(h)
             self._remembered += 1
             if self._remembered == 3 or (self._remembered > 3 and self._remembered % EVERY == 0):
                 self.estimate(h)
+            self.predictor.end(h)
 
     def estimate(self, h: float) -> None:
         """The local error of the last step, relative to scale + abs(x): the largest of the run is kept."""
         ws = self.ws
         if ws is None or not self.predictor.knows:
             return
-        error = np.abs(self.predictor.local_error(self.theta)) * ws.mass / (ws.scale + np.abs(ws.X))
+        error = np.abs(self.predictor.local_error(h, self.theta)) * ws.mass / (ws.scale + np.abs(ws.X))
         worst = int(error.argmax())
         if error[worst] > TOO_LARGE >= self.error_estimate:
             warnings.warn(

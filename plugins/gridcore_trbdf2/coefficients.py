@@ -8,3 +8,5 @@ from math import sqrt
 GAMMA = 2 - sqrt(2)
 ALPHA = GAMMA / 2
 A = 1 / (GAMMA * (2 - GAMMA))
+# Of the slopes at start, stage and end: what the embedded formula of third order has less (Hosea & Shampine 1996).
+ERROR = (sqrt(2) - 1) / 3, -1 / 3, GAMMA / 3

@@ -20,7 +20,7 @@ from gridcore.integrate import Advance, Linearised, Stepper, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step
 
-from .coefficients import ALPHA, GAMMA, A
+from .coefficients import ALPHA, ERROR, GAMMA, A
 from .operator import TrBdf2Operator
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
@@ -97,6 +97,17 @@ class TrBdf2(Stepper):
     def interpolate(self, record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:
         """The parabola through start, stage and end: the second formula makes it end with the slope there."""
         return parabola(record, points, t)
+
+    def local_error(self) -> np.ndarray:
+        """By the embedded formula, with slopes as the stages have them; solved with their matrix, which damps what is
+        stiff, as the method does, and lets algebraic variables follow.
+        """
+        ws, implicit = self._ws, ALPHA * (self._reached - self._begun)
+        assert ws is not None
+        stage = (self._X1 - self._X0) / implicit - self._f0
+        end = (ws.X - A * self._X1 - (1 - A) * self._X0) / implicit
+        a, b, c = ERROR
+        return self.newton.lu.solve(ws.mass * (implicit / ALPHA * (a * self._f0 + b * stage + c * end)))
 
     def operator(self, record: Step, points: Linearised) -> TrBdf2Operator:
         """The step of a record, linearised."""

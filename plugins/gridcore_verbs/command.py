@@ -63,7 +63,7 @@ def _continued(asked: Study, out: Path, quiet: bool) -> Run:
     context = click.get_current_context()
     given = {parameter.name for parameter in context.command.params if parameter.name is not None
              and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE}
-    its_own = given - {"case", "t_end", "step", "theta", "method", "options", "out", "plot", "quiet"}
+    its_own = given - {"case", "t_end", "step", "theta", "rtol", "atol", "method", "options", "out", "plot", "quiet"}
     if its_own:
         options = ", ".join(parameter.opts[0] for parameter in context.command.params if parameter.name in its_own)
         raise click.UsageError(f"{options}: a run that is continued has its own system, and keeps what it kept")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gridcore.contract import Bus, Node, plural
+from gridcore.integrate import TOLERANCES
 from gridcore.results import recorded
+from gridcore.tape import AUTO
 from gridcore_rotors.rotors import Rotors, kept_rotors
 
 if TYPE_CHECKING:
@@ -74,15 +76,22 @@ def describe_run(run: Run) -> Iterator[Line]:
     options = "".join(f", {name} = {f'{value:g}' if isinstance(value, int | float) else value}"
                       for name, value in run.tape.methods[-1].options.items())
     yield "integration", (f"{settings['method']}{options}, {run.t[0]:g} to {run.t[-1]:g} s, "
-                          f"step {_spacing(settings['step'])}")
+                          f"step {_spacing(settings['step'])}{_tolerances(settings)}")
     yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
     point = run.system.operating_point
     timings = {**(point.timings if point else {}), **run.timings}
     yield "time", ", ".join(f"{name} {_duration(seconds)}" for name, seconds in timings.items())
 
 
+def _tolerances(settings: Mapping[str, Any]) -> str:
+    """Those by which steps were chosen."""
+    return "".join(f", {name} = {settings[name]:g}" for name in TOLERANCES if settings["step"] == AUTO)
+
+
 def _spacing(step: Spacing) -> str:
-    if not isinstance(step, Sequence):
+    if isinstance(step, str):
+        return step
+    if isinstance(step, float | int):
         return f"{step:g} s"
     return ", ".join(f"{h:g} s from {begin:g} s" for begin, h in step)
 

@@ -58,6 +58,8 @@ class Oracle(Results):
         What a step is.
     direct : bool
         Perturb after the power flow: dispatch and voltages at t0 are parameters of their own.
+    mesh : array, optional
+        The times at which steps end, in place of multiples of `step`.
 
     Attributes
     ----------
@@ -69,9 +71,9 @@ class Oracle(Results):
     """
 
     def __init__(self, case: Case, wrt: Sequence[str], t_end: float, step: float,
-                 rule: ThetaRule | TrBdf2Rule, direct: bool = False):
+                 rule: ThetaRule | TrBdf2Rule, direct: bool = False, mesh: np.ndarray | None = None):
         self.e = e = Equations(case, max(len(wrt), 1))
-        self.rule, self.h = rule, step
+        self.rule, self.h, self.mesh = rule, step, mesh
         at = [e.row[address(name)] for name in wrt]
         parameters = [(row, k) for k, row in enumerate(at) if row >= e.n]
         states = [(row, k) for k, row in enumerate(at) if row < e.n]
@@ -445,13 +447,15 @@ class Oracle(Results):
 
     def _run(self, t_end: float) -> None:
         e, slack = self.e, MERGE * self.h
-        steps = int(np.ceil(t_end / self.h - MERGE))
+        mesh = self.mesh
+        if mesh is None:
+            mesh = np.minimum(self.h * np.arange(1, int(np.ceil(t_end / self.h - MERGE)) + 1), t_end)
         self._watch()
         self._point()
         gamma = self._values()
         self._happen([k for k in self._fired(gamma) if not self._zero(self.rows[k])], gamma)
-        for k in range(1, steps + 1):
-            end = np.full_like(e.t, min(k * self.h, t_end))
+        for at in mesh:
+            end = np.full_like(e.t, at)
             while e.t[0].real < end[0].real - slack:
                 self._advance(end)
             if self.clock != GRID:  # from an event to the point of the grid that it falls on

@@ -13,6 +13,7 @@ from rules import ThetaRule, TrBdf2Rule
 
 import gridcore as gc
 from gridcore.sensitivity import Integral, Objective, Sampled, Terminal
+from gridcore.tape import finest
 
 EXACT = 1e-10  # against the complex step
 SAME = 1e-12  # adjoint against forward
@@ -28,7 +29,7 @@ class Study:
 
     case: gc.Case
     t_end: float
-    step: float
+    step: float | str
     wrt: Sequence[str]
     quantities: Sequence[tuple[str, str]]
     must: Sequence[str] = ()
@@ -49,6 +50,12 @@ class Study:
     def options(self) -> dict[str, float]:
         """Of the method."""
         return {"theta": self.theta} if self.method == "theta" else {}
+
+    def oracle(self, run: Any) -> Oracle:
+        """The same on complex numbers; steps that were chosen by their error are given."""
+        chosen = run.t[run.tape.mesh()] if self.step == "auto" else None
+        direct = self.dispatch == "direct"
+        return Oracle(self.case, self.wrt, self.t_end, finest(self.step), self.rule(), direct, chosen)
 
     def rule(self) -> ThetaRule | TrBdf2Rule:
         """A step of the method, for the oracle."""
@@ -84,7 +91,7 @@ def within(found: np.ndarray, true: np.ndarray, relative: float, floor: np.ndarr
 def compare(study: Study) -> None:
     """Trajectory and events as the oracle's; forward and adjoint sensitivities its complex step, and each other."""
     run = study.simulate()
-    oracle = Oracle(study.case, study.wrt, study.t_end, study.step, study.rule(), direct=study.dispatch == "direct")
+    oracle = study.oracle(run)
     happened = iter(words(run.events))
     for event in study.must:
         assert event in happened, f"{event} is missing or out of order: {words(run.events)}"

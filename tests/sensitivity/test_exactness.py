@@ -25,6 +25,17 @@ def test_forward_and_adjoint_are_the_complex_step_of_the_program(name: str) -> N
     compare(STUDIES[name]())
 
 
+@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+@pytest.mark.parametrize("name", [
+    "hiskens_pai", "two_events_in_one_step", "swing_off_the_grid", "bouncing_ball", "own_cancellation_function",
+    "resets_that_read_states_parameters_and_time", "timer_and_delay_at_one_instant", "limited_state_with_explicit_time",
+    "regulator_limits"])
+def test_the_same_on_a_mesh_that_was_chosen_by_its_error(name: str, method: str) -> None:
+    study = STUDIES[name]()
+    study.step, study.method = "auto", method
+    compare(study)
+
+
 def test_a_guard_that_round_off_puts_on_a_point_of_the_grid_still_moves_with_its_threshold() -> None:
     """0.1 is no binary number: whether a guard is zero before, at or after a point of the grid is up to round-off.
 

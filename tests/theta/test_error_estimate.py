@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from devices_for_tests import system as small
 
 import gridcore as gc
+from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.registry import registered
 from gridcore_theta import StepWarning, Theta
 from gridcore_theta.predictor import error_weights
 from gridcore_verbs.summary import describe_run
@@ -22,6 +27,39 @@ def test_it_is_the_error_of_a_step_on_a_polynomial(theta: float, power: int) -> 
     rate = power * t ** (power - 1)
     error = h[0] * slopes[0] - h[0] * ((1 - theta) * rate[-2] + theta * rate[-1])
     assert np.dot(error_weights(theta, h), slopes) == pytest.approx(error, abs=1e-16)
+
+
+@pytest.mark.parametrize(("theta", "power", "made"), [
+    (0.5, 3, 1), (0.5, 3, 2), (0.5, 3, 4), (1.0, 2, 0), (1.0, 2, 1), (1.0, 2, 2)])
+def test_it_is_known_from_the_second_step_on(theta: float, power: int, made: int) -> None:
+    """``x' = 3 t^2`` or ``2 t``, and ``z = 2 x`` follows; steps grow from one to the next."""
+
+    class Power(Device):
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        z = Algebraic("")
+
+        def rates(s: Any) -> Any:
+            return power * s.time ** (power - 1)
+
+        def residuals(s: Any) -> Any:
+            return s.z - 2.0 * s.x
+
+    with registered(Power):
+        system = small(Power(id="P"))
+    ws = system.workspace()
+    ws.load(system.Z0)
+    ws.differential[:] = system.differential(ws.Z)
+    stepper, t = Theta(0.1, theta), 0.2 * np.cumsum([1, *1.3 ** np.arange(made + 1)])
+    ws.Z[-1] = t[0]
+    stepper.restart(ws, t[0])
+    for begin, end in itertools.pairwise(t):
+        x = ws.X[0]
+        stepper.advance(begin, end)
+    error = ws.X[0] - x - (t[-1] ** power - t[-2] ** power)
+    estimate = np.abs(stepper.local_error())
+    assert 0.5 < estimate[0] / abs(error) < 2.001
+    assert estimate[1] == pytest.approx(2 * estimate[0], rel=1e-9)
 
 
 def estimate(case: str, step: float, theta: float = 0.5) -> float:
@@ -50,7 +88,7 @@ def test_the_warning_tells_variable_time_and_percent() -> None:
     theta = Theta(0.1)
     theta.ws = SimpleNamespace(mass=np.array([1, 1, 0]), scale=np.array([1, 0.5, 1]), X=np.array([0, 0.5, 0]),
                                Z=np.array([0, 0.5, 0, 7, 0.25]), place=lambda k: "abc"[k])
-    theta.predictor = SimpleNamespace(knows=True, local_error=lambda theta: np.array([0.01, -0.0344, 9.0]))
+    theta.predictor = SimpleNamespace(knows=True, local_error=lambda h, theta: np.array([0.01, -0.0344, 9.0]))
     with pytest.warns(StepWarning, match=r"a step of 0\.1 s is too large for b at t = 0\.25 s: .* is about 3\.4 %"):
         theta.estimate(0.1)
     assert theta.error_estimate == 0.0344

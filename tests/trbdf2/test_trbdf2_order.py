@@ -203,3 +203,20 @@ def test_a_step_that_is_ended_where_it_began_can_go_on() -> None:
         if t == 0.0:
             np.testing.assert_allclose(ws.X, s.Z0[: s.n], rtol=1e-14)
     np.testing.assert_allclose(ws.X, whole, rtol=1e-13)
+
+
+def test_its_embedded_formula_tells_the_local_error() -> None:
+    """``x' = -x + sin t + 0.3 x^2`` in one step, against the exact solution; half a step has an eighth."""
+    s, errors = system(Driven(id="D")), []
+    for h in (0.02, 0.01):
+        ws = s.workspace()
+        ws.load(s.Z0)
+        ws.differential[:] = s.differential(ws.Z)
+        stepper = TrBdf2(h)
+        stepper.restart(ws, 0.0)
+        stepper.advance(0.0, h)
+        exact = solve_ivp(lambda t, x: -x + np.sin(t) + 0.3 * x * x, (0, h), [0.5], **PRECISE).y[0, -1]
+        errors.append(stepper.local_error()[0])
+        assert errors[-1] == pytest.approx(ws.X[0] - exact, rel=0.05)
+    assert errors[0] / errors[1] == pytest.approx(8, rel=0.05)
+

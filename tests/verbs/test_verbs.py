@@ -54,6 +54,17 @@ def test_steps_may_change_on_the_way_and_the_run_keeps_that(call, tmp_path):
     assert np.array_equal(run.X, gc.simulate(gc.build("wscc9"), 0.5, [(0, 0.001), (0.2, 0.01)]).X)
 
 
+def test_steps_may_be_chosen_by_their_error(call, tmp_path):
+    result = call("run", "wscc9", "--t-end", 0.4, "--step", "auto", "--rtol", 1e-2, "--atol", 1e-4)
+    assert "step auto, rtol = 0.01, atol = 0.0001" in result.stdout
+    run = gc.load_run(tmp_path / "wscc9.nc")
+    assert np.array_equal(run.X, gc.simulate(gc.build("wscc9"), 0.4, "auto", rtol=1e-2, atol=1e-4).X)
+    assert call("run", "wscc9.nc", "--t-end", 0.5, "--rtol", 1e-3, "--out", "on", "--quiet").exit_code == 0
+    settings = gc.load_run(tmp_path / "on" / "wscc9.nc").settings
+    assert (settings["step"], settings["rtol"], settings["atol"]) == ("auto", 1e-3, 1e-4)
+    assert "method 'theta' has no option 'rtol'" in call("run", "wscc9", "--rtol", 1e-3).stderr
+
+
 def test_run_continues_a_run_that_was_kept_by_its_own_step_and_method(call, tmp_path):
     call("run", "wscc9", "--t-end", 0.3, "--step", 0.005, "--theta", 0.6, "--quiet")
     result = call("run", "wscc9.nc", "--t-end", 0.5, "--out", "on")

@@ -1,0 +1,150 @@
+"""Steps as long as a tolerance of their local error allows, for any stepper that estimates it.
+
+The first step is that of E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, section
+II.4, of order one, as its estimate may be. Then a PI controller: K. Gustafsson, ACM TOMS 17(4), 1991; its gains, 0.3
+and 0.4, are those of G. Söderlind, Numerical Algorithms 31, 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import numerics
+from ..equations import Workspace
+from ..errors import CaseError, ConvergenceError
+from ..linear import GuardValue, Newton
+from ..tape import AUTO, Method, Spacing, Step, finest
+from .base import Advance, StepOperator, Stepper, new_stepper
+from .linearised import Linearised
+
+TOLERANCES = ("rtol", "atol")
+_SAFETY = 0.9
+_SHARE = 0.1  # of the tolerance, for the error of one step: there are many
+_I, _P = 0.3, 0.4  # gains, of the logarithm of the error
+_SHRINK, _GROW = 0.2, 5.0  # limits of one change
+_START = 0.5  # error of the first step, of what is tolerated
+
+
+class Controlled(Stepper):
+    """A stepper around one that has a `local_error`: of each variable ``atol scale + rtol |x|`` is tolerated, a part of
+    it in a step. It begins anew at a restart. A tolerance that is not a positive number is a CaseError.
+    """
+
+    def __init__(self, stepper: Stepper, rtol: float = numerics.RTOL, atol: float = numerics.ATOL):
+        for name, value in (("rtol", rtol), ("atol", atol)):
+            if not (isinstance(value, int | float) and 0 < value < np.inf):
+                raise CaseError(f"{name} = {value!r} must be a number greater than 0")
+        self.stepper, self.rtol, self.atol = stepper, rtol, atol
+        self.name, self.order = stepper.name, stepper.order
+        self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
+        self.end_weight, self.rejections = stepper.end_weight, 0
+        self.ws: Any = None
+
+    def restart(self, ws: Workspace, t: float) -> None:
+        """Begin anew, with a step that is small enough."""
+        if ws is not self.ws:
+            self.ws, self.newton = ws, Newton(ws)
+        self.newton.renew()
+        self.stepper.restart(ws, t)
+        self.h, self._before, self._longest = 0.0, math.nan, math.inf
+
+    def advance(self, t: float, target: float) -> Advance:
+        """One step that is accurate enough, to `target` or less far."""
+        ws = self.ws
+        X, rejected = ws.X.copy(), False
+        self.h = self.h or self._first(t, target)
+        while True:
+            parts = math.ceil((target - t) / self.h)
+            end = target if parts == 1 else t + (self.h if parts > 2 else (target - t) / 2)
+            try:
+                reached = self.stepper.advance(t, end).t
+                error, worst = self._measured(self.stepper.local_error())
+            except ConvergenceError:
+                if end - t <= numerics.SHORTEST:
+                    raise
+                error, worst = math.inf, -1
+                self._longest = (end - t) / 2  # no such length is tried again before the next start
+            if error <= 1:
+                break
+            rejected, self.rejections = True, self.rejections + 1
+            if end - t <= numerics.SHORTEST:
+                raise ConvergenceError("the error of a step is above its tolerance, however short the step",
+                                       place=ws.place(worst), t=t, advice="; larger rtol or atol may do")
+            self.h = (end - t) * max(_SHRINK, _SAFETY * error ** (-1 / (self.order + 1)))
+            ws.X[:], ws.Z[-1] = X, t
+        self._propose(reached - t, error, rejected)
+        return Advance(reached)
+
+    def _propose(self, h: float, error: float, rejected: bool) -> None:
+        """The length of the next step, after one of length `h`."""
+        error, k, before = max(error, numerics.EPS), self.order + 1, self._before
+        pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)
+        factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else _GROW)
+        cut_off = h < self.h  # by a target: the length that was proposed is still as good
+        self.h, self._before = min(max(h * factor, self.h if cut_off else 0.0), self._longest), error
+
+    def _measured(self, error: np.ndarray | None) -> tuple[float, int]:
+        """The largest part of what is tolerated, and of which variable; none where nothing is known."""
+        if error is None:
+            return 1.0, -1
+        ws = self.ws
+        parts = np.abs(error) / _SHARE / (self.atol * ws.scale + self.rtol * np.abs(ws.X))
+        worst = int(parts.argmax())
+        return float(np.nan_to_num(parts[worst], nan=np.inf)), worst
+
+    def _first(self, t: float, target: float) -> float:
+        """The length of a first step, by the size of a second derivative: of the slope along the tangent."""
+        ws = self.ws
+        X, differential = ws.X.copy(), ws.differential
+        rates = self.newton.derivative(differential)
+        slope = np.where(differential, rates, 0.0)
+        speed = float(np.max(np.abs(rates) / (ws.scale + np.abs(X)), initial=0.0))
+        h = min(target - t, 0.01 / speed if speed else np.inf)
+        ws.X += h * rates
+        ws.Z[-1] = t + h
+        bend = np.where(differential, ws.rhs() - slope, 0.0) / h
+        ws.X[:], ws.Z[-1] = X, t
+        curved = max(self._measured(bend)[0], self._measured(slope)[0])
+        return max(min(math.sqrt(2 * _START / curved) if curved else np.inf, 100 * h), numerics.SHORTEST)
+
+    def state_at(self, t: float) -> None:
+        self.stepper.state_at(t)
+
+    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+        return self.stepper.end_at_zero(t, guard, low, high, side)
+
+    def operator(self, record: Step, points: Linearised) -> StepOperator | None:
+        return self.stepper.operator(record, points)
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done, and attempts that were not accurate enough."""
+        own = self.newton.counters() if self.ws is not None else Counter()
+        return self.stepper.counters + own + Counter(rejections=self.rejections)
+
+
+def tolerances(stepper: Stepper) -> dict[str, float]:
+    """Those to which a stepper chooses its steps; none, where that is not controlled."""
+    return {name: getattr(stepper, name) for name in TOLERANCES} if isinstance(stepper, Controlled) else {}
+
+
+def stepper_on(step: Spacing, method: str, options: Mapping[str, Any]) -> tuple[Stepper, Method]:
+    """A stepper for a grid, and what a tape says of it; for ``"auto"`` one with tolerances, which are options then.
+
+    Raises
+    ------
+    PluginError, CaseError
+        As :func:`new_stepper`; if the method estimates no error; if a tolerance is none.
+    """
+    if step != AUTO:
+        return new_stepper(method, finest(step), options)
+    stepper, made = new_stepper(method, finest(step), {k: v for k, v in options.items() if k not in TOLERANCES})
+    if type(stepper).local_error is Stepper.local_error:
+        raise CaseError(f"step = 'auto': method '{method}' does not estimate the error of its steps; give a step in "
+                        "seconds, or another method")
+    return Controlled(stepper, **{name: options[name] for name in TOLERANCES if name in options}), made

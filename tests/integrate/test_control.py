@@ -1,0 +1,252 @@
+"""Steps that are chosen by their local error: as accurate as asked, data on the tape, the same when made again."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from devices_for_tests import Clockwork, Driven, Explosion, Sliding, system
+
+import gridcore as gc
+from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.errors import CaseError, ConvergenceError, EventError
+from gridcore.integrate import Advance, Stepper
+from gridcore.linear import Newton
+from gridcore.registry import Integrator, registered
+from gridcore.tape import SEGMENT, Method
+
+pytestmark = pytest.mark.usefixtures("small_devices")
+METHODS = pytest.mark.parametrize("method", ["theta", "trbdf2"])
+RELAY = gc.Terminal(lambda v: v["GEN2", "omega"]), gc.Integral(lambda v: v["BUS6", "Vm"] ** 2)
+
+
+class Euler(Stepper):
+    """Backward Euler, somebody's own: what its steps would be by the rule of order two is the estimate."""
+
+    name, order = "euler", 1
+
+    def __init__(self, step):
+        self.ws, self.tested = None, 0
+
+    def restart(self, ws, t):
+        self.ws, self.newton, self.known = ws, Newton(ws), False
+
+    def advance(self, t, target):
+        self.t0, self.X0, self.f0 = t, self.ws.X.copy(), self.ws.rhs().copy()
+        self.state_at(target)
+        self.known, known = True, self.known
+        self.skip = not known
+        return Advance(target)
+
+    def state_at(self, t):
+        ws, self.h = self.ws, t - self.t0
+        ws.mass[:] = ws.differential
+        ws.c[:], ws.base[:], ws.Z[-1] = np.where(ws.differential, self.h, -1.0), ws.mass * self.X0, t
+        self.newton.solve()
+
+    def local_error(self):
+        return None if self.skip else self.ws.mass * (self.ws.X - self.X0 - self.h * self.f0) / 2
+
+
+@functools.cache
+def built(name):
+    return gc.build(name)
+
+
+@functools.cache
+def precise(name, t_end):
+    return gc.simulate(built(name), t_end, method="ida", rtol=1e-10, atol=1e-12)
+
+
+def relay():
+    """The recovery loads, whose relay acts at once, with a threshold that is passed fast."""
+    case = gc.load_case("wscc9_recovery_loads")
+    for address, value in {"up.t0": 0.3, "up.t1": 2.3, "down.t0": 2.3, "down.t1": 4.3}.items():
+        case.set(address, value)
+    case.set("RELAY14.threshold", 0.8)
+    return gc.build(case)
+
+
+@METHODS
+@pytest.mark.parametrize("rtol", [1e-3, 1e-4])
+@pytest.mark.parametrize("name", ["wscc9", "ieee39"])
+def test_errors_are_within_ten_times_the_tolerance(name, rtol, method):
+    run, true = gc.simulate(built(name), 2.0, "auto", method, rtol=rtol, atol=rtol), precise(name, 2.0)
+    assert [e.words for e in run.events] == [e.words for e in true.events]
+    error = np.abs(run.X[-1] - true.X[-1]) / (built(name).workspace().scale + np.abs(true.X[-1]))
+    assert error.max() < 10 * rtol
+
+
+@pytest.mark.parametrize(("method", "options", "order"), [
+    ("theta", {}, 2), ("theta", {"theta": 1.0}, 1), ("theta", {"theta": 0.7}, 1), ("trbdf2", {}, 2)])
+def test_steps_are_as_many_as_the_order_says(method, options, order):
+    coarse, fine = (gc.simulate(system(Driven(id="D")), 2.0, "auto", method, rtol=rtol, atol=rtol, **options)
+                    for rtol in (3e-4, 3e-4 / 4 ** (order + 1)))
+    assert fine.counters["steps"] / coarse.counters["steps"] == pytest.approx(4, rel=0.25)
+
+
+@METHODS
+def test_where_nothing_happens_steps_are_as_long_as_the_run_and_after_an_event_short(method):
+    run = gc.simulate(built("wscc9"), 0.2, "auto", method)
+    h = np.diff(run.t)
+    fault = int(np.flatnonzero(run.t == 0.1)[0])
+    assert fault == 1
+    assert 0 < h[fault + 1] < 5e-3 < h[0]
+
+
+@METHODS
+def test_the_mesh_of_a_run_repeats_it(method):
+    run = gc.simulate(relay(), 6.0, "auto", method)
+    assert {e.item for e in run.events} >= {"overload", "begins"}
+    again = gc.simulate(run.system, 6.0, mesh=run)
+    assert [e.words for e in again.events] == [e.words for e in run.events]
+    np.testing.assert_allclose(again.t, run.t, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(again.X, run.X, rtol=1e-10, atol=1e-10)
+    assert "rejections" not in again.counters
+    half = gc.simulate(run.system, 3.0, mesh=run, method="trbdf2")
+    assert set(half.t[half.tape.mesh()]) - {3.0} == {t for t in run.t[run.tape.mesh()] if t < 3}
+    assert half.settings["mesh_of"] == method
+
+
+@METHODS
+def test_gradients_are_exact_for_the_steps_that_were_made(method):
+    run, wrt = gc.simulate(relay(), 6.0, "auto", method), ["RELAY14.threshold", "RELAY14.delay", "up.t0", "LOAD5.Tp"]
+    gradient = gc.adjoint(run, RELAY, wrt)
+    forward = gc.analyses.forward_gradient(run, RELAY, wrt)
+    largest = np.abs(gradient.values).max(axis=0)
+    assert (np.abs(forward.values - gradient.values) < 1e-12 * largest).all()
+    held = gc.differences(run, RELAY, wrt[:3], relative_step=1e-5)  # a step after an event is shorter than 1e-4 s
+    held = np.hstack([held.values, gc.differences(run, RELAY, wrt[3:]).values])
+    assert (np.abs(held - gradient.values) < 1e-6 * largest).all()
+
+
+def test_a_mesh_chosen_anew_moves_a_difference_by_no_more_than_the_tolerance_of_the_run():
+    run = gc.simulate(built("wscc9"), 1.0, "auto")
+    end = gc.Terminal(lambda v: v["GEN2", "delta"])
+    held, anew = (gc.differences(run, end, "GEN2.H", relative_step=0.02, mesh=mesh).item() for mesh in ("held", "anew"))
+    assert 1e-6 < abs(anew / held - 1) < 0.05
+    with pytest.raises(CaseError, match="mesh = 'new' must be 'held' or 'anew'"):
+        gc.differences(run, end, "GEN2.H", mesh="new")
+
+
+@METHODS
+def test_what_is_recomputed_is_the_same_to_the_last_bit(method):
+    run = gc.simulate(built("wscc9"), 2.5, "auto", method)
+    n, segments = built("wscc9").n, len(run.t) // SEGMENT
+    assert segments >= 2
+    kept = gc.simulate(built("wscc9"), 2.5, "auto", method, checkpoint=8 * n * (SEGMENT + 8 + 2))
+    assert np.array_equal(kept.t, run.t)
+    assert np.array_equal(kept.X, run.X)
+
+
+@METHODS
+def test_a_run_goes_on_from_its_end_also_one_of_a_file(method, tmp_path):
+    first = gc.simulate(built("wscc9"), 0.5, "auto", method, rtol=1e-4, atol=1e-6)
+    first.save(tmp_path / "run.nc")
+    for begun in (first, gc.load_run(tmp_path / "run.nc")):
+        run = gc.simulate(begun, 1.0)
+        assert run.settings == {**first.settings, "t_end": 1.0}
+        assert np.array_equal(run.X[:len(first.t)], first.X)
+        true = precise("wscc9", 1.0).X[-1]
+        assert (np.abs(run.X[-1] - true) < 1e-3 * (1 + np.abs(true))).all()
+        assert run.counters["steps"] > first.counters["steps"]
+
+
+def test_the_way_to_choose_steps_may_change_where_a_run_goes_on():
+    run = gc.simulate(gc.simulate(built("wscc9"), 0.5, "auto", rtol=1e-4), 0.6, step=0.01)
+    assert run.settings["step"] == [(0.0, 0.5), (0.5, 0.01)]
+    np.testing.assert_allclose(run.t[-10:], 0.51 + 0.01 * np.arange(10))
+    run = gc.simulate(gc.simulate(run, 0.65), 1.0, step="auto", rtol=1e-2)
+    assert run.settings["rtol"] == 1e-2
+    assert np.diff(run.t)[-3:].min() > 0.01
+
+
+def test_a_run_on_a_mesh_goes_on_with_steps_chosen_anew():
+    run = gc.simulate(built("wscc9"), 0.8, mesh=gc.simulate(built("wscc9"), 0.8, "auto", rtol=1e-4))
+    on = gc.simulate(run, 1.0)
+    assert np.array_equal(on.X[:len(run.t)], run.X)
+    assert on.settings["rtol"] == 1e-4
+
+
+def test_a_run_that_fails_has_what_was_before_and_goes_on():
+    case = gc.build("wscc9")
+    failed = []
+    with pytest.raises(RuntimeError) as caught:
+        gc.simulate(case, 1.0, "auto", progress=lambda t: failed.append(t) or (_ for _ in ()).throw(RuntimeError)
+                    if t > 0.3 else None)
+    run = caught.value.run
+    assert run.t[-1] == failed[0]
+    on = gc.simulate(run, 1.0)
+    assert np.array_equal(on.X[:len(run.t)], run.X)
+
+
+def test_progress_is_told_of_every_step_that_was_chosen():
+    seen = []
+    run = gc.simulate(built("wscc9"), 0.5, "auto", progress=seen.append)
+    assert np.array_equal(seen, run.t[run.tape.mesh()])
+
+
+def test_attempts_that_were_not_accurate_enough_are_counted():
+    assert gc.simulate(built("wscc9"), 1.0, "auto").counters["rejections"] > 0
+
+
+@METHODS
+def test_algebraic_variables_are_as_accurate_as_the_others(method):
+    class Amplified(Device):
+        gain, x0 = Param("", 1.0), Param("", 1.0)
+        x = State("", start_at="x0")
+        y = Algebraic("")
+
+        def rates(s):
+            return -s.x * s.x
+
+        def residuals(s):
+            return s.y - s.gain * s.x
+
+    with registered(Amplified):
+        plain, amplified = (gc.simulate(system(Amplified(id="A", gain=gain)), 2.0, "auto", method, rtol=1e-12,
+                                        atol=1e-4) for gain in (1.0, 1e3))
+    assert amplified.counters["steps"] / plain.counters["steps"] == pytest.approx(10, rel=0.3)
+
+
+def test_a_step_that_would_have_to_be_too_short_is_an_error_with_variable_and_time():
+    with pytest.raises(ConvergenceError, match=r"X\.x") as caught:
+        gc.simulate(system(Explosion(id="X")), 2.0, "auto")
+    assert caught.value.t == pytest.approx(1.0, abs=1e-2)
+
+
+def test_chattering_is_told_as_on_a_grid():
+    with pytest.raises(EventError, match=r"chattering: S\.falls \(\d+ times\), S\.climbs"):
+        gc.simulate(system(Sliding(id="S"), Clockwork(id="C", threshold=0.05)), 1.0, "auto")
+
+
+def test_a_method_of_ones_own_that_estimates_its_error_has_it_too():
+    with registered(Integrator("euler", Euler)):
+        coarse, fine = (gc.simulate(system(Driven(id="D")), 2.0, "auto", "euler", rtol=rtol, atol=rtol)
+                        for rtol in (1e-2, 1e-2 / 16))
+        assert coarse.tape.methods == [Method("euler", {})]
+    assert fine.counters["steps"] / coarse.counters["steps"] == pytest.approx(4, rel=0.3)
+    exact = gc.simulate(system(Driven(id="D")), 2.0, method="ida").X[-1, 0]
+    assert abs(fine.X[-1, 0] - exact) < 1e-2 / 16
+
+
+@pytest.mark.parametrize(("asked", "says"), [
+    ({"method": "ida"}, "method 'ida' does not estimate the error of its steps; give a step in seconds, or another"),
+    ({"rtol": 0.0}, "rtol = 0.0 must be a number greater than 0"),
+    ({"atol": "x"}, "atol = 'x' must be a number greater than 0"),
+    ({"tol": 1e-3}, "method 'theta' has no option 'tol'"),
+])
+def test_what_cannot_be_is_said(asked, says):
+    with pytest.raises(CaseError, match=says):
+        gc.simulate(system(Driven(id="D")), 1.0, "auto", **asked)
+
+
+@pytest.mark.parametrize(("asked", "says"), [
+    ({"step": 0.1}, "a run on the mesh of another has its steps and its t0: leave out step and t0"),
+    ({"t_end": 1.5}, r"t_end = 1\.5 must not be after the end of the mesh, 1 s"),
+])
+def test_a_mesh_that_cannot_be_repeated_is_refused(asked, says):
+    run = gc.simulate(system(Driven(id="D")), 1.0, "auto")
+    with pytest.raises(CaseError, match=says):
+        gc.simulate(run.system, **{"t_end": 1.0, "mesh": run, **asked})
