@@ -1,0 +1,59 @@
+"""On large systems factors serve steps of other lengths and after events; small ones are made to do so here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.linear import newton
+
+STUDIES = {"wscc9": 2.0, "ieee39": 2.0, "hiskens_pai": 0.2, "kundur": 2.0}
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(newton, "_MIXED", 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_events_and_states_are_the_same_to_round_off(name: str, kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = gc.build(name)
+    run = gc.simulate(system, STUDIES[name], 0.001 if name == "hiskens_pai" else 0.01)
+    monkeypatch.undo()
+    usual = gc.simulate(system, STUDIES[name], 0.001 if name == "hiskens_pai" else 0.01)
+    assert [str(event) for event in run.events] == [str(event) for event in usual.events]
+    np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-10)
+    assert np.max(np.abs(run.X - usual.X) / (1 + np.abs(usual.X))) < 1e-9
+
+
+def test_adjoint_and_forward_sensitivities_are_the_same(kept: None) -> None:
+    run = gc.simulate("wscc9", 1.0, 0.01)
+    at, wrt = ("GEN2", "omega"), ["fault.clear", "GEN2.H", "EXC2.KA", "LOAD5.P0"]
+    adjoint = gc.adjoint(run, gc.Terminal(lambda v: v[at]), wrt).values[0]
+    forward = gc.analyses.tsa(run, wrt, [at]).isel(point=-1).values.ravel()
+    np.testing.assert_allclose(adjoint, forward, rtol=1e-11, atol=1e-13)
+
+
+def test_events_need_fewer_factorisations(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = gc.build("npcc140")
+    counters = gc.simulate(system, 2.0, 0.01).counters
+    monkeypatch.setattr(newton, "_MIXED", np.inf)
+    usual = gc.simulate(system, 2.0, 0.01).counters
+    assert counters["locations"] == usual["locations"] > 20
+    assert counters["factorisations"] < 0.75 * usual["factorisations"]
+    assert counters["newton_iterations"] < usual["newton_iterations"]
+    assert counters["guard_evaluations"] < 0.75 * usual["guard_evaluations"]
+
+
+def test_what_is_recomputed_from_checkpoints_is_the_same_to_the_last_bit(kept: None) -> None:
+    system = gc.build("ieee39")
+    whole = gc.simulate(system, 2.0, 0.01)
+    again = gc.simulate(system, 2.0, 0.01, checkpoint=400_000)
+    np.testing.assert_array_equal(again.X, whole.X)
