@@ -77,6 +77,7 @@ class Boastful(Theta):
 
     def __init__(self, step: float, theta: float = 1.0):
         super().__init__(step, theta)
+        self.order = 2
 
 
 class Nameless(Theta):
