@@ -61,6 +61,8 @@ class Stepper(ABC):
         such runs can be recomputed from checkpoints.
     end_weight : float
         Quadrature weight of the end of a step in integrals along the run; its start has the rest.
+    makes_grid : bool
+        Whether the ends of its steps are the grid of the run, which has no other points than its end.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Stepper(ABC):
     exact_ends: bool = True
     one_step: bool = True
     end_weight: float = 0.5
+    makes_grid: bool = False
 
     @abstractmethod
     def restart(self, ws: Workspace, t: float) -> None:

@@ -35,6 +35,8 @@ class Controlled(Stepper):
     it in a step. It begins anew at a restart. A tolerance that is not a positive number is a CaseError.
     """
 
+    makes_grid = True
+
     def __init__(self, stepper: Stepper, rtol: float = numerics.RTOL, atol: float = numerics.ATOL):
         for name, value in (("rtol", rtol), ("atol", atol)):
             if not (isinstance(value, int | float) and 0 < value < np.inf):

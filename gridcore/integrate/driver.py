@@ -39,7 +39,6 @@ from ..tape import (
 )
 from . import round_off
 from .base import Stepper
-from .control import Controlled
 from .guards import Watch
 from .locate import Crossing
 
@@ -91,7 +90,7 @@ class Driver:
         self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end) if mesh is None else np.append(mesh[mesh < t_end - self.slack], t_end)
         expected = len(self.grid)
-        if isinstance(self.tape.states, Recomputed) and isinstance(stepper, Controlled):  # it plans for so many
+        if isinstance(self.tape.states, Recomputed) and stepper.makes_grid:  # it plans for so many
             expected = len(grid(self.spacing, t0, t_end))
         self.tape.states.reserve(expected + 2 + 3 * len(self.timers))
         self.timers.append((np.inf, -1, GRID))  # so that there is always a next one
@@ -122,7 +121,7 @@ class Driver:
     @property
     def _goes_on_from_its_end(self) -> bool:
         """Whether a run that continues this one begins at its end, and not where its last segment does."""
-        return not self.stepper.one_step or isinstance(self.stepper, Controlled)
+        return not self.stepper.one_step or self.stepper.makes_grid
 
     def go_on(self, progress: Callable[[float], None] | None = None) -> None:
         """To the end of the grid."""
@@ -137,7 +136,7 @@ class Driver:
                 self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
                     self._chattering(begin)
-                if self.clock == GRID and isinstance(self.stepper, Controlled):
+                if self.clock == GRID and self.stepper.makes_grid:
                     break  # it makes its own grid
             if self.t >= begin + self.spacing - self.slack:
                 begin, switched = self.t, self.counters["switches"]
