@@ -130,10 +130,12 @@ class Newton:
             each.renew()
         self._now = self._kept[0]
 
+    def switched(self) -> None:
+        """Some equations are others, and their round-off with them."""
+        self._round_off = 0.0
+
     def at(self, coefficient: float) -> None:
-        """The equations are now those with this coefficient, say of a step of this length: factors of one that is near
-        serve them.
-        """
+        """The equations are now those of a step of this length, say: factors for one that is near serve them."""
         self._coefficient = coefficient
         far = [each.far(coefficient) for each in self._kept]
         best = int(far[1] < far[0])
@@ -153,17 +155,15 @@ class Newton:
             now.fresh = False
             raise ConvergenceError("the equations are singular", place=self.ws.place(error.column),
                                    t=self.ws.Z[-1]) from None
-        now.fresh, now.coefficient, now.least, now.excess, now.rate = True, self._coefficient, 0, 0, 0.0
+        now.fresh, now.coefficient, now.least, now.excess = True, self._coefficient, 0, 0
         if now.lu.factorisations != self._searched:
             self._searched = now.lu.factorisations
             factorisation, solve = now.lu.operations()
             self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
 
     def _prepare(self) -> bool:
-        """Factors for a solve: the old ones, if what they take more looks less than what a factorisation costs; whether
-        they are old.
-
-        Mixed corrections have no rate: there it is what they have taken more already.
+        """Factors for a solve: the old ones, if what they take more looks less than what new ones cost (of mixed
+        corrections, which have no rate: what they have taken more already). Whether they are old.
         """
         now = self._now
         if now.fresh and (now.excess < self._worth if self.keeps else

@@ -13,7 +13,7 @@ from typing import Any
 from gridcore.errors import CaseError
 
 Columns = Mapping[str, tuple[int, str | None]]
-_QUOTED_WORD = re.compile(r"""(?:(?<=[\s,])|^)(['"])((?:(?!\1).|\1\1)*)\1(?=[\s,/]|$)""")
+_QUOTED_WORD = re.compile(r"""(?:(?<=[\s,])|^)(['"])((?:(?!\1).|\1\1)*)\1(?=[\s,/]|$)""", re.DOTALL)
 _OPENING_QUOTE = re.compile(r"""(?:^|[\s,])['"]""")
 # What most records are: words between commas, without blanks or in single quotes.
 _PLAIN = re.compile(r"""\s*(?:'[^',/"]*'|[^\s'",/*\0]*)(?:\s*,\s*(?:'[^',/"]*'|[^\s'",/*\0]*))*\s*""")

@@ -75,10 +75,11 @@ class Theta(Stepper):
 
     def switch(self, ws: Workspace, t: float) -> None:
         """Nearly all equations are as they were: history and factors are kept."""
+        if not self.newton.keeps:
+            return self.restart(ws, t)
         ws.mass[:] = ws.differential
         self._remembered = -1  # of the steps since: the one before is yet to be counted
-        if not self.newton.keeps:
-            self.newton.forget()
+        self.newton.switched()
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`."""
