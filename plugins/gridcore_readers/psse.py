@@ -18,7 +18,7 @@ _OPENING_QUOTE = re.compile(r"""(?:^|[\s,])['"]""")
 # What most records are: words between commas, without blanks or in single quotes.
 _PLAIN = re.compile(r"""\s*(?:'[^',/"]*'|[^\s'",/*\0]*)(?:\s*,\s*(?:'[^',/"]*'|[^\s'",/*\0]*))*\s*""")
 _BLANK = re.compile(r"\s")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eEdD]?[-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eEdD][-+]?\d+|[-+]\d+)?")
 _REPEATED = re.compile(r"(\d{1,4})\*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD]?[-+]?\d+)?|)")
 _MARK = "\0"  # stands for a quoted word while a record is taken apart
 

@@ -102,7 +102,7 @@ def test_the_mesh_of_a_run_repeats_it(method):
     again = gc.simulate(run.system, 6.0, mesh=run)
     assert [e.words for e in again.events] == [e.words for e in run.events]
     np.testing.assert_allclose(again.t, run.t, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(again.X, run.X, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(again.X, run.X, rtol=1e-9, atol=1e-9)  # what moves at 100 per s moves by that in 1e-11 s
     assert "rejections" not in again.counters
     half = gc.simulate(run.system, 3.0, mesh=run, method="trbdf2")
     assert set(half.t[half.tape.mesh()]) - {3.0} == {t for t in run.t[run.tape.mesh()] if t < 3}
