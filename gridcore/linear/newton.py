@@ -59,7 +59,7 @@ class _Kept:
     """Factors of the matrix of a step, and what was learned of them."""
 
     def __init__(self, ws: Workspace, loose: bool):
-        self.lu = ws.factors(loose=loose)
+        self.lu, self.searched = ws.factors(loose=loose), 0  # searches for pivots that their cost was asked after
         self.renew()
 
     def renew(self) -> None:
@@ -99,8 +99,8 @@ class Newton:
         self.iterations = 0
         # corrections that did not shrink any more: later solves need not try
         self._round_off = 0.0
-        # iterations that cost as much as a factorisation, and the one that said so
-        self._worth, self._searched = 1.0, 0
+        # iterations that cost as much as a factorisation
+        self._worth = 1.0
         self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
 
     @property
@@ -156,8 +156,8 @@ class Newton:
             raise ConvergenceError("the equations are singular", place=self.ws.place(error.column),
                                    t=self.ws.Z[-1]) from None
         now.fresh, now.coefficient, now.least, now.excess = True, self._coefficient, 0, 0
-        if now.lu.factorisations != self._searched:
-            self._searched = now.lu.factorisations
+        if now.lu.factorisations != now.searched:
+            now.searched = now.lu.factorisations
             factorisation, solve = now.lu.operations()
             self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.equations import Workspace
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Linearised, Stepper, parabola
 from gridcore.linear import GuardValue, Newton
 from gridcore.tape import Step
@@ -115,7 +115,10 @@ class Theta(Stepper):
             self.predictor.equations(t - self._begun, self.theta)
 
         self.newton.at(t - self._begun)
-        found = self.newton.solve_with_time(t, equations, guard, low, high, side)
+        try:
+            found = self.newton.solve_with_time(t, equations, guard, low, high, side)
+        except ConvergenceError:  # the guess may be where the equations are singular, and the crossing elsewhere
+            return None
         self._reached = self._reached if found is None else found
         return found
 
