@@ -25,7 +25,7 @@ _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed.
-_MIXED, _FACTOR = 2.0, 1.15
+MIXED, _FACTOR = 2.0, 1.15
 # Corrections that have not shrunk, after which the floor of round-off will do.
 _SLOW = 2
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
@@ -111,7 +111,7 @@ class Newton:
     @property
     def keeps(self) -> bool:
         """Whether factors serve equations with another matrix: after an event, or of a step of another length."""
-        return self._worth >= _MIXED
+        return self._worth >= MIXED
 
     def counters(self) -> Counter[str]:
         """Work done."""

@@ -7,7 +7,8 @@ From the root of the repository, a long campaign, and one scenario of it again, 
 
 A scenario ends as one of :data:`VERDICTS`. Differences mean something only where the program is smooth: the
 perturbed runs must go through the same steps, events and load regimes. Where they do not, however small the
-perturbation, the parameter is *changed*, and counted as such.
+perturbation, the parameter is *changed*, and counted as such; likewise where larger ones happened to, but smaller
+ones do not (round-off has decided which of two events of one instant is found).
 """
 
 from __future__ import annotations
@@ -182,8 +183,8 @@ class Program:
         return evaluate(run, objectives(self.scenario)).values, signature(run, self.loads)
 
 
-def differences(program: Program, name: str, same: tuple[Any, ...]) -> Iterator[tuple[float, np.ndarray]]:
-    """Extrapolated central differences with smaller and smaller steps, of those that change nothing else."""
+def differences(program: Program, name: str, same: tuple[Any, ...]) -> Iterator[tuple[float, np.ndarray | None]]:
+    """Extrapolated central differences with smaller and smaller steps; None of those that change something else."""
     at = program.value(name)
     for part in STEPS:
         h = part * max(abs(at), 0.01)
@@ -191,9 +192,8 @@ def differences(program: Program, name: str, same: tuple[Any, ...]) -> Iterator[
             runs = [program.results({name: at + f * h}) for f in (-1, -0.5, 0.5, 1)]
         except GridcoreError:
             continue  # a bound of the parameter, or no solution there
-        if all(s == same for _, s in runs):
-            a, b, c, d = (v for v, _ in runs)
-            yield h, (8 * (c - b) - (d - a)) / (6 * h)
+        a, b, c, d = (v for v, _ in runs)
+        yield h, (8 * (c - b) - (d - a)) / (6 * h) if all(s == same for _, s in runs) else None
 
 
 def differentiated(program: Program, tell: bool) -> tuple[Any, Any]:
@@ -219,6 +219,9 @@ def judge(program: Program, tell: bool = False) -> str:
     for name, found in zip(scenario.wrt, table.values.T):
         one = "changed"
         for h, expected in differences(program, name, same):
+            if expected is None:
+                one = "changed"
+                continue
             allowed = RELATIVE * np.abs(expected) + NOISE * (1 + np.abs(table.value.values)) / h
             one = "agree" if (np.abs(found - expected) <= allowed).all() else "FAIL"
             if tell:

@@ -16,7 +16,7 @@ STUDIES = {"wscc9": 2.0, "ieee39": 2.0, "hiskens_pai": 0.2, "kundur": 2.0}
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(newton, "_MIXED", 0.0)
+    monkeypatch.setattr(newton, "MIXED", 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -44,7 +44,7 @@ def test_adjoint_and_forward_sensitivities_are_the_same(kept: None) -> None:
 def test_events_need_fewer_factorisations(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
     system = gc.build("npcc140")
     counters = gc.simulate(system, 2.0, 0.01).counters
-    monkeypatch.setattr(newton, "_MIXED", np.inf)
+    monkeypatch.setattr(newton, "MIXED", np.inf)
     usual = gc.simulate(system, 2.0, 0.01).counters
     assert counters["locations"] == usual["locations"] > 20
     assert counters["factorisations"] < 0.75 * usual["factorisations"]
