@@ -38,7 +38,7 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
     path = _find(name)
     files = [Path(companion) for companion in companions]
     belonging = [] if files or alone else [
-        suffix for suffix in plugins.companions if path.suffix.lower() in plugins.companions[suffix].beside]
+        suffix for suffix in plugins.companions if path.suffix.lower() in plugins.companions.unresolved(suffix).beside]
     if belonging:
         files = [file for file in sorted(path.parent.iterdir())
                  if file.stem == path.stem and file.suffix.lower() in belonging]

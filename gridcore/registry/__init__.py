@@ -13,6 +13,7 @@ from .records import (
     Check,
     Command,
     Companion,
+    DeviceClass,
     Exporter,
     Integrator,
     JumpRule,
@@ -46,9 +47,9 @@ from .registries import (
 from .registry import Registry
 
 __all__ = [
-    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Check", "Command", "Companion", "Exporter", "Integrator",
-    "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register", "Registry",
-    "adjoints", "analyses", "cases", "checks", "commands", "companions", "devices", "exporters", "hookimpl",
+    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Check", "Command", "Companion", "DeviceClass", "Exporter",
+    "Integrator", "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register",
+    "Registry", "adjoints", "analyses", "cases", "checks", "commands", "companions", "devices", "exporters", "hookimpl",
     "integrators", "jump_rules", "linear_solvers", "loading", "objective_kinds", "objective_shapes", "plots", "readers",
     "register", "registered", "reload",
 ]

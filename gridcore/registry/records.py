@@ -107,6 +107,28 @@ class Registrable:
 
 
 @dataclass(frozen=True)
+class DeviceClass(Registrable):
+    """A device, by its class alone, whose name is its own: ``register(MyDevice)``, ``register("module:MyDevice")``."""
+
+    hook = "register_devices"
+    what = "device"
+    functions = {"cls": None}
+    cls: Function
+
+    @property
+    def key(self) -> str:
+        """The name of the class."""
+        cls = self.cls
+        return cls.rpartition(":")[2] if isinstance(cls, str) else getattr(cls, "__name__", repr(cls))
+
+    def check(self) -> None:
+        if not isinstance(self.cls, str):
+            self.need(hasattr(self.cls, "declares"), "is not a class that is derived from gridcore.Device")
+            if self.cls.contract_error is not None:
+                raise self.cls.contract_error
+
+
+@dataclass(frozen=True)
 class _OfSuffix(Registrable):
     """Base of those that are found by the suffix of a file."""
 
@@ -331,5 +353,5 @@ class Command(Registrable):
 
 
 RECORDS: tuple[type[Registrable], ...] = (
-    Integrator, LinearSolver, Analysis, Reader, Companion, Cases, Adjoint, JumpRule, ObjectiveKind, ObjectiveShape,
-    Check, Plot, Exporter, Command)
+    DeviceClass, Integrator, LinearSolver, Analysis, Reader, Companion, Cases, Adjoint, JumpRule, ObjectiveKind,
+    ObjectiveShape, Check, Plot, Exporter, Command)

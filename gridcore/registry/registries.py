@@ -12,35 +12,21 @@ from . import records
 from .manager import manager
 from .registry import Registry
 
+S = TypeVar("S", bound=records.Registrable)
 T = TypeVar("T")
 
 
-class Devices(Registry[Any]):
-    """Device classes by name; a class is its own record."""
+class Devices(Registry[records.DeviceClass]):
+    """Device classes by name."""
 
-    hook = "register_devices"
-    kind = "device"
-
-    def make(self, *values: Any, **named: Any) -> Any:
-        """A device class, from what ``register`` was given."""
-        if len(values) != 1 or named:
-            raise PluginError("a device is registered by its class alone: register(MyDevice)")
-        cls, is_class = values[0], isinstance(values[0], type)
-        if not is_class or not hasattr(cls, "declares"):
-            raise PluginError(f"{cls!r} is not a class that is derived from gridcore.Device")
-        if cls.contract_error is not None:
-            raise cls.contract_error
-        return cls
-
-    def name(self, item: Any) -> str:
-        """The name of the class."""
-        return item.__name__
+    def __getitem__(self, name: str) -> Any:
+        return self._entry(name).resolved.cls
 
 
-class Formats(Registry[T]):
+class Formats(Registry[S]):
     """Records that are found by the suffix of a file."""
 
-    def of_file(self, path: Path) -> T | None:
+    def of_file(self, path: Path) -> S | None:
         """That of the longest suffix that a file's name ends in, in capitals or not; None if there is none."""
         fitting = [suffix for suffix in self if path.name.lower().endswith(suffix.lower())]
         return self[max(fitting, key=len)] if fitting else None
@@ -61,7 +47,7 @@ class Analyses(Registry[records.Analysis]):
         return [*super().__dir__(), *self]
 
 
-devices = Devices(type)
+devices = Devices(records.DeviceClass)
 integrators = Registry(records.Integrator)
 linear_solvers = Registry(records.LinearSolver)
 analyses = Analyses(records.Analysis)
@@ -85,7 +71,7 @@ _BY_RECORD = {registry.record: registry for registry in REGISTRIES}
 def _item(thing: Any) -> tuple[Registry[Any], Any]:
     """The registry for a thing, and the item that it is there."""
     registry = _BY_RECORD.get(type(thing), devices)
-    return registry, registry.make(thing)
+    return registry, registry.record.of(thing)
 
 
 def register(thing: T, *more: Any) -> T:

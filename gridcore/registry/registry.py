@@ -13,7 +13,7 @@ from ..suggest import suggest
 from .manager import Origin, collect, trace
 from .records import Registrable
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Registrable)
 
 SESSION = Origin("this session", "gc.register")
 _LOADING = threading.RLock()  # a hook may look up names of other registries
@@ -27,7 +27,7 @@ class _Entry(Generic[T]):
     @cached_property
     def resolved(self) -> T:
         """The item, with what its references name."""
-        return self.item.resolved() if isinstance(self.item, Registrable) else self.item
+        return self.item.resolved()
 
 
 class Registry(Generic[T]):
@@ -45,23 +45,11 @@ class Registry(Generic[T]):
         (the nearest ones are offered).
     """
 
-    hook: str
-    kind: str  # what an item is called in messages
-
     def __init__(self, record: type[T]):
         self.record: Any = record
-        if issubclass(record, Registrable):
-            self.hook, self.kind = record.hook, record.what
+        self.hook, self.kind = self.record.hook, self.record.what  # what an item is called in messages
         self._found: dict[str, _Entry[T]] | None = None
         self.session: dict[str, _Entry[T]] = {}  # comes before what plugins have; replaced, never changed in place
-
-    def make(self, *values: Any, **named: Any) -> T:
-        """The item from what ``register`` was given; raises PluginError where that is wrong."""
-        return self.record.of(*values, **named)
-
-    def name(self, item: T) -> str:
-        """The name of an item."""
-        return item.key  # type: ignore[attr-defined]
 
     def _plugins(self) -> dict[str, _Entry[T]]:
         there = self._found
@@ -70,9 +58,8 @@ class Registry(Generic[T]):
         with _LOADING:
             if self._found is None:
                 found: dict[str, _Entry[T]] = {}
-                for origin, item in collect(self.hook, self.make):
-                    name = self.name(item)
-                    if name in found:
+                for origin, item in collect(self.hook, self.record.of):
+                    if (name := item.key) in found:
                         raise PluginError(
                             f"{self.kind} '{name}' is registered twice: by {found[name].origin} and by {origin}; "
                             f"GRIDCORE_DISABLE={origin.entry} leaves one of them out")
@@ -90,6 +77,10 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         return self._entry(name).resolved
 
+    def unresolved(self, name: str) -> T:
+        """The item as it was registered: its references have not been followed."""
+        return self._entry(name).item
+
     def __contains__(self, name: object) -> bool:
         return name in self.session or name in self._plugins()
 
@@ -105,13 +96,13 @@ class Registry(Generic[T]):
 
     def check_free(self, item: T) -> None:
         """Raise PluginError if a plugin has the name of an item."""
-        found = self._plugins().get(self.name(item))
-        if found is not None and found.resolved is not item:
-            raise PluginError(f"{self.kind} '{self.name(item)}' is registered already, by {found.origin}")
+        found = self._plugins().get(item.key)
+        if found is not None and found.resolved != item:
+            raise PluginError(f"{self.kind} '{item.key}' is registered already, by {found.origin}")
 
     def add(self, item: T) -> None:
         """Register an item for this session."""
-        self.session = {**self.session, self.name(item): _Entry(item, SESSION)}
+        self.session = {**self.session, item.key: _Entry(item, SESSION)}
 
     def forget(self) -> None:
         """What plugins registered is found again at the next look-up."""

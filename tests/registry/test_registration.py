@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import subprocess
+import sys
 import warnings
 from abc import ABC, abstractmethod
 
@@ -18,6 +20,7 @@ from gridcore.registry import (
     Cases,
     Command,
     Companion,
+    DeviceClass,
     Integrator,
     JumpRule,
     ObjectiveKind,
@@ -85,8 +88,8 @@ WRONG = {
     "fields = 'at' must be a tuple": lambda: ObjectiveKind("mine", lambda table, quantity: None, "at"),
     "is not a click command": lambda: Command.of("hello", abs),
     "None is not a name": lambda: Command.of(abs),
-    "is not a class that is derived from gridcore.Device": lambda: devices.make(int),
-    "registered by its class alone": lambda: devices.make("Abacus", Abacus),
+    "is not a class that is derived from gridcore.Device": lambda: DeviceClass.of(int),
+    "the fields are cls": lambda: DeviceClass.of("Abacus", Abacus),
 }
 
 
@@ -120,6 +123,34 @@ def test_every_reference_of_the_bundled_plugins_leads_somewhere():
     for kind in plugins.REGISTRIES:
         for name in kind:
             assert kind[name] is kind[name]
+
+
+def test_a_device_by_reference_is_imported_when_a_case_has_it(tmp_path, monkeypatch):
+    (tmp_path / "a_late_device.py").write_text(
+        "import gridcore as gc\n\n\nclass Late(gc.Load):\n    def currents(s, bus):\n        return 0.0, 0.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with registered(DeviceClass("a_late_device:Late")):
+        assert "Late" in devices
+        assert "Late" in list(devices)
+        assert "a_late_device" not in sys.modules
+        case = gc.load_case("wscc9")
+        case.add("Late", bus=5, P0=0.0, Q0=0.0)
+        assert gc.build(case).layout.instances[-1].model == "Late"
+    assert sys.modules.pop("a_late_device").Late is not None
+
+
+def test_a_case_imports_the_devices_that_it_has_and_no_others():
+    code = ("import sys, gridcore as gc; gc.build('kundur'); "
+            "print(*(name for name in sys.modules if name.startswith('gridcore_devices.')))")
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "gridcore_devices.machines.genrou" in loaded
+    assert not {"gridcore_devices.machines.gensal", "gridcore_devices.exciters.esac6a"} & set(loaded)
+
+
+@pytest.mark.parametrize("reference", ["gridcore_devices:NONE", "gridcore:build"])
+def test_a_reference_to_what_is_no_device_names_it(reference):
+    with registered(DeviceClass(reference)), pytest.raises(PluginError, match=f"device '{reference.split(':')[1]}'"):
+        devices[reference.split(":")[1]]
 
 
 @pytest.mark.parametrize("reference", ["no_such_module:f", "gridcore:no_such_name"])
