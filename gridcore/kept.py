@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 __all__ = ["Kept", "KeptFor"]
 
 T = TypeVar("T")
-
-
 _MOST = 16
 
 

@@ -15,8 +15,12 @@ from .. import numerics
 from ..contract import Device
 from ..equations import Batch, Entries, Group, SparseMap, entries, function_of
 from ..errors import CaseError, DeviceError
+from ..kept import KeptFor
 from ..system import System
 from . import powerflow
+
+_admittances: KeptFor[SparseMap] = KeptFor("admittance")
+_schedules: KeptFor[list[tuple[Group, Batch]]] = KeptFor("schedules")
 
 
 class Sources(NamedTuple):
@@ -58,18 +62,22 @@ class Dispatch:
     def admittance(self) -> sp.csc_matrix:
         """(buses, buses) complex: currents drawn by passive devices, ``I = Y V``."""
         n = len(self.numbers)
-        parts = []
+        matrix = _admittances.get(self.system, (), self._admittance_map).evaluate(self.Z)
+        rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
+        if abs(rr - ii).sum() + abs(ri + ir).sum() > numerics.PASSIVE * abs(matrix).sum():
+            raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
+        return sp.csc_matrix(-(rr + 1j * ir))
+
+    def _admittance_map(self) -> SparseMap:
+        """The same in real numbers, at any values: real currents above, real voltages to the left."""
+        n, parts = len(self.numbers), []
         for cls, part in self.passive_entries(self.system.columns([*self.at["Vr"], *self.at["Vi"]])):
             if not part.constant:
                 raise _not_passive(cls)
             bus, axis = np.divmod(part.rows, 2)
             part.rows = np.where(part.rows >= 0, bus + axis * n, -1)
             parts.append(part)
-        matrix = SparseMap((2 * n, 2 * n), parts).evaluate(self.Z)
-        rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
-        if abs(rr - ii).sum() + abs(ri + ir).sum() > numerics.PASSIVE * abs(matrix).sum():
-            raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
-        return sp.csc_matrix(-(rr + 1j * ir))
+        return SparseMap((2 * n, 2 * n), parts)
 
     def passive_entries(self, column_of: np.ndarray) -> list[tuple[type[Device], Entries]]:
         """Derivatives of the currents that passive devices inject; rows 2k and 2k + 1 are those of bus k.
@@ -103,12 +111,12 @@ class Dispatch:
 
     def scheduled(self) -> np.ndarray:
         """(buses,) complex power that devices inject, before the power flow decides on slack and PV."""
-        S = np.zeros(len(self.numbers), dtype=complex)
-        for group in self.system.layout.groups:
-            if group.trace.scheduled is not None:
-                function = function_of("scheduled", self.system.layout, group, group.trace.scheduled)
-                values = Batch(*function, np.zeros((len(group), 2))).values(self.Z)
-                np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
+        S, layout = np.zeros(len(self.numbers), dtype=complex), self.system.layout
+        for group, batch in _schedules.get(self.system, (), lambda: [
+                (of, Batch(*function_of("scheduled", layout, of, of.trace.scheduled), np.zeros((len(of), 2))))
+                for of in layout.groups if of.trace.scheduled is not None]):
+            values = batch.values(self.Z)
+            np.add.at(S, self._buses_of(group), values[:, 0] + 1j * values[:, 1])
         return S
 
     def solve(self, enforce_q_limits: bool) -> powerflow.PowerFlow:

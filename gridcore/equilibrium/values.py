@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..case import Case, Instance
-from ..equations import Batch, function_of
+from ..equations import Batch, Group, function_of
 from ..errors import DeviceError
+from ..kept import KeptFor
 from ..system import System
+
+_time_constants: KeptFor[dict[tuple[Group, str], Batch]] = KeptFor("time_constants")
 
 
 def parameters(system: System, case: Case, instances: Sequence[Instance]) -> np.ndarray:
@@ -55,23 +58,34 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
     layout = system.layout
     mask = np.zeros(system.n, dtype=bool)
     limited, zero = [np.zeros((0, 3), dtype=int)], []
+    time_constants = _time_constants.get(system, (), lambda: _read_time_constants(system))
     for group in layout.groups:
-        cls, trace = group.shape.cls, group.trace
+        cls = group.shape.cls
         for name, state in cls.declares.states.items():
             at = layout.of_group(group, name)
             mask[at] = True
             if state.T is not None:
-                T = trace.quantity(state.T)
-                if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(T)):
-                    raise DeviceError(f"{cls.__name__}: T={state.T!r} depends on more than parameters")
-                function, gather = function_of("T", layout, group, T)
-                values = Batch(function, gather, np.zeros((len(group), 1))).values(Z)[:, 0]
+                values = (batch := time_constants[group, name]).values(Z)[:, 0]
                 for k in np.flatnonzero(~(values >= 0))[:1]:
                     raise layout.instances[group.members[k]].record.error(
                         f"{values[k]:g} is a time constant and must be at least 0", state.T)
                 mask[at] = values > 0
-                zero += gather[values == 0].ravel().tolist()
+                zero += batch.gather[values == 0].ravel().tolist()
             if state.limits is not None:
                 moves = mask[at] & any(bound in cls.declares.quantities for bound in state.limits)
                 limited.append(np.stack([at, layout.of_group(group, f"{name}_limit"), moves], axis=1))
     return Rows(mask, np.concatenate(limited), zero)
+
+
+def _read_time_constants(system: System) -> dict[tuple[Group, str], Batch]:
+    """Those of the states that have one."""
+    found = {}
+    for group in system.layout.groups:
+        cls, trace = group.shape.cls, group.trace
+        for name, state in cls.declares.states.items():
+            if state.T is not None:
+                T = trace.quantity(state.T)
+                if any(trace.kind(symbol) not in "pu" for symbol in trace.symbols_of(T)):
+                    raise DeviceError(f"{cls.__name__}: T={state.T!r} depends on more than parameters")
+                found[group, name] = Batch(*function_of("T", system.layout, group, T), np.zeros((len(group), 1)))
+    return found

@@ -16,7 +16,7 @@ from ..equations import SparseMap, Workspace
 from ..equilibrium import Equilibrium
 from ..errors import ConvergenceError
 from ..kept import KeptFor
-from ..linear import Coefficients, Factors, Pattern, SingularMatrix, end_of_step, step_transposed
+from ..linear import Coefficients, Factors, Pattern, SingularMatrix
 from ..tape import Tape
 
 # How many coefficients are kept: times are sums, so steps of one grid have a few lengths that differ in the last digit.
@@ -193,11 +193,16 @@ class Linearised:
 
     def transpose(self, of: Coefficients, start: Point, end: Point, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The transpose of :meth:`forward` for (K, n) rows: what belongs to dX; that of dP is added to `aP`."""
-        return step_transposed(self.B, self.C, self.C_start, of, start, end, w, aP)
+        runtime, (m, c, _, early), (J, Fp), (_, Fp_end) = self.B.runtime, of.places, start.places, end.places
+        aX = np.empty((len(w), self.B.shape[1]))
+        runtime.step_transposed(len(w), self.B.handle, self.C.handle, self.C_start.handle, m, early, c, J, Fp, Fp_end,
+                                runtime.place(w), runtime.place(aX), runtime.place(aP))
+        return aX
 
     def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
-        return end_of_step(self.A, of, point)
+        self.A.runtime.shifted(self.A.handle, of.places[0], of.places[2], point.places[0])
+        return self.A.values
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""

@@ -6,11 +6,11 @@ and the look-up of solvers by name.
 
 from ..numerics import EPS, EQUILIBRATED
 from .base import Analysis, Factors, LinearSolver, SingularMatrix, all_finite, equilibrate
-from .fixed_pattern import Coefficients, Pattern, end_of_step, step_transposed
+from .fixed_pattern import Coefficients, Pattern
 from .newton import GuardValue, Newton
 from .solvers import linear_solver
 
 __all__ = [
     "EPS", "EQUILIBRATED", "Analysis", "Coefficients", "Factors", "GuardValue", "LinearSolver", "Newton", "Pattern",
-    "SingularMatrix", "all_finite", "end_of_step", "equilibrate", "linear_solver", "step_transposed",
+    "SingularMatrix", "all_finite", "equilibrate", "linear_solver",
 ]

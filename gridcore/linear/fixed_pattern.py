@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..equations.native import Runtime
-
 
 class Pattern:
     """Where a sparse matrix has entries, compressed by columns.
@@ -26,7 +24,7 @@ class Pattern:
         Its entries on the diagonal.
     """
 
-    def __init__(self, shape: tuple[int, int], indptr: np.ndarray, indices: np.ndarray, runtime: Runtime,
+    def __init__(self, shape: tuple[int, int], indptr: np.ndarray, indices: np.ndarray, runtime: Any,
                  at: np.ndarray | None = None, diagonal: np.ndarray | None = None):
         self.shape, self.runtime, self.indptr, self.indices = shape, runtime, indptr, indices
         columns = np.repeat(np.arange(shape[1]), np.diff(indptr))
@@ -85,32 +83,8 @@ class Matrix:
 class Coefficients:
     """What a step is made of: ``m`` differential rows, ``c = implicit`` there and -1 elsewhere, and ``early m``."""
 
-    def __init__(self, differential: np.ndarray, implicit: float, early: float, runtime: Runtime):
+    def __init__(self, differential: np.ndarray, implicit: float, early: float, runtime: Any):
         m, c = differential.astype(float), np.where(differential, implicit, -1.0)
         self.implicit, self._rows = implicit, np.array([m, c, -c, early * m])
         self.m, self.c, self.minus_c, self.early = self._rows
         self.places = [runtime.place(row) for row in self._rows]
-
-
-def end_of_step(A: Matrix, of: Coefficients, point: Any) -> np.ndarray:
-    """Entries of ``diag(m) - diag(c) J`` at a point of a tape, in a buffer that the next call overwrites.
-
-    The ``places`` of a point are the entries J and Fp of F_X and F_p, as the functions of the runtime take them.
-    """
-    m, _, minus_c, _ = of.places
-    A.runtime.shifted(A.handle, m, minus_c, point.places[0])
-    return A.values
-
-
-def step_transposed(B: Matrix, C: Matrix, C_start: Matrix, of: Coefficients, start: Any, end: Any, w: np.ndarray,
-                    aP: np.ndarray) -> np.ndarray:
-    """``(diag(m) + diag(early) J)^T w_i`` for each row of `w`, with the pattern of B; and with that of C,
-    ``(diag(early) Fp + diag(c) Fp+)^T w_i`` added to `aP`. What an adjoint does at every step, in one call.
-
-    `C_start` has the part of C in rows where `early` is not zero.
-    """
-    aX, runtime = np.empty((len(w), B.shape[1])), B.runtime
-    (m, c, _, early), (J, Fp), (_, Fp_end) = of.places, start.places, end.places
-    runtime.step_transposed(len(w), B.handle, C.handle, C_start.handle, m, early, c, J, Fp, Fp_end,
-                            runtime.place(w), runtime.place(aX), runtime.place(aP))
-    return aX
