@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import subprocess
@@ -29,6 +30,7 @@ PACKAGES = """
 CONTRACT = {"rates", "residuals", "currents", "scheduled", "start", "check"}
 
 
+@functools.cache
 def modules() -> dict[str, Path]:
     """Every module of the core but the table of contents: dotted name below ``gridcore`` -> file."""
     found = {".".join(p.relative_to(CORE).with_suffix("").parts): p for p in sorted(CORE.rglob("*.py"))}
@@ -64,12 +66,14 @@ def test_a_package_imports_only_from_those_to_its_left(name):
                 and package(i) in PACKAGES and PACKAGES.index(package(i)) > position}
 
 
+BUNDLED = {folder.name for folder in (ROOT / "plugins").iterdir()}
+
+
 @pytest.mark.parametrize("name", modules())
 def test_the_core_knows_no_plugin(name):
-    bundled = {folder.name for folder in (ROOT / "plugins").iterdir()} | {"gridcore_cases"}
-    assert not {i for i in imports(modules()[name]) if i.split(".")[0] in bundled}
-    named = {folder for folder in bundled - {"gridcore_cases"} if folder in modules()[name].read_text()}
-    assert not named
+    assert not {i for i in imports(modules()[name]) if i.split(".")[0] in BUNDLED | {"gridcore_cases"}}
+    text = modules()[name].read_text()
+    assert not {folder for folder in BUNDLED if folder in text}
 
 
 def test_every_name_in_the_table_of_contents_is_there_and_typed():
