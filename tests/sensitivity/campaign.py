@@ -148,21 +148,16 @@ def objectives(scenario: Scenario) -> list[Any]:
             gc.Sampled(times, lambda v: v[third, "delta"] + v[bus, "Vr"], data=0.2)]
 
 
-def signature(run: Any, loads: list[int]) -> tuple[Any, ...]:
-    """What must not change for differences to mean something: records and load regimes at every point."""
-    records = tuple((type(r).__name__, getattr(r, "guard", None), getattr(r, "triggers", None))
-                    for r in run.tape.records)
-    low = [run[f"BUS{bus}", "Vm"] < run[f"LOAD{bus}", "Vlow"] for bus in loads]
-    return records, np.array(low).tobytes()
-
-
 class Program:
     """A scenario, assembled once, and run from the power flow on with any values of its parameters."""
 
     def __init__(self, scenario: Scenario):
-        self.scenario, self.loads = scenario, SYSTEMS[scenario.case.name]["loads"]
+        self.scenario, self.objectives = scenario, objectives(scenario)
         self.system = gc.build(scenario.case, initialise=False)
         self._given = self.system.Z0.copy()
+        loads, variables = SYSTEMS[scenario.case.name]["loads"], self.system.variables
+        self._voltages = [[variables.index((f"BUS{bus}", name)) for bus in loads] for name in ("Vr", "Vi")]
+        self._low = [self.value(f"LOAD{bus}.Vlow") for bus in loads]
 
     def value(self, name: str) -> float:
         """What the case says of a parameter."""
@@ -177,10 +172,17 @@ class Program:
         scenario = self.scenario
         return gc.simulate(found, scenario.t_end, scenario.step, theta=scenario.theta)
 
+    def signature(self, run: Any) -> tuple[Any, ...]:
+        """What must not change for differences to mean something: records and load regimes at every point."""
+        records = tuple((type(r).__name__, getattr(r, "guard", None), getattr(r, "triggers", None))
+                        for r in run.tape.records)
+        Vr, Vi = (run.X[:, at] for at in self._voltages)
+        return records, (np.hypot(Vr, Vi) < self._low).tobytes()
+
     def results(self, changed: dict[str, float]) -> tuple[np.ndarray, tuple[Any, ...]]:
         """Objectives, and what the run went through."""
         run = self.run(changed)
-        return evaluate(run, objectives(self.scenario)).values, signature(run, self.loads)
+        return evaluate(run, self.objectives).values, self.signature(run)
 
 
 def differences(program: Program, name: str, same: tuple[Any, ...]) -> Iterator[tuple[float, np.ndarray | None]]:
@@ -202,7 +204,7 @@ def differentiated(program: Program, tell: bool) -> tuple[Any, Any]:
     if tell:
         print(scenario, *(f"  {event}" for event in run.events), sep="\n")
     try:
-        return run, gc.adjoint(run, objectives(scenario), scenario.wrt)
+        return run, gc.adjoint(run, program.objectives, scenario.wrt)
     except EventError as error:
         if tell:
             print(f"  {error}")
@@ -215,7 +217,7 @@ def judge(program: Program, tell: bool = False) -> str:
     run, table = differentiated(program, tell)
     if table is None:
         return "grazing"
-    same, verdict = signature(run, program.loads), "agree"
+    same, verdict = program.signature(run), "agree"
     for name, found in zip(scenario.wrt, table.values.T):
         one = "changed"
         for h, expected in differences(program, name, same):
