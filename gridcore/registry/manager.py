@@ -68,8 +68,9 @@ def manager() -> pluggy.PluginManager:
     for name in sorted(disabled - {entry.name for entry in entries}):
         _warn(f"{DISABLE}: there is no plugin '{name}'{suggest(name, [entry.name for entry in entries])}")
     modules: list[Any] = []
+    names: dict[Any, str] = {of: f"{of.name} {of.version}" for of in {entry.dist for entry in entries} if of}
     for entry in reversed(entries):  # pluggy calls first what it was given last
-        origin = Origin(entry.name, f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution")
+        origin = Origin(entry.name, names.get(entry.dist, "unknown distribution"))
         if entry.name in disabled:
             trace(f"'{entry.name}' is disabled by {DISABLE}")
             continue

@@ -47,10 +47,9 @@ class Registrable:
             if name not in known:
                 raise PluginError(f"{cls.what}: there is no field '{name}'{suggest(name, known)}")
         try:
-            inspect.signature(cls).bind(*values, **named)
+            return cls(*values, **named)
         except TypeError as error:
             raise PluginError(f"{cls.what}: {error}; the fields are {', '.join(known)}") from None
-        return cls(*values, **named)
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str) or not self.key:

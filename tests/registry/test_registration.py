@@ -70,7 +70,7 @@ class Rule:
 
 WRONG = {
     "no field 'wirte'; did you mean write": lambda: Reader.of(".abc", len, wirte=len),
-    "missing a required argument: 'read'; the fields are suffix, read, write": lambda: Reader.of(".abc"),
+    "missing 1 required positional argument: 'read'; the fields are suffix, read, write": lambda: Reader.of(".abc"),
     "file format '.abc': read = 3 cannot be called": lambda: Reader(".abc", 3),
     "file format 'abc': a suffix begins with a dot": lambda: Reader("abc", len),
     r"write is called as write\(case, path\), and takes \(case\)": lambda: Reader(".abc", len, lambda case: None),
