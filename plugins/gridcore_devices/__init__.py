@@ -58,6 +58,7 @@ FILES = {
     "governors.ieeeg3": "IEEEG3",
     "governors.ieesgo": "IEESGO",
     "governors.degov": "DEGOV DEGOV1",
+    "governors.pidgov": "PIDGOV WPIDHY",
     "loads.zip": "ZIP",
     "loads.exponential": "Exponential",
     "loads.exponential_recovery": "ExponentialRecovery",

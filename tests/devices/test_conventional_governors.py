@@ -1,4 +1,4 @@
-"""GAST, IEEEG3, IEESGO, DEGOV and DEGOV1: their transfer functions by hand, and their diagrams integrated by scipy."""
+"""Governors of PSS/E's library: their transfer functions by hand, and their diagrams integrated by scipy."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from gridcore.errors import GridcoreError
 from gridcore.testing import device_checks
 
 DIESEL = dict(T1=0.05, T2=0.1, T3=0.2, K=8.0, T4=0.3, T5=0.08, T6=0.12, TD=0.04, TMAX=0.95, TMIN=0.4)
+
+
+PID = dict(Treg=0.1, Kp=2.0, Ki=0.5, Kd=0.3, Ta=0.05, Tb=0.2, G0=0.1, G1=0.5, P1=0.5, G2=0.8, P2=0.85, P3=1.0,
+           Tw=1.2)
+GATE = 0.5 + 0.3 * (P0 - 0.5) / 0.35  # of PID at P0
 
 
 @dataclass
@@ -105,7 +110,85 @@ def diesel_power(d, x, slip):
     return (2 * x[5] - x[4]) * (1 + slip)
 
 
+def pid_curve(d, gate):
+    """Power at a gate, and its slope there."""
+    x, y = np.array([d.G0, d.G1, d.G2, 1.0]), np.array([0.0, d.P1, d.P2, d.P3])
+    k = int(np.clip(np.searchsorted(x, gate) - 1, 0, 2))
+    slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
+    return y[k] + slope * (gate - x[k]), slope
+
+
+def pid_transfer(d, s):
+    return (d.Kp + d.Ki / s + s * d.Kd) / ((1 + s * d.Ta) ** 2 * (1 + s * d.Tb))
+
+
+def pid_water(d, s, Tz):
+    return pid_curve(d, GATE)[1] * (1 - s * Tz) / (1 + s * Tz / 2)
+
+
+def pidgov_transfer(d, s):
+    gate = pid_transfer(d, s)
+    if d.Feedback:
+        gate = gate / (1 + gate * d.Rperm / (1 + s * d.Treg))
+    return -gate * pid_water(d, s, d.Atw * d.Tw) - d.Dturb
+
+
+def wpidhy_transfer(d, s):
+    return -pid_transfer(d, s) / s * pid_water(d, s, d.Tw) - d.D
+
+
+def pid_rates(d, x, slip, feedback, Tz):
+    """All but what moves the gate, which is x[5] and set by `moves` of the request."""
+    droop, integral, filtered, slow, request, gate, water = x[:7]
+    e = droop - slip
+    derivative = d.Kd / d.Ta * (e - slow)
+    return [(feedback - droop) / d.Treg, d.Ki * e, (d.Kp * e + integral - filtered) / d.Ta, (e - slow) / d.Ta,
+            (filtered + derivative - request) / d.Ta, 0.0, (pid_curve(d, gate)[0] - water) / (Tz / 2)]
+
+
+def pidgov_rates(d, x, slip, P):
+    y, y0 = (x[5], GATE) if d.Feedback else (P, P0)
+    rates = pid_rates(d, x, slip, d.Rperm * (y0 - y), d.Atw * d.Tw)
+    rates[5] = np.clip((x[4] - x[5]) / d.Tb, d.Velmin, d.Velmax)
+    return rates
+
+
+def wpidhy_rates(d, x, slip, P):
+    rates = pid_rates(d, x, slip, d.Reg * (P - P0), d.Tw)
+    rates[5] = np.clip(x[7], d.Velmn, d.Velmx)
+    return [*rates, (x[4] - x[7]) / d.Tb]
+
+
+def pid_power(d, x):
+    return 3 * x[6] - 2 * pid_curve(d, x[5])[0]
+
+
+WAVE = [(0.5, -0.12), (3.5, 0.12), (9.5, -0.12), (15.5, 0.12), (18.5, 0.0)]
+PIDGOV_DATA = PID | dict(Rperm=0.05, Dturb=0.4, Gmax=0.9, Gmin=0.4, Atw=0.8, Velmax=0.15, Velmin=-0.2)
+PIDGOV_REACHED = {f"gate_{way}_{label}" for way in ("at", "off") for label in ("Gmin", "Gmax")} | {
+    f"gate_speed_{way}_{label}" for way in ("at", "off") for label in ("Velmin", "Velmax")} | {
+    f"power_{way}_{k}" for way in ("above", "below") for k in (1, 2)}
+
 GOVERNORS = {
+    "PIDGOV": Governor(
+        PIDGOV_DATA | dict(Feedback=1.0), pidgov_transfer, lambda d: [0, GATE, GATE, 0, GATE, GATE, P0], pidgov_rates,
+        lambda d, x, slip: pid_power(d, x) - d.Dturb * slip, {5: ("Gmin", "Gmax")}, PIDGOV_REACHED,
+        WAVE, dict(Gmin=1.0)),
+    "PIDGOV, electrical power": Governor(
+        PIDGOV_DATA | dict(Feedback=0.0), pidgov_transfer, lambda d: [0, GATE, GATE, 0, GATE, GATE, P0], pidgov_rates,
+        lambda d, x, slip: pid_power(d, x) - d.Dturb * slip, {5: ("Gmin", "Gmax")}, PIDGOV_REACHED,
+        WAVE, dict(G1=0.9),
+        [(3.0, 0.9), (5.0, 0.6), (9.0, P0)]),
+    "WPIDHY": Governor(
+        PID | dict(Reg=-0.05, Kp=1.0, Ki=0.2, Kd=2.0, Velmx=0.1, Velmn=-0.12, Gatmx=0.9, Gatmn=0.6, Pmax=0.93,
+                   Pmin=0.63, D=0.3),
+        wpidhy_transfer, lambda d: [0, 0, 0, 0, 0, GATE, P0, 0], wpidhy_rates,
+        lambda d, x, slip: np.clip(pid_power(d, x), d.Pmin, d.Pmax) - d.D * slip, {5: ("Gatmn", "Gatmx")},
+        {f"gate_{way}_{label}" for way in ("at", "off") for label in ("Gatmn", "Gatmx")} | {
+            f"speed_{way}_{label}" for way in ("at", "off") for label in ("Velmn", "Velmx")} | {
+            f"held_{way}_{label}" for way in ("at", "off") for label in ("Pmin", "Pmax")},
+        WAVE, dict(Pmin=2.0),
+        [(3.0, 0.9), (5.0, 0.6), (9.0, P0)]),
     "GAST": Governor(
         dict(R=0.05, T1=0.3, T2=0.2, T3=2.0, AT=0.75, KT=2.0, VMAX=0.8, VMIN=0.3, Dturb=0.4),
         gast_transfer, lambda d: [P0] * 3, gast_rates, lambda d, x, slip: x[1], {0: ("VMIN", "VMAX")},
@@ -166,7 +249,7 @@ def test_power_over_speed_is_the_transfer_function_of_the_diagram(name):
     for w in (0.05, 0.4, 3.0, 20.0):
         s = 1j * w
         response = np.linalg.solve(s * M - J, column) * s  # the slope of the speed is what is disturbed
-        power = response[layout.address("G.Pm")] - getattr(d, "Dturb", 0.0)  # which acts behind Pm
+        power = response[layout.address("G.Pm")] - (d.Dturb if name == "GAST" else 0.0)  # it acts behind Pm
         assert power == pytest.approx(governor.transfer(d, s), rel=1e-9)
 
 

@@ -19,12 +19,16 @@ CONTROLS = [
     "3 'IEEEG3' 1 0.5 0.05 0.1 -0.1 1.2 0 0.05 0.3 5 1 0.5 1 1.5 1 /",
     "3 'IEESGO' 1 0.1 0 0.2 0.3 5 0.4 20 0.7 0.3 1.2 0 /", "3 'DEGOV' 1 0 0 0 18 12 5 0.2 0 2 -0.1 /",
     "3 'DEGOV1' 1 0 0.1905 0.0476 0.018 1.0 5.1 0.322 0 0 99.99 -99.99 0.07 0.05 /",
+    "3 'PIDGOV' 1 1 0.05 0.01 5 1 0.1 0.5 0.99 0.001 0.1 0.7 0.3 0.9 0.5 0.9 1.0 0.05 1 0.6 0.04 -0.04 /",
+    "3 'WPIDHY' 1 0.01 -0.05 3 0.5 3 0.02 0.01 0.025 -0.025 1 0.1 3.25 99 0 0 0.12 0.545 0.4 0.827 0.83 1 /",
     "3 'EXST1' 1 0.01 5 -5 10 20 200 0.1 9 -9 0 0 0.1 /",
     "3 'IEEET2' 1 0.02 40 0.05 9 -9 1 0.5 0.05 1 0.1 3 0.1 4 0.3 /",
     "3 'ESST3A' 1 0.02 0.2 -0.2 8 1 5 50 0.05 10 -10 1 6 0.5 9 0.1 0.1 9 10 0.4 1 0 /",
     SEXS + "3 'IEEEVC' 1 0 -0.05 /", SEXS + "3 'STAB1' 1 6 1.5 13.3 0.0447 13.3 0.0447 0.2 /",
     SEXS + "3 'PSS2A' 1 1 0 3 0 5 1 2 2 0 2 0 2 0.2 1 0.5 0.1 5 0.2 0.02 0.2 0.02 0.1 -0.1 /",
     SEXS + "3 'PSS2B' 1 1 0 3 0 5 1 2 2 0 2 0 2 0.2 1 0.5 0.1 5 0.2 0.02 0.2 0.02 0 0 99 -99 99 -99 0.1 -0.1 /",
+    SEXS + "3 'PSS2C' 1 1 0 3 0 5 1 2 2 0 2 0 2 0.2 1 0.5 0.1 5 0.2 0.02 0.2 0.02 0 0 99 -99 99 -99 0.1 -0.1 0 0 "
+    "0.2 0.1 0 0 /", SEXS + "3 'STAB2A' 1 1 4 0.25 2 0.075 2.5 0.05 0.1 /",
     SEXS + "3 'ST2CUT' 1 1 0 3 0 5 0.1 0.02 0.02 2 2 0.2 0.02 0.2 0.02 0 0 0.1 -0.1 0.1 -0.1 /"]
 
 
@@ -48,6 +52,15 @@ def test_its_record_is_read_to_the_last_value_and_rests(tmp_path, text):
     run = gc.simulate(gc.build(case), 1.0, 0.02)
     assert not run.events
     assert np.ptp(run["GEN3", "delta"]) < 1e-9
+
+
+@pytest.mark.parametrize("text", CONTROLS, ids=named)
+def test_its_record_is_written_as_it_was_read(tmp_path, text):
+    case = read(tmp_path, f"1 {GENROU}3 {GENROU}{text}")
+    gc.save_case(case, tmp_path / "y.raw")
+    gc.save_case(case, tmp_path / "y.dyr")
+    back = gc.load_case(tmp_path / "y.raw", tmp_path / "y.dyr")
+    assert [r.fields for r in back if r.model == named(text)] == [r.fields for r in case if r.model == named(text)]
 
 
 @pytest.mark.parametrize("record", [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conventional_studies import new_controls, of
 from industry_data import controls
-from industry_studies import MORE, study, system
+from industry_studies import LINES, MORE, new_england, study, system
 from studies import Study
 
 import gridcore as gc
@@ -27,3 +27,27 @@ def stabilizers_of_power() -> Study:
         [("GEN1", "omega"), ("BUS8", "Vm"), ("PSS_EXC_GEN1", "Vs"), ("PSS_EXC_GEN2", "Vs")], [
         "PSS_EXC_GEN2.limited_at_VSTMAX", "PSS_EXC_GEN2.silent", "PSS_EXC_GEN1.limited_at_HLIM",
         "PSS_EXC_GEN2.limited_at_VSTMIN", "PSS_EXC_GEN2.heard_again", "PSS_EXC_GEN1.limited_off_HLIM"])
+
+
+@study
+def turbines_with_curves() -> Study:
+    """Gates that move over the kinks of their curves, between limits of position, speed and power."""
+    steps = {32: ("Pref", 2.0, -4.0), 33: ("Pref", 4.0, -8.0)}
+    case = new_england(*(gc.ParameterStep(id=f"{what}{k}", parameter=f"GOV_GEN{k}.{name}", t=t, by=by)
+                         for k, (name, up, down) in steps.items()
+                         for what, t, by in (("more", 0.2137, up), ("less", 0.5137, down))))
+    pid = {"Treg": 0.05, "Kp": 2.0, "Ki": 0.5, "Kd": 0.1, "Ta": 0.03, "Tb": 0.05, "G0": 0.1, "G1": 0.64, "P1": 0.6,
+           "G2": 0.7, "P2": 0.7, "P3": 1.0, "Tw": 1.2}
+    new_controls(case, 32, "PIDGOV", **pid, Feedback=1.0, Rperm=0.05, Dturb=0.2, Gmax=0.72, Gmin=0.6, Velmax=0.6,
+                 Velmin=-0.8)
+    new_controls(case, 33, "WPIDHY", **pid, Reg=-0.05, Velmx=0.2, Velmn=-0.3, Gatmx=0.72, Gatmn=0.6, Pmax=0.75,
+                 Pmin=0.5, D=0.2)
+    return Study(case, 0.9, 0.04, [*LINES, "more32.t", "less32.by", "more33.by", *of(
+        "GOV_GEN32: Rperm Treg Kp Ki Kd Ta Tb G1 P1 P2 P3 Atw Tw Gmax Gmin Velmax Velmin Dturb",
+        "GOV_GEN33: Reg Treg Kp Ki Kd Ta Tb G1 G2 P2 Tw Gatmx Gatmn Velmx Velmn Pmax Pmin D")],
+        [("GEN36", "omega"), ("BUS16", "Vm"), ("GOV_GEN32", "Pm"), ("GOV_GEN32", "gate"), ("GOV_GEN33", "Pm"),
+         ("GOV_GEN33", "gate")], [
+        "GOV_GEN32.gate_speed_at_Velmax", "GOV_GEN32.power_above_2", "GOV_GEN33.speed_at_Velmx",
+        "GOV_GEN32.gate_at_Gmax", "GOV_GEN33.power_above_2", "GOV_GEN32.gate_off_Gmax", "GOV_GEN33.gate_at_Gatmx",
+        "GOV_GEN33.speed_off_Velmx", "GOV_GEN32.power_below_2", "GOV_GEN33.gate_off_Gatmx", "GOV_GEN32.power_below_1",
+        "GOV_GEN32.gate_at_Gmin", "GOV_GEN33.speed_at_Velmn", "GOV_GEN33.held_at_Pmax"])
