@@ -51,7 +51,8 @@ FILES = {
     "stabilizers.stab2a": "STAB2A",
     "stabilizers.st2cut": "ST2CUT",
     "governors.tgov1": "TGOV1",
-    "governors.ieeeg1": "IEEEG1",
+    "governors.ieeeg1": "IEEEG1 CrossIEEEG1",
+    "governors.wsieg1": "WSIEG1 CrossWSIEG1",
     "governors.ggov1": "GGOV1",
     "governors.hygov": "HYGOV",
     "governors.gast": "GAST",
@@ -73,6 +74,8 @@ FILES = {
     "protection.overload": "OverloadRelay",
     "protection.underfrequency": "UnderFrequencyLoadShedding",
     "protection.undervoltage": "UnderVoltageLoadShedding",
+    "protection.generator": "FRQTPAT VTGTPAT",
+    "protection.shedding": "LDS3BL LVS3BL",
     "hybrid.switched_linear": "SwitchedLinear",
     "hybrid.bouncing_ball": "BouncingBall",
 }

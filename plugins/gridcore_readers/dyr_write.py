@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -36,11 +37,18 @@ def write(case: Case, path: Path) -> None:
     by_id = {instance.id: instance for instance in valid.records}
     number = bus_numbers([instance.id for instance in valid.of("Bus")])
     lines, without = [], []
+
+    def place(id: str) -> tuple[int, str]:
+        """Bus number and identifier of what a device stands on."""
+        if id in number:
+            return number[id], ""
+        host = _host(by_id[id], by_id)
+        bus = number[host.ports["bus"]]
+        return bus, _identifier(host, bus)
+
     for instance in valid.records:
         if order(instance.device):
-            host = _host(instance, by_id)
-            bus = number[host.ports["bus"]]
-            lines += _record(instance, bus, _identifier(host, bus), valid.frequency)
+            lines += _record(instance, place, valid.frequency)
         elif instance.device.declares.variables() and not issubclass(instance.device, Node):
             without.append(instance.id)
     if without:
@@ -60,21 +68,29 @@ def _identifier(host: Instance, bus: int) -> str:
     return re.sub(r"[\s/'\",]", "-", host.id.removeprefix(naming).lstrip("_")) or "1"
 
 
-def _record(instance: Instance, bus: int, identifier: str, frequency: float) -> list[str]:
+def _record(instance: Instance, place: Callable[[str], tuple[int, str]], frequency: float) -> list[str]:
     """The lines of a record."""
-    words = [str(bus), f"'{instance.model}'", f"'{identifier}'", *(
-        _value(instance, entry, frequency) for entry in order(instance.device)), "/"]
-    lines = [words[0]]
-    for word in words[1:]:
+    name = getattr(instance.device, "dyr_record", instance.model)
+    if hasattr(instance.device, "dyr_numbered"):
+        head = [re.sub(r".*?(\d*)$", r"\1", instance.id) or "0", f"'{name}'"]
+    else:
+        bus, identifier = place(instance.id)
+        head = [str(bus), f"'{name}'", f"'{identifier}'"]
+    lines = [head[0]]
+    for word in (*head[1:], *(_value(instance, entry, place, frequency) for entry in order(instance.device)), "/"):
         if len(lines[-1]) + len(word) >= WIDTH:
             lines.append("   ")
         lines[-1] += f" {word}"
     return lines
 
 
-def _value(instance: Instance, entry: str | None, frequency: float) -> str:
+def _value(instance: Instance, entry: str | None, place: Callable[[str], tuple[int, str]], frequency: float) -> str:
     """A value as the record has it; zero for one that the model does not use."""
     name, _, unit = (entry or "").partition(" ")
+    port, at, what = name.partition("@")
+    if at:
+        bus, identifier = place(instance.ports[port])
+        return str(bus) if what == "bus" else f"'{identifier}'"
     if not name:
         return "0"
     if isinstance(instance.device.declares.fields.get(name), Field):

@@ -164,12 +164,63 @@ def pid_power(d, x):
 
 
 WAVE = [(0.5, -0.12), (3.5, 0.12), (9.5, -0.12), (15.5, 0.12), (18.5, 0.0)]
+STEAM = dict(K=20.0, T1=0.2, T2=0.05, T3=0.15, Uo=0.3, Uc=-0.5, PMAX=0.95, PMIN=0.2, T4=0.25, T5=4.0, T6=0.4, T7=0.1,
+             K1=0.3, K3=0.3, K5=0.25, K7=0.15)
+for k, (gate, steam) in enumerate(((0.0, 0.0), (0.3, 0.4), (0.6, 0.65), (0.8, 0.85), (1.0, 0.95)), 1):
+    STEAM |= {f"GV{k}": gate, f"PGV{k}": steam}
+
+
+def steam_curve(d, gate):
+    """Steam at a gate, and its slope there."""
+    x, y = ([getattr(d, f"{name}{k}") for k in range(1, 6)] for name in ("GV", "PGV"))
+    k = int(np.clip(np.searchsorted(x, gate) - 1, 0, 3))
+    slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
+    return y[k] + slope * (gate - x[k]), slope
+
+
+def wsieg1_transfer(d, s):
+    behind = np.cumprod([1 / (1 + s * T) for T in (d.T4, d.T5, d.T6, d.T7)])
+    governor = 0.0 if d.DB1 else d.K * (1 + s * d.T2) / ((1 + s * d.T1) * (1 + s * d.T3))
+    return -governor * steam_curve(d, 0.65)[1] * np.dot([d.K1, d.K3, d.K5, d.K7], behind)
+
+
+def wsieg1_rates(d, x, slip, P):
+    slow, valve, x4, x5, x6, x7, play = x
+    banded = 0.0 if abs(slip) < d.DB1 else slip - np.sign(slip) * (d.ERR or d.DB1)
+    gate = np.clip(play, valve - d.DB2, valve + d.DB2)
+    droop = slow + d.T2 / d.T1 * (d.K * banded - slow)
+    speed = np.clip((0.65 - droop - gate) / d.T3, d.Uc, d.Uo)
+    if (valve >= d.PMAX and speed > 0) or (valve <= d.PMIN and speed < 0):
+        speed = 0.0
+    taken = (valve - play >= d.DB2 and speed > 0) or (valve - play <= -d.DB2 and speed < 0)
+    return [(d.K * banded - slow) / d.T1, speed, (steam_curve(d, gate)[0] - x4) / d.T4, (x4 - x5) / d.T5,
+            (x5 - x6) / d.T6, (x6 - x7) / d.T7, speed if taken else 0.0]
+
+
+def wsieg1_power(d, x, slip):
+    return np.dot([d.K1, d.K3, d.K5, d.K7], x[2:6])
+
+
+WSIEG1_WAVE = [(0.5, -0.02), (1.5, 0.02), (4.0, -0.02), (6.0, 0.015), (7.0, -0.01), (8.0, 0.0)]
 PIDGOV_DATA = PID | dict(Rperm=0.05, Dturb=0.4, Gmax=0.9, Gmin=0.4, Atw=0.8, Velmax=0.15, Velmin=-0.2)
 PIDGOV_REACHED = {f"gate_{way}_{label}" for way in ("at", "off") for label in ("Gmin", "Gmax")} | {
     f"gate_speed_{way}_{label}" for way in ("at", "off") for label in ("Velmin", "Velmax")} | {
     f"power_{way}_{k}" for way in ("above", "below") for k in (1, 2)}
 
 GOVERNORS = {
+    "WSIEG1": Governor(
+        STEAM | dict(DB1=0.0, ERR=0.0, DB2=0.0), wsieg1_transfer, lambda d: [0, 0.65, P0, P0, P0, P0, 0.65],
+        wsieg1_rates, wsieg1_power, {1: ("PMIN", "PMAX")},
+        {f"curve_{way}_{k}" for way in ("above", "below") for k in (1, 2, 3)} | {
+            f"valve_{way}_{label}" for way in ("at", "off") for label in ("lowest", "highest")} | {
+            f"valve_speed_{way}_{label}" for way in ("at", "off") for label in ("Uo", "Uc")},
+        WSIEG1_WAVE, dict(PMIN=1.0)),
+    "WSIEG1, dead band and backlash": Governor(
+        STEAM | dict(DB1=0.004, ERR=0.003, DB2=0.03), wsieg1_transfer, lambda d: [0, 0.65, P0, P0, P0, P0, 0.65],
+        wsieg1_rates, wsieg1_power, {1: ("PMIN", "PMAX")},
+        {f"band_{way}" for way in ("above", "back_below", "below", "back_above")} | {
+            f"gate_{way}" for way in ("up", "down", "left_above", "left_below")},
+        WSIEG1_WAVE, dict(ERR=0.01)),
     "PIDGOV": Governor(
         PIDGOV_DATA | dict(Feedback=1.0), pidgov_transfer, lambda d: [0, GATE, GATE, 0, GATE, GATE, P0], pidgov_rates,
         lambda d, x, slip: pid_power(d, x) - d.Dturb * slip, {5: ("Gmin", "Gmax")}, PIDGOV_REACHED,

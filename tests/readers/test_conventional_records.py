@@ -11,6 +11,8 @@ RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
 GENROU = "'GENROU' 1 8.0 0.03 0.4 0.05 6.5 0 1.8 1.7 0.3 0.55 0.25 0.2 0.03 0.1 /\n"
 SEXS = "3 'SEXS' 1 0.1 10 200 0.05 -9 9 /\n"
 TPJ = "8.0 0.03 0.4 0.05 6.5 0 1.8 1.7 0.3 0.55 0.22 0.25 0.15 0.03 0.1"
+STEAM = "20 0.2 0.1 0.1 0.3 -0.3 2 0 0.3 0.3 {0} 7 0.4 0 0.5 0.3 {0} 0 0 0"
+VALVE = "6e-4 0 0.01 0 0 0.3 0.4 0.6 0.65 0.8 0.85 1 0.95 0"
 MACHINES = [
     f"3 'GENTPF' 1 {TPJ} /", f"3 'GENTPJ1' 1 {TPJ} 0.05 /", f"3 'USRMDL' 1 'GENTPJU1' 1 1 0 16 6 1 {TPJ} 0.05 /",
     f"3 'GENTPJ' 1 {TPJ} 0.05 /", "3 'GENSAE' 1 8.0 0.03 0.05 6.5 0 1.8 1.1 0.3 0.25 0.2 0.03 0.1 /"]
@@ -21,6 +23,7 @@ CONTROLS = [
     "3 'DEGOV1' 1 0 0.1905 0.0476 0.018 1.0 5.1 0.322 0 0 99.99 -99.99 0.07 0.05 /",
     "3 'PIDGOV' 1 1 0.05 0.01 5 1 0.1 0.5 0.99 0.001 0.1 0.7 0.3 0.9 0.5 0.9 1.0 0.05 1 0.6 0.04 -0.04 /",
     "3 'WPIDHY' 1 0.01 -0.05 3 0.5 3 0.02 0.01 0.025 -0.025 1 0.1 3.25 99 0 0 0.12 0.545 0.4 0.827 0.83 1 /",
+    f"3 'WSIEG1' 1 0 0 {STEAM.format(0)} {VALVE} /",
     "3 'EXST1' 1 0.01 5 -5 10 20 200 0.1 9 -9 0 0 0.1 /",
     "3 'IEEET2' 1 0.02 40 0.05 9 -9 1 0.5 0.05 1 0.1 3 0.1 4 0.3 /",
     "3 'ESST3A' 1 0.02 0.2 -0.2 8 1 5 50 0.05 10 -10 1 6 0.5 9 0.1 0.1 9 10 0.4 1 0 /",
@@ -54,13 +57,81 @@ def test_its_record_is_read_to_the_last_value_and_rests(tmp_path, text):
     assert np.ptp(run["GEN3", "delta"]) < 1e-9
 
 
+# What hangs on more than the machine or load of its record: a device, its record, what it hangs on.
+PLACED = {
+    "CrossIEEEG1": (f"3 'IEEEG1' 1 1 '1' {STEAM.format(0.4)} /", {"machine": "GEN3", "second": "GEN1"}),
+    "CrossWSIEG1": (f"3 'WSIEG1' 1 1 '1' {STEAM.format(0.4)} {VALVE} /", {"machine": "GEN3", "second": "GEN1"}),
+    "FRQTPAT": ("17 'FRQTPAT' 3 1 '1' 47 52 0.1 0.05 /", {"bus": 3, "machine": "GEN1", "id": "FRQTPAT17"}),
+    "VTGTPAT": ("18 'VTGTPAT' 1 3 '1' 0.5 1.3 0.1 0.05 /", {"bus": 1, "machine": "GEN3", "id": "VTGTPAT18"})}
+SHED = {
+    "LDS3BL": "'LDS3BL' '{}' 0 '0' 0 49 0.1 0.05 0.2 48.5 0.1 0.05 0.3 0 0 0 0 0 0 0 0 0 0 0 0 0 /",
+    "LVS3BL": "'LVS3BL' '{}' 0 0 '0' 0 0 '0' 0 0.8 0.1 0.05 0.2 0.7 0.1 0.05 0.3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 /"}
+
+
+def comes_back(folder, case, model):
+    """The records of a model are the same when the case is written and read."""
+    gc.save_case(case, folder / "y.raw")
+    gc.save_case(case, folder / "y.dyr")
+    back = gc.load_case(folder / "y.raw", folder / "y.dyr")
+    there = [r.fields for r in case if r.model == model]
+    assert there
+    assert [r.fields for r in back if r.model == model] == there
+
+
 @pytest.mark.parametrize("text", CONTROLS, ids=named)
 def test_its_record_is_written_as_it_was_read(tmp_path, text):
+    comes_back(tmp_path, read(tmp_path, f"1 {GENROU}3 {GENROU}{text}"), named(text))
+
+
+@pytest.mark.parametrize("model", PLACED)
+def test_it_hangs_on_what_its_record_says_rests_and_is_written(tmp_path, model):
+    text, places = PLACED[model]
     case = read(tmp_path, f"1 {GENROU}3 {GENROU}{text}")
-    gc.save_case(case, tmp_path / "y.raw")
-    gc.save_case(case, tmp_path / "y.dyr")
-    back = gc.load_case(tmp_path / "y.raw", tmp_path / "y.dyr")
-    assert [r.fields for r in back if r.model == named(text)] == [r.fields for r in case if r.model == named(text)]
+    (record,) = [r for r in case if r.model == model]
+    assert {port: record.fields[port] for port in places} == places
+    assert not any("skipped" in note or "no effect" in note for note in case.notes)
+    run = gc.simulate(gc.build(case), 1.0, 0.02)
+    assert not run.events
+    assert np.ptp(run["GEN3", "delta"]) < 1e-9
+    comes_back(tmp_path, case, model)
+
+
+@pytest.mark.parametrize("machine", [f"3 {GENROU}", ""])
+def test_a_relay_trips_a_generator_with_or_without_a_record(tmp_path, machine):
+    case = read(tmp_path, f"1 {GENROU}{machine}5 'VTGTPAT' 3 3 1 0.5 1.2 0 0 /")
+    assert [r.fields["machine"] for r in case if r.model == "VTGTPAT"] == ["GEN3"]
+
+
+def loads(case):
+    """Loads with their buses and identifiers."""
+    found = [(id, case[id].fields["bus"]) for id in case.ids() if id.startswith("LOAD")]
+    return [(id, bus, id.removeprefix(f"LOAD{bus}").lstrip("_") or "1") for id, bus in found]
+
+
+@pytest.mark.parametrize("model", SHED)
+@pytest.mark.parametrize("every", [False, True])
+def test_a_relay_hangs_on_the_load_of_its_record_or_on_all_of_its_bus(tmp_path, model, every):
+    """Static loads and such with a record."""
+    static = read(tmp_path, f"1 {GENROU}")
+    bus = loads(static)[0][1]
+    here = [(id, identifier) for id, at, identifier in loads(static) if at == bus]
+    dynamic = f"{bus} 'IEELBL' {here[0][1]} 1 0 0 1 0 0 0 0 2 1 0 2 1 0 /\n"
+    text = f"1 {GENROU}{dynamic}{bus} {SHED[model].format('*' if every else here[-1][1])}"
+    case = read(tmp_path, text)
+    assert [r.fields["load"] for r in case if r.model == model] == [id for id, _ in (here if every else here[-1:])]
+    assert not any("skipped" in note or "no effect" in note for note in case.notes)
+    assert not gc.simulate(gc.build(case), 0.2, 0.02).events
+    comes_back(tmp_path, case, model)
+
+
+def test_a_record_of_ieelal_is_for_all_loads_without_one(tmp_path):
+    static = read(tmp_path, f"1 {GENROU}")
+    (own, bus, identifier), *others = loads(static)
+    law = "0.5 0.3 0.2 0.5 0.3 0.2 {} -0.8 2 1 0 2 1 0 /"
+    case = read(tmp_path, f"1 {GENROU}{bus} 'IEELBL' {identifier} {law.format(1.5)}\n0 'IEELAL' * {law.format(0.7)}")
+    assert others
+    assert {id: case[id].fields["a7"] for id, *_ in loads(case)} == {own: 1.5, **{id: 0.7 for id, *_ in others}}
+    assert not any("skipped" in note for note in case.notes)
 
 
 @pytest.mark.parametrize("record", [
