@@ -228,8 +228,7 @@ class _Extension:
         """All of them, hosts before what hangs on them."""
         self._refuse_unknown(models)
         models = [model for model in models if self._tried(self._count, model)]
-        own = {model.key for model in models if issubclass(self.classes[model.name], Load)}
-        models = [one for model in models for one in self._meant(model, own)]
+        models = self._meant(models)
         guests = []
         for model in models:
             cls = self.classes[model.name]
@@ -248,18 +247,36 @@ class _Extension:
                             file=str(self.path), row=models[0].place)
         self._notes()
 
-    def _meant(self, model: Model, own: set[Key]) -> list[Model]:
-        """The records that one stands for: itself, of the class that its values ask for, or one for each load."""
-        cls, other = self.classes[model.name], self.others.get(model.name, "")
-        if other and any(word.strip("0.") for entry, word in zip(order(self.classes[other]), model.values)
-                         if (entry or "").endswith("@bus")):
-            model.name = other
-        everywhere = model.name == getattr(cls, "dyr_all", "")
-        if not everywhere and (model.identifier != "*" or not _for_loads(cls)):
-            return [model]
-        keys = [key for id in self.place if (key := self._load(id)) and (everywhere or key[0] == model.bus)]
-        return [replace(model, bus=bus, identifier=identifier) for bus, identifier in keys
-                if model.identifier in ("*", identifier) and not (issubclass(cls, Load) and (bus, identifier) in own)]
+    def _meant(self, models: list[Model]) -> list[Model]:
+        """The records that are meant: of the class that their values ask for, and one for each load.
+
+        What is said of one load goes before what is said of all of a bus, and that before what is said of all.
+        """
+        meant: list[Model] = []
+        taken: set[Key] = set()
+
+        def breadth(model: Model) -> int:
+            return 2 * self._everywhere(model) + (model.identifier == "*" and _for_loads(self.classes[model.name]))
+
+        for model in sorted(models, key=breadth):
+            cls, other = self.classes[model.name], self.others.get(model.name, "")
+            if other and any(word.strip("0.") for entry, word in zip(order(self.classes[other]), model.values)
+                             if (entry or "").endswith("@bus")):
+                model.name = other
+            each = [model]
+            if breadth(model):
+                keys = [key for id in self.place if (key := self._load(id)) and model.identifier in ("*", key[1])
+                        and (self._everywhere(model) or key[0] == model.bus)]
+                each = [replace(model, bus=bus, identifier=identifier) for bus, identifier in keys
+                        if not issubclass(cls, Load) or (bus, identifier) not in taken]
+            if issubclass(cls, Load):
+                taken |= {one.key for one in each}
+            meant += each
+        return meant
+
+    def _everywhere(self, model: Model) -> bool:
+        """Whether a record is for all loads without one of their own."""
+        return model.name == getattr(self.classes[model.name], "dyr_all", "")
 
     def _load(self, id: str) -> Key | None:
         """Bus and identifier of a load of the power flow; None for anything else."""

@@ -124,25 +124,14 @@ def test_a_relay_hangs_on_the_load_of_its_record_or_on_all_of_its_bus(tmp_path, 
     comes_back(tmp_path, case, model)
 
 
-def test_a_record_of_ieelal_is_for_all_loads_without_one(tmp_path):
-    static = read(tmp_path, f"1 {GENROU}")
-    (own, bus, identifier), *others = loads(static)
-    law = "0.5 0.3 0.2 0.5 0.3 0.2 {} -0.8 2 1 0 2 1 0 /"
-    case = read(tmp_path, f"1 {GENROU}{bus} 'IEELBL' {identifier} {law.format(1.5)}\n0 'IEELAL' * {law.format(0.7)}")
-    assert others
-    assert {id: case[id].fields["a7"] for id, *_ in loads(case)} == {own: 1.5, **{id: 0.7 for id, *_ in others}}
-    assert not any("skipped" in note for note in case.notes)
-
-
-@pytest.mark.parametrize("record", [
-    "'IEELBL' 1 0.5 0.3 0.2 0.5 0.3 0.2 1.5 -0.8 2 1 0 2 1 0 /",
-    "'CIM5BL' 1 1 0.02 0.08 3.0 0.03 0.1 0 0 0 0 0 0 0 1.2 0.8 0 0 0 2 1 /"], ids=named)
-def test_a_load_takes_its_record_and_rests(tmp_path, record):
-    static = read(tmp_path, f"1 {GENROU}3 {GENROU}")
-    id = next(id for id in static.ids() if id.startswith("LOAD") and static[id].fields["P0"] > 0)
-    identifier = id.partition("_")[2] or "1"
-    placed = record.replace("' 1 ", f"' '{identifier}' ", 1)
-    case = read(tmp_path, f"1 {GENROU}3 {GENROU}{static[id].fields['bus']} {placed}")
-    assert case[id].model == named(record)
-    run = gc.simulate(gc.build(case), 1.0, 0.02)
-    assert np.ptp(run[id, "P"]) < 1e-9
+def test_a_record_of_one_load_goes_before_that_of_its_bus_and_that_before_one_of_all(tmp_path):
+    (own, bus, identifier), (other, second, _), *rest = loads(read(tmp_path, f"1 {GENROU}"))
+    assert rest
+    law = "0.5 0.3 0.2 0.5 0.3 0.2 {} -0.8 2 1 0 2 1 0 /\n"
+    records = [f"{bus} 'IEELBL' {identifier} {law.format(1.5)}", f"{bus} 'IEELBL' '*' {law.format(1.1)}",
+               f"{second} 'IEELBL' '*' {law.format(1.1)}", f"0 'IEELAL' * {law.format(0.7)}"]
+    for text in ("".join(records), "".join(reversed(records))):
+        case = read(tmp_path, f"1 {GENROU}{text}")
+        assert {id: case[id].fields["a7"] for id, *_ in loads(case)} == {
+            own: 1.5, other: 1.1, **{id: 0.7 for id, *_ in rest}}
+        assert not any("skipped" in note for note in case.notes)
