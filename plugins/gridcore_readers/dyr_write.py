@@ -37,6 +37,7 @@ def write(case: Case, path: Path) -> None:
     by_id = {instance.id: instance for instance in valid.records}
     number = bus_numbers([instance.id for instance in valid.of("Bus")])
     lines, without = [], []
+    taken: set[tuple[str, int]] = set()
 
     def place(id: str) -> tuple[int, str]:
         """Bus number and identifier of what a device stands on."""
@@ -48,7 +49,7 @@ def write(case: Case, path: Path) -> None:
 
     for instance in valid.records:
         if order(instance.device):
-            lines += _record(instance, place, valid.frequency)
+            lines += _record(instance, _own_number(instance, taken), place, valid.frequency)
         elif instance.device.declares.variables() and not issubclass(instance.device, Node):
             without.append(instance.id)
     if without:
@@ -68,11 +69,22 @@ def _identifier(host: Instance, bus: int) -> str:
     return re.sub(r"[\s/'\",]", "-", host.id.removeprefix(naming).lstrip("_")) or "1"
 
 
-def _record(instance: Instance, place: Callable[[str], tuple[int, str]], frequency: float) -> list[str]:
-    """The lines of a record."""
+def _own_number(instance: Instance, taken: set[tuple[str, int]]) -> int:
+    """What a record begins with that does not begin with a bus: the number in its name, or the next; 0 for others."""
+    if not hasattr(instance.device, "dyr_numbered"):
+        return 0
+    own = int(re.sub(r".*?(\d{0,9})$", r"\1", instance.id) or 0)
+    while own == 0 or (instance.model, own) in taken:
+        own += 1
+    taken.add((instance.model, own))
+    return own
+
+
+def _record(instance: Instance, own: int, place: Callable[[str], tuple[int, str]], frequency: float) -> list[str]:
+    """The lines of a record, which begins with a number of its own or with the bus of what the device hangs on."""
     name = getattr(instance.device, "dyr_record", instance.model)
-    if hasattr(instance.device, "dyr_numbered"):
-        head = [re.sub(r".*?(\d*)$", r"\1", instance.id) or "0", f"'{name}'"]
+    if own:
+        head = [str(own), f"'{name}'"]
     else:
         bus, identifier = place(instance.id)
         head = [str(bus), f"'{name}'", f"'{identifier}'"]
