@@ -14,6 +14,8 @@ takes the block's dynamics away for that instance.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -257,6 +259,50 @@ class Deadband(Block):
         self.output(lambda s: np.where(getattr(s, mode) == 0, 0.0, u(s) - getattr(s, mode) * width(s)))
 
 
+class Curve(Block):
+    """A curve of straight pieces through points, beyond the first and the last of them as before.
+
+    Parameters
+    ----------
+    u : str, float or callable
+        Input.
+    points : sequence of pairs of str or float
+        Input and output at each point, the inputs rising: three points or more.
+    """
+
+    def __init__(self, u: Signal, *, points: Sequence[tuple[str | float, str | float]], unit: str = "pu",
+                 doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.points = u, points
+
+    @staticmethod
+    def inverse(points: Sequence[tuple[Any, Any]], y: Any) -> Any:
+        """The input at which a rising curve has an output, for the first guess of a device; points are numbers."""
+        x: Any = None
+        for (x1, y1), (x2, y2) in pairwise(points):
+            piece = x1 + _over(x2 - x1, y2 - y1) * (y - y1)
+            x = piece if x is None else np.where(y > y1, piece, x)
+        return x
+
+    def expand(self) -> None:
+        u, mode = self.input(self.u), f"{self.name}_piece"
+        points = [(self.value(x), self.value(y)) for x, y in self.points]
+        self.mode(mode, f"0 first piece, 1 second, and so on: {self.words}")
+        for k, (x, _) in enumerate(points[1:-1], 1):
+            beyond = _less(u, x)
+            self.change(f"above_{k}", beyond, 1, mode, k - 1, k, f"{self.name}: the input rises above point {k + 1}")
+            self.change(f"below_{k}", beyond, -1, mode, k, k - 1, f"{self.name}: the input falls below point {k + 1}")
+
+        def output(s: Any) -> Any:
+            value: Any = 0.0
+            for k, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
+                piece = y1(s) + _over(y2(s) - y1(s), x2(s) - x1(s)) * (u(s) - x1(s))
+                value = np.where(getattr(s, mode) == k, piece, value)
+            return value
+
+        self.output(output)
+
+
 class RateLimitedLag(Block):
     """``1 / (1 + s T)`` whose rate is limited, with non-windup limits: a valve and its servomotor.
 
@@ -317,6 +363,10 @@ class SecondOrderLag(Block):
         self.state(v, lambda s: np.where(lags(s), rest(s), -getattr(s, v)), T=self.A2,
                    doc=f"derivative of the output: {self.words}")
         self.quantity(f"{y}_d2", lambda s: _over(rest(s), A2(s)), f"second derivative of the output: {self.words}")
+
+
+def _less(u: Callable[[Any], Any], x: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda s: u(s) - x(s)
 
 
 def _over(a: Any, b: Any) -> Any:

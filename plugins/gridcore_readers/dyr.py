@@ -6,7 +6,11 @@ which order, is said by its device class (``dyr``), whatever plugin has it; wher
 
 * a source takes the place of the generator at the bus with that identifier, a load that of the load;
 * anything else hangs on what it drives there: an exciter and a governor on the machine, a stabilizer on the
-  device that has the input for its signal, the exciter.
+  device that has the input for its signal, the exciter; a relay on the machine or load that its port is for;
+* where the record says by a bus and an identifier among its values what else a device hangs on, their entries in
+  ``dyr`` are ``"port@bus"`` and ``"port@id"``. A class that stands for the records of a model in which that bus is not
+  zero names the model (``dyr_record``); one whose records begin with a number that is no bus, and with no identifier,
+  says so (``dyr_numbered``); one names the model that is for all loads without a record of their own (``dyr_all``).
 
 No model is put in place of another unless the user says so.
 """
@@ -17,12 +21,12 @@ import difflib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gridcore.case import Case
-from gridcore.contract import Device, Field, Load, Record, Source
+from gridcore.contract import Device, Field, Load, Port, Record, Source
 from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
@@ -76,14 +80,15 @@ class Model:
 
 def available() -> dict[str, type[Device]]:
     """The device classes that say the order of their record, by model."""
-    return {name.upper(): devices[name] for name in devices if order(devices[name])}
+    found = {name.upper(): devices[name] for name in devices if order(devices[name])}
+    return found | {cls.dyr_all: cls for cls in found.values() if hasattr(cls, "dyr_all")}
 
 
 def order(cls: type[Device]) -> tuple[str | None, ...]:
     """What a record has after bus, model and id, by the class attribute ``dyr``; nothing where there is none.
 
-    An entry is the name of a parameter or field, ``"TI cycles"`` where the record's unit is not the declared one, or
-    None for a value that the model does not use.
+    An entry is the name of a parameter or field, ``"TI cycles"`` where the record's unit is not the declared one,
+    ``"port@bus"`` or ``"port@id"`` where it says what the device hangs on, or None for a value that it does not use.
     """
     return getattr(cls, "dyr", ())
 
@@ -209,6 +214,7 @@ class _Extension:
 
     def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]], loads: str, tolerate: bool):
         self.case, self.path, self.classes, self.loads, self.tolerate = case, path, classes, loads, tolerate
+        self.others = {cls.dyr_record: name for name, cls in classes.items() if hasattr(cls, "dyr_record")}
         self.place = {id: n for n, id in enumerate(case.ids())}
         self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
         self.hosts: dict[Key, list[tuple[str, type[Device]]]] = defaultdict(list)
@@ -222,6 +228,7 @@ class _Extension:
         """All of them, hosts before what hangs on them."""
         self._refuse_unknown(models)
         models = [model for model in models if self._tried(self._count, model)]
+        models = self._meant(models)
         guests = []
         for model in models:
             cls = self.classes[model.name]
@@ -239,6 +246,43 @@ class _Extension:
             raise CaseError("no record belongs to a generator or load of the case: is it the DYR file of another?",
                             file=str(self.path), row=models[0].place)
         self._notes()
+
+    def _meant(self, models: list[Model]) -> list[Model]:
+        """The records that are meant: of the class that their values ask for, and one for each load.
+
+        What is said of one load goes before what is said of all of a bus, and that before what is said of all.
+        """
+        meant: list[Model] = []
+        taken: set[Key] = set()
+
+        def breadth(model: Model) -> int:
+            return 2 * self._everywhere(model) + (model.identifier == "*" and _for_loads(self.classes[model.name]))
+
+        for model in sorted(models, key=breadth):
+            cls, other = self.classes[model.name], self.others.get(model.name, "")
+            if other and any(word.strip("0.") for entry, word in zip(order(self.classes[other]), model.values)
+                             if (entry or "").endswith("@bus")):
+                model.name = other
+            each = [model]
+            if breadth(model):
+                keys = [key for id in self.place if (key := self._load(id)) and model.identifier in ("*", key[1])
+                        and (self._everywhere(model) or key[0] == model.bus)]
+                each = [replace(model, bus=bus, identifier=identifier) for bus, identifier in keys
+                        if not issubclass(cls, Load) or (bus, identifier) not in taken]
+            if issubclass(cls, Load):
+                taken |= {one.key for one in each}
+            meant += each
+        return meant
+
+    def _everywhere(self, model: Model) -> bool:
+        """Whether a record is for all loads without one of their own."""
+        return model.name == getattr(self.classes[model.name], "dyr_all", "")
+
+    def _load(self, id: str) -> Key | None:
+        """Bus and identifier of a load of the power flow; None for anything else."""
+        record = self.case.records[self.place[id]]
+        bus: Any = record.fields.get("bus")
+        return (bus, id.removeprefix(f"LOAD{bus}").lstrip("_") or "1") if issubclass(record.device, Load) else None
 
     def _refuse_unknown(self, models: list[Model]) -> None:
         missing: dict[str, list[int]] = defaultdict(list)
@@ -295,33 +339,50 @@ class _Extension:
         cls = self.classes[model.name]
         ports: dict[str, Any] = {}
         for port in cls.attaches:
-            ports[port] = model.bus if port.at_bus else self._host(model, cls, port)
-        if None in ports.values() or model.bus not in self.buses:
-            return False
+            key = self._at(model, cls, port)
+            ports[port] = key[0] if port.at_bus else self._host(key, cls, port)
+            if ports[port] is None or key[0] not in self.buses:
+                return False
         for target in _drives(cls, None):
             port, _, name = target.partition(".")
             first = self.driving.setdefault((str(ports[port]), name), model)
             if first is not model:
                 raise self._error(model, f"{first.place} drives {ports[port]}.{name} already")
-        record = Record(cls.__name__, {**ports, **self._values(model, cls)}, str(self.path), model.place)
+        numbered = {"id": f"{cls.__name__}{model.bus}"} if hasattr(cls, "dyr_numbered") else {}
+        record = Record(cls.__name__, {**numbered, **ports, **self._values(model, cls)}, str(self.path), model.place)
         id = (cls.naming or cls.__name__).format(**record.fields)
         self.case.add(record)
         self.hosts[model.key].append((id, cls))
         return True
 
-    def _host(self, model: Model, cls: type[Device], port: str) -> str | None:
-        """The device at the same bus and identifier that has the inputs which this one drives."""
+    def _at(self, model: Model, cls: type[Device], port: str) -> Key:
+        """Bus and identifier of what stands at a port: those of the record, if its values do not say others."""
+        said = dict(zip(order(cls), model.values))
+        try:
+            return int(said.get(f"{port}@bus", model.bus)), said.get(f"{port}@id", model.identifier)
+        except ValueError:
+            raise self._error(model, f"{said[f'{port}@bus']!r} is not the number of a bus", port) from None
+
+    def _host(self, key: Key, cls: type[Device], port: Port) -> str | None:
+        """What has the inputs which a device drives, of the class that its port wants, at a bus and identifier."""
         wanted = {target.partition(".")[2] for target in _drives(cls, port)}
-        found = [id for id, host in self.hosts.get(model.key, ()) if wanted <= set(host.declares.inputs)]
+        there = list(self.hosts.get(key, ()))
+        if port.node:  # such a port may be for a generator or load without a record
+            ids = [id for naming in ("GEN", "LOAD") if (id := element(f"{naming}{key[0]}", key[1])) in self.place]
+            there += [(id, self.case.records[self.place[id]].device) for id in ids]
+        found = [id for id, host in there if wanted <= set(host.declares.inputs)
+                 and (not port.node or issubclass(host, port.node))]
         return found[0] if found else None
 
     def _count(self, model: Model) -> bool:
         """A record has as many values as its model, and those are its own."""
-        cls, words = self.classes[model.name], model.values
-        names = order(cls)
+        cls = self.classes[model.name]
+        if hasattr(cls, "dyr_numbered"):
+            model.values.insert(0, model.identifier)
+        names, words = order(cls), model.values
         for entry in names:
             name = (entry or "").partition(" ")[0]
-            if name and name not in cls.declares.params and name not in cls.declares.fields:
+            if name and "@" not in name and name not in cls.declares.params and name not in cls.declares.fields:
                 raise DeviceError(f"{cls.__name__}: dyr: {name!r} is not a Param or Field")
         if self.tolerate and (len(words) != len(names) or "" in words):
             self.unlike[model.name].append(model.bus)
@@ -337,6 +398,8 @@ class _Extension:
         values: dict[str, float | str] = {}
         for n, (entry, word) in enumerate(zip(order(cls), model.values)):
             name, _, unit = (entry or "").partition(" ")
+            if "@" in name:
+                continue
             number = self._number(model, name or f"value {n + 1}", word)
             if not name:
                 if number:
@@ -387,6 +450,11 @@ class _Extension:
         if at:
             how = f"are negative loads ({self.loads})" if self.loads else "inject constant power"
             self.case.note(f"{len(at)} generators in service have no machine model and {how}: buses {listed(at)}")
+
+
+def _for_loads(cls: type[Device]) -> bool:
+    """Whether a class is one of loads, or for some to hang on."""
+    return issubclass(cls, Load) or any(port.node and issubclass(port.node, Load) for port in cls.attaches)
 
 
 def _drives(cls: type[Device], port: str | None) -> list[str]:

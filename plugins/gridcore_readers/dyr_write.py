@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -36,11 +37,19 @@ def write(case: Case, path: Path) -> None:
     by_id = {instance.id: instance for instance in valid.records}
     number = bus_numbers([instance.id for instance in valid.of("Bus")])
     lines, without = [], []
+    taken: set[tuple[str, int]] = set()
+
+    def place(id: str) -> tuple[int, str]:
+        """Bus number and identifier of what a device stands on."""
+        if id in number:
+            return number[id], ""
+        host = _host(by_id[id], by_id)
+        bus = number[host.ports["bus"]]
+        return bus, _identifier(host, bus)
+
     for instance in valid.records:
         if order(instance.device):
-            host = _host(instance, by_id)
-            bus = number[host.ports["bus"]]
-            lines += _record(instance, bus, _identifier(host, bus), valid.frequency)
+            lines += _record(instance, _own_number(instance, taken), place, valid.frequency)
         elif instance.device.declares.variables() and not issubclass(instance.device, Node):
             without.append(instance.id)
     if without:
@@ -60,21 +69,40 @@ def _identifier(host: Instance, bus: int) -> str:
     return re.sub(r"[\s/'\",]", "-", host.id.removeprefix(naming).lstrip("_")) or "1"
 
 
-def _record(instance: Instance, bus: int, identifier: str, frequency: float) -> list[str]:
-    """The lines of a record."""
-    words = [str(bus), f"'{instance.model}'", f"'{identifier}'", *(
-        _value(instance, entry, frequency) for entry in order(instance.device)), "/"]
-    lines = [words[0]]
-    for word in words[1:]:
+def _own_number(instance: Instance, taken: set[tuple[str, int]]) -> int:
+    """What a record begins with that does not begin with a bus: the number in its name, or the next; 0 for others."""
+    if not hasattr(instance.device, "dyr_numbered"):
+        return 0
+    own = int(re.sub(r".*?(\d{0,9})$", r"\1", instance.id) or 0)
+    while own == 0 or (instance.model, own) in taken:
+        own += 1
+    taken.add((instance.model, own))
+    return own
+
+
+def _record(instance: Instance, own: int, place: Callable[[str], tuple[int, str]], frequency: float) -> list[str]:
+    """The lines of a record, which begins with a number of its own or with the bus of what the device hangs on."""
+    name = getattr(instance.device, "dyr_record", instance.model)
+    if own:
+        head = [str(own), f"'{name}'"]
+    else:
+        bus, identifier = place(instance.id)
+        head = [str(bus), f"'{name}'", f"'{identifier}'"]
+    lines = [head[0]]
+    for word in (*head[1:], *(_value(instance, entry, place, frequency) for entry in order(instance.device)), "/"):
         if len(lines[-1]) + len(word) >= WIDTH:
             lines.append("   ")
         lines[-1] += f" {word}"
     return lines
 
 
-def _value(instance: Instance, entry: str | None, frequency: float) -> str:
+def _value(instance: Instance, entry: str | None, place: Callable[[str], tuple[int, str]], frequency: float) -> str:
     """A value as the record has it; zero for one that the model does not use."""
     name, _, unit = (entry or "").partition(" ")
+    port, at, what = name.partition("@")
+    if at:
+        bus, identifier = place(instance.ports[port])
+        return str(bus) if what == "bus" else f"'{identifier}'"
     if not name:
         return "0"
     if isinstance(instance.device.declares.fields.get(name), Field):

@@ -17,6 +17,7 @@ from gridcore.equilibrium import Equilibrium
 from gridcore.errors import DeviceError, GridcoreError, InitialisationError
 from gridcore_blocks import (
     PI,
+    Curve,
     Deadband,
     HighGate,
     Integrator,
@@ -147,6 +148,7 @@ class Waves(Plant):
     larger = HighGate(lambda s: np.sin(s.time), lambda s: np.cos(s.time))
     smaller = LowGate(lambda s: np.sin(s.time), lambda s: np.cos(s.time))
     dead = Deadband(lambda s: np.sin(s.time), width=0.3)
+    bent = Curve(lambda s: np.sin(s.time), points=((-0.8, 0.0), (-0.5, 0.2), (0.5, "K"), (0.7, 4.0)))
     behind = Lag("larger", T="T")
 
 
@@ -157,10 +159,15 @@ def test_clamps_gates_and_deadbands_change_at_the_instants_of_their_signals():
     assert_allclose(run["A", "larger"], np.maximum(sine, cosine), atol=1e-12)
     assert_allclose(run["A", "smaller"], np.minimum(sine, cosine), atol=1e-12)
     assert_allclose(run["A", "dead"], np.sign(sine) * np.maximum(np.abs(sine) - 0.3, 0), atol=1e-12)
+    bent = np.select([sine < -0.5, sine < 0.5], [0.2 / 0.3 * (sine + 0.8), 0.2 + 2.8 * (sine + 0.5)],
+                     3.0 + 5.0 * (sine - 0.5))
+    assert_allclose(run["A", "bent"], bent, atol=1e-12)
     at, band = np.pi / 6, np.arcsin(0.3)
     expected = {"clamped_at_max": at, "clamped_off_max": np.pi - at, "clamped_at_min": np.pi + at,
                 "clamped_off_min": 2 * np.pi - at, "larger_to_first": np.pi / 4, "larger_to_second": 1.25 * np.pi,
                 "smaller_to_second": np.pi / 4, "smaller_to_first": 1.25 * np.pi, "dead_above": band,
+                "bent_above_2": at, "bent_below_2": np.pi - at, "bent_below_1": np.pi + at,
+                "bent_above_1": 2 * np.pi - at,
                 "dead_back_below": np.pi - band, "dead_below": np.pi + band, "dead_back_above": 2 * np.pi - band}
     assert dict(events(run)) == pytest.approx(expected, rel=1e-12)
     assert t[-1] == 6.0

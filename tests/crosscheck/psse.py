@@ -13,6 +13,7 @@ import gridcore as gc
 from gridcore_readers.dyr import available, read_models
 
 FOLDER = Path(__file__).parents[3] / "shared" / "reference" / "psse"
+HERE = Path(__file__).parents[1] / "data" / "psse"  # what shared/reference has not: see SOURCE.txt there
 # what a trajectory may be off by: voltage and speed in pu, angle in degrees; or 1 % of its range where that is larger
 BOUNDS = {"voltage": 5e-4, "angle": 0.1, "speed": 5e-5, "other": 1e-6}
 RANGE = 0.01
@@ -111,8 +112,9 @@ class Study:
     def lacks(self) -> str:
         """What is not there to run it: its files, or devices for its models."""
         dyr = FOLDER / self.dyr
-        if not dyr.exists():
-            return f"{dyr} is not there"
+        for path in (dyr, dyr.parent / self.raw):
+            if not path.exists():
+                return f"{path} is not there"
         missing = {model.name for model in read_models(dyr)[0]} - set(available())
         return f"there is no {', '.join(sorted(missing))}" if missing else ""
 
@@ -167,6 +169,9 @@ STUDIES = {
                    sets("EXC_GEN1.Vref", 1.0472), frequency=60.0),
     "PSS2A": Study("PSS2A/OMIB_PSS2A.dyr", "PSS2A/results_PSSe.csv", (other("GEN1", "P"), V(1), speed(1)), "OMIB.raw",
                    sets("EXC_GEN1.Vref", 1.04691)),
+    **{model: Study(f"{HERE}/OMIB_{model}.dyr", f"{HERE}/{model}.csv", (other("GEN1", "P"), V(1), speed(1)),
+                    f"{FOLDER}/PSS2A/OMIB.raw", sets("EXC_GEN1.Vref", 1.04691), t_end=2.2)
+       for model in ("PSS2B", "PSS2C")},
     "CSVGN1": Study("CSVGN1/3_BUS_System_svc.dyr", "CSVGN1/results_PSSe.csv", (V(1), V(2), V(3)),
                     "3_BUS_System_svc.raw", sets("LOAD2.P0", 0.0, 0.005, 400 / 455),
                     0.005, 0.07, step=1e-4),

@@ -1,4 +1,4 @@
-"""GAST, IEEEG3, IEESGO, DEGOV and DEGOV1: their transfer functions by hand, and their diagrams integrated by scipy."""
+"""Governors of PSS/E's library: their transfer functions by hand, and their diagrams integrated by scipy."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from gridcore.errors import GridcoreError
 from gridcore.testing import device_checks
 
 DIESEL = dict(T1=0.05, T2=0.1, T3=0.2, K=8.0, T4=0.3, T5=0.08, T6=0.12, TD=0.04, TMAX=0.95, TMIN=0.4)
+
+
+PID = dict(Treg=0.1, Kp=2.0, Ki=0.5, Kd=0.3, Ta=0.05, Tb=0.2, G0=0.1, G1=0.5, P1=0.5, G2=0.8, P2=0.85, P3=1.0,
+           Tw=1.2)
+GATE = 0.5 + 0.3 * (P0 - 0.5) / 0.35  # of PID at P0
 
 
 @dataclass
@@ -105,7 +110,136 @@ def diesel_power(d, x, slip):
     return (2 * x[5] - x[4]) * (1 + slip)
 
 
+def pid_curve(d, gate):
+    """Power at a gate, and its slope there."""
+    x, y = np.array([d.G0, d.G1, d.G2, 1.0]), np.array([0.0, d.P1, d.P2, d.P3])
+    k = int(np.clip(np.searchsorted(x, gate) - 1, 0, 2))
+    slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
+    return y[k] + slope * (gate - x[k]), slope
+
+
+def pid_transfer(d, s):
+    return (d.Kp + d.Ki / s + s * d.Kd) / ((1 + s * d.Ta) ** 2 * (1 + s * d.Tb))
+
+
+def pid_water(d, s, Tz):
+    return pid_curve(d, GATE)[1] * (1 - s * Tz) / (1 + s * Tz / 2)
+
+
+def pidgov_transfer(d, s):
+    gate = pid_transfer(d, s)
+    if d.Feedback:
+        gate = gate / (1 + gate * d.Rperm / (1 + s * d.Treg))
+    return -gate * pid_water(d, s, d.Atw * d.Tw) - d.Dturb
+
+
+def wpidhy_transfer(d, s):
+    return -pid_transfer(d, s) / s * pid_water(d, s, d.Tw) - d.D
+
+
+def pid_rates(d, x, slip, feedback, Tz):
+    """All but what moves the gate, which is x[5] and set by `moves` of the request."""
+    droop, integral, filtered, slow, request, gate, water = x[:7]
+    e = droop - slip
+    derivative = d.Kd / d.Ta * (e - slow)
+    return [(feedback - droop) / d.Treg, d.Ki * e, (d.Kp * e + integral - filtered) / d.Ta, (e - slow) / d.Ta,
+            (filtered + derivative - request) / d.Ta, 0.0, (pid_curve(d, gate)[0] - water) / (Tz / 2)]
+
+
+def pidgov_rates(d, x, slip, P):
+    y, y0 = (x[5], GATE) if d.Feedback else (P, P0)
+    rates = pid_rates(d, x, slip, d.Rperm * (y0 - y), d.Atw * d.Tw)
+    rates[5] = np.clip((x[4] - x[5]) / d.Tb, d.Velmin, d.Velmax)
+    return rates
+
+
+def wpidhy_rates(d, x, slip, P):
+    rates = pid_rates(d, x, slip, d.Reg * (P - P0), d.Tw)
+    rates[5] = np.clip(x[7], d.Velmn, d.Velmx)
+    return [*rates, (x[4] - x[7]) / d.Tb]
+
+
+def pid_power(d, x):
+    return 3 * x[6] - 2 * pid_curve(d, x[5])[0]
+
+
+WAVE = [(0.5, -0.12), (3.5, 0.12), (9.5, -0.12), (15.5, 0.12), (18.5, 0.0)]
+STEAM = dict(K=20.0, T1=0.2, T2=0.05, T3=0.15, Uo=0.3, Uc=-0.5, PMAX=0.95, PMIN=0.2, T4=0.25, T5=4.0, T6=0.4, T7=0.1,
+             K1=0.3, K3=0.3, K5=0.25, K7=0.15)
+for k, (gate, steam) in enumerate(((0.0, 0.0), (0.3, 0.4), (0.6, 0.65), (0.8, 0.85), (1.0, 0.95)), 1):
+    STEAM |= {f"GV{k}": gate, f"PGV{k}": steam}
+
+
+def steam_curve(d, gate):
+    """Steam at a gate, and its slope there."""
+    x, y = ([getattr(d, f"{name}{k}") for k in range(1, 6)] for name in ("GV", "PGV"))
+    k = int(np.clip(np.searchsorted(x, gate) - 1, 0, 3))
+    slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
+    return y[k] + slope * (gate - x[k]), slope
+
+
+def wsieg1_transfer(d, s):
+    behind = np.cumprod([1 / (1 + s * T) for T in (d.T4, d.T5, d.T6, d.T7)])
+    governor = 0.0 if d.DB1 else d.K * (1 + s * d.T2) / ((1 + s * d.T1) * (1 + s * d.T3))
+    return -governor * steam_curve(d, 0.65)[1] * np.dot([d.K1, d.K3, d.K5, d.K7], behind)
+
+
+def wsieg1_rates(d, x, slip, P):
+    slow, valve, x4, x5, x6, x7, play = x
+    banded = 0.0 if abs(slip) < d.DB1 else slip - np.sign(slip) * (d.ERR or d.DB1)
+    gate = np.clip(play, valve - d.DB2, valve + d.DB2)
+    droop = slow + d.T2 / d.T1 * (d.K * banded - slow)
+    speed = np.clip((0.65 - droop - gate) / d.T3, d.Uc, d.Uo)
+    if (valve >= d.PMAX and speed > 0) or (valve <= d.PMIN and speed < 0):
+        speed = 0.0
+    taken = (valve - play >= d.DB2 and speed > 0) or (valve - play <= -d.DB2 and speed < 0)
+    return [(d.K * banded - slow) / d.T1, speed, (steam_curve(d, gate)[0] - x4) / d.T4, (x4 - x5) / d.T5,
+            (x5 - x6) / d.T6, (x6 - x7) / d.T7, speed if taken else 0.0]
+
+
+def wsieg1_power(d, x, slip):
+    return np.dot([d.K1, d.K3, d.K5, d.K7], x[2:6])
+
+
+WSIEG1_WAVE = [(0.5, -0.02), (1.5, 0.02), (4.0, -0.02), (6.0, 0.015), (7.0, -0.01), (8.0, 0.0)]
+PIDGOV_DATA = PID | dict(Rperm=0.05, Dturb=0.4, Gmax=0.9, Gmin=0.4, Atw=0.8, Velmax=0.15, Velmin=-0.2)
+PIDGOV_REACHED = {f"gate_{way}_{label}" for way in ("at", "off") for label in ("Gmin", "Gmax")} | {
+    f"gate_speed_{way}_{label}" for way in ("at", "off") for label in ("Velmin", "Velmax")} | {
+    f"power_{way}_{k}" for way in ("above", "below") for k in (1, 2)}
+
 GOVERNORS = {
+    "WSIEG1": Governor(
+        STEAM | dict(DB1=0.0, ERR=0.0, DB2=0.0), wsieg1_transfer, lambda d: [0, 0.65, P0, P0, P0, P0, 0.65],
+        wsieg1_rates, wsieg1_power, {1: ("PMIN", "PMAX")},
+        {f"curve_{way}_{k}" for way in ("above", "below") for k in (1, 2, 3)} | {
+            f"valve_{way}_{label}" for way in ("at", "off") for label in ("lowest", "highest")} | {
+            f"valve_speed_{way}_{label}" for way in ("at", "off") for label in ("Uo", "Uc")},
+        WSIEG1_WAVE, dict(PMIN=1.0)),
+    "WSIEG1, dead band and backlash": Governor(
+        STEAM | dict(DB1=0.004, ERR=0.003, DB2=0.03), wsieg1_transfer, lambda d: [0, 0.65, P0, P0, P0, P0, 0.65],
+        wsieg1_rates, wsieg1_power, {1: ("PMIN", "PMAX")},
+        {f"band_{way}" for way in ("above", "back_below", "below", "back_above")} | {
+            f"gate_{way}" for way in ("up", "down", "left_above", "left_below")},
+        WSIEG1_WAVE, dict(ERR=0.01)),
+    "PIDGOV": Governor(
+        PIDGOV_DATA | dict(Feedback=1.0), pidgov_transfer, lambda d: [0, GATE, GATE, 0, GATE, GATE, P0], pidgov_rates,
+        lambda d, x, slip: pid_power(d, x) - d.Dturb * slip, {5: ("Gmin", "Gmax")}, PIDGOV_REACHED,
+        WAVE, dict(Gmin=1.0)),
+    "PIDGOV, electrical power": Governor(
+        PIDGOV_DATA | dict(Feedback=0.0), pidgov_transfer, lambda d: [0, GATE, GATE, 0, GATE, GATE, P0], pidgov_rates,
+        lambda d, x, slip: pid_power(d, x) - d.Dturb * slip, {5: ("Gmin", "Gmax")}, PIDGOV_REACHED,
+        WAVE, dict(G1=0.9),
+        [(3.0, 0.9), (5.0, 0.6), (9.0, P0)]),
+    "WPIDHY": Governor(
+        PID | dict(Reg=-0.05, Kp=1.0, Ki=0.2, Kd=2.0, Velmx=0.1, Velmn=-0.12, Gatmx=0.9, Gatmn=0.6, Pmax=0.93,
+                   Pmin=0.63, D=0.3),
+        wpidhy_transfer, lambda d: [0, 0, 0, 0, 0, GATE, P0, 0], wpidhy_rates,
+        lambda d, x, slip: np.clip(pid_power(d, x), d.Pmin, d.Pmax) - d.D * slip, {5: ("Gatmn", "Gatmx")},
+        {f"gate_{way}_{label}" for way in ("at", "off") for label in ("Gatmn", "Gatmx")} | {
+            f"speed_{way}_{label}" for way in ("at", "off") for label in ("Velmn", "Velmx")} | {
+            f"held_{way}_{label}" for way in ("at", "off") for label in ("Pmin", "Pmax")},
+        WAVE, dict(Pmin=2.0),
+        [(3.0, 0.9), (5.0, 0.6), (9.0, P0)]),
     "GAST": Governor(
         dict(R=0.05, T1=0.3, T2=0.2, T3=2.0, AT=0.75, KT=2.0, VMAX=0.8, VMIN=0.3, Dturb=0.4),
         gast_transfer, lambda d: [P0] * 3, gast_rates, lambda d, x, slip: x[1], {0: ("VMIN", "VMAX")},
@@ -166,7 +300,7 @@ def test_power_over_speed_is_the_transfer_function_of_the_diagram(name):
     for w in (0.05, 0.4, 3.0, 20.0):
         s = 1j * w
         response = np.linalg.solve(s * M - J, column) * s  # the slope of the speed is what is disturbed
-        power = response[layout.address("G.Pm")] - getattr(d, "Dturb", 0.0)  # which acts behind Pm
+        power = response[layout.address("G.Pm")] - (d.Dturb if name == "GAST" else 0.0)  # it acts behind Pm
         assert power == pytest.approx(governor.transfer(d, s), rel=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""STAB1, PSS2A, PSS2B and ST2CUT: their transfer functions by hand, and in time between their limits."""
+"""STAB1, STAB2A, PSS2A, PSS2B, PSS2C and ST2CUT: their transfer functions by hand, and in time between their limits."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ DATA = {
     "PSS2A, long": TWO | dict(M=2.0, N=4.0, TW2=0.0, TW4=2.0, T6=0.0, T9=0.08),
     "PSS2A, no ramp": TWO | dict(M=0.0, N=0.0, T2=0.0),
     "PSS2B": TWO | dict(T10=0.1, T11=0.03),
+    "PSS2C": TWO | dict(T10=0.1, T11=0.03, T12=0.2, T13=0.05),
+    "STAB2A": dict(K2=1.2, T2=0.6, K3=0.5, T3=1.0, K4=0.3, K5=0.9, T5=0.04, HLIM=0.03),
     "ST2CUT": dict(ICS1=1.0, ICS2=3.0, K1=3.0, K2=-0.2, T1=0.02, T2=0.05, T3=1.5, T4=1.2, T5=0.3, T6=0.05, T7=0.2,
                    T8=0.04, T9=0.1, T10=0.03, LSMAX=0.02, LSMIN=-0.03),
 }
 LIMITS = {"STAB1": ("HLIM", "limited_min"), "PSS2A": ("VSTMAX", "VSTMIN"), "PSS2B": ("VSTMAX", "VSTMIN"),
+          "PSS2C": ("VSTMAX", "VSTMIN"), "STAB2A": ("HLIM", "limited_min"),
           "ST2CUT": ("LSMAX", "LSMIN")}
 SPEED, POWER = 0, 1
 VD = np.sin(0.5)  # of the bench: d power / d Id
@@ -89,6 +92,11 @@ def transfer(d, signal):
         first = np.poly1d([d["KT"] * d["T"], 0.0]), np.poly1d([d["T"], 1.0])
         out = row(first, lead(d["T1T3"] * d["T3"], d["T3"]), lead(d["T2T4"] * d["T4"], d["T4"]))
         return out if signal == SPEED else (np.poly1d([0.0]), np.poly1d([1.0]))
+    if "K4" in d:
+        washed = row(*[(np.poly1d([-d["K2"] * d["T2"], 0.0]), np.poly1d([d["T2"], 1.0]))] * 3)
+        mixed = np.poly1d([d["K4"] * d["T3"], d["K3"] + d["K4"]]), np.poly1d([d["T3"], 1.0])
+        out = row(washed, mixed, *[lag(d["K5"], d["T5"])] * 2)
+        return out if signal == POWER else (np.poly1d([0.0]), np.poly1d([1.0]))
     if "K1" in d:
         first = lag(d["K1"], d["T1"]) if signal == SPEED else lag(d["K2"], d["T2"])
         return row(first, (np.poly1d([d["T3"], 0.0]), np.poly1d([d["T4"], 1.0])),
@@ -101,7 +109,7 @@ def transfer(d, signal):
         second = row(washout(d["TW3"]), washout(d["TW4"]), lag(d["KS2"], d["T7"]))
         inside = row(second, less((ramp[0] * d["KS3"], ramp[1]), (np.poly1d([1.0]), np.poly1d([1.0]))))
     return row((np.poly1d([d["KS1"]]), np.poly1d([1.0])), inside, lead(d["T1"], d["T2"]), lead(d["T3"], d["T4"]),
-               lead(d.get("T10", 0.0), d.get("T11", 0.0)))
+               lead(d.get("T10", 0.0), d.get("T11", 0.0)), lead(d.get("T12", 0.0), d.get("T13", 0.0)))
 
 
 @each
@@ -179,7 +187,25 @@ def test_st2cut_is_silent_outside_its_window_around_the_voltage_at_t0():
     assert (run["PSS", "Vs"][(run.t > 0.3 + 1e-9) & (run.t < 0.4 - 1e-9)] != 0).all()
 
 
+def test_pss2c_is_silent_from_where_the_power_falls_below_one_bound_to_where_it_rises_above_the_other():
+    steps = [(0.1, "omega", 0.002), (0.2, "Id", -0.3), (0.3, "Id", 0.15), (0.4, "Id", 0.15)]
+    run = gc.simulate(stabilized("PSS2C", steps, PPSSON=0.72, PPSSOFF=0.65), t_end=0.5, step=0.005)
+    items = [event.item for event in run.events if event.device == "PSS" and "limited" not in event.item]
+    assert items == ["silent", "heard_again"]  # power from 0.766 to 0.622, 0.694 and back
+    silent = (run.t > 0.2 + 1e-9) & (run.t < 0.4 - 1e-9)
+    assert (run["PSS", "Vs"][silent] == 0).all()
+    assert (run["PSS", "Vs"][(run.t > 0.1 + 1e-9) & (run.t < 0.2 - 1e-9)] != 0).all()
+    assert (run["PSS", "Vs"][run.t > 0.4 + 1e-9] != 0).all()
+
+
+@pytest.mark.parametrize("low", [0.7, 0.8])
+def test_pss2c_is_silent_at_t0_where_the_power_is_below_its_lower_bound(low):
+    run = gc.simulate(stabilized("PSS2C", [(0.1, "omega", 0.002)], PPSSON=0.9, PPSSOFF=low), t_end=0.2, step=0.01)
+    assert (run["PSS", "Vs"][-1] == 0) == (low == 0.8)
+
+
 @pytest.mark.parametrize(("name", "change", "word"), [
+    ("PSS2C", dict(PPSSOFF=0.1), "PPSSOFF"), ("PSS2C", dict(ICS1=7.0), "ICS1"), ("STAB2A", dict(HLIM=0.0), "HLIM"),
     ("STAB1", dict(HLIM=0.0), "HLIM"), ("PSS2A", dict(M=5.0, N=2.0), "M N"), ("PSS2A", dict(ICS1=1.5), "ICS1"),
     ("PSS2A", dict(VSTMIN=1.0), "VSTMIN"), ("PSS2B", dict(VS1MIN=100.0), "VS1MIN"), ("PSS2A", dict(RB1=7.0), "RB1"),
     ("ST2CUT", dict(LSMIN=1.0), "LSMIN"), ("ST2CUT", dict(ICS2=2.5), "ICS1 and ICS2")])

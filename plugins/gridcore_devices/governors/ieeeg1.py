@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from gridcore.contract import Algebraic, Device, Param, Setpoint
 from gridcore_blocks import Lag, LeadLag, RateLimitedLag
@@ -20,14 +20,15 @@ class IEEEG1(Device):
                   PMIN and PMAX (non-windup)
         turbine   four lags in a row, T4 to T7, which give the parts K1, K3, K5 and K7 of the power
 
-    A time constant of zero leaves its lag out. Power is in per unit of the machine's base. The low-pressure shaft of a
-    cross-compound unit (JBUS, M, and the parts K2, K4, K6, K8 of the power) is a second machine, which is refused.
+    A time constant of zero leaves its lag out. Power is in per unit of the machine's base. This is a unit of one
+    machine: of two, on a high-pressure and a low-pressure shaft (JBUS), it is :class:`CrossIEEEG1`.
     """
 
-    attaches = "machine"
+    attaches: ClassVar[Any] = "machine"
     naming = "GOV_{machine}"
-    dyr = ("JBUS", None, "K", "T1", "T2", "T3", "Uo", "Uc", "PMAX", "PMIN", "T4", "K1", None, "T5", "K3", None, "T6",
-           "K5", None, "T7", "K7", None)
+    dyr: tuple[str | None, ...] = (
+        "JBUS", None, "K", "T1", "T2", "T3", "Uo", "Uc", "PMAX", "PMIN", "T4", "K1", None, "T5", "K3", None, "T6", "K5",
+        None, "T7", "K7", None)
     JBUS = Param("", 0.0, doc="bus of the low-pressure machine: 0, there is none")
     K = Param("pu", gt=0, doc="gain, 1 over the droop")
     T1 = Param("s", 0.0, ge=0, doc="lag time constant of the governor")
@@ -59,7 +60,7 @@ class IEEEG1(Device):
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
         if values["JBUS"] != 0:
-            return f"JBUS = {values['JBUS']:g}: a second machine on the low-pressure shaft is not modelled"
+            return f"JBUS = {values['JBUS']:g}: with a machine on the low-pressure shaft this is a Cross{cls.__name__}"
         if not values["PMIN"] < values["PMAX"]:
             return "PMIN must be below PMAX"
         if values["T1"] == 0 != values["T2"]:
@@ -69,3 +70,37 @@ class IEEEG1(Device):
     def start(s: Any) -> Any:
         valve = s.Pm / (s.K1 + s.K3 + s.K5 + s.K7)
         return {"droop_x": 0.0, **dict.fromkeys(("valve", "x4", "x5", "x6", "x7", "Pref"), valve)}
+
+
+class CrossCompound(Device):
+    """What a turbine of two shafts is beside that of one: the parts of the power that the low-pressure machine has.
+
+    They are K2, K4, K6 and K8 of the steam behind T4 to T7, in per unit of that machine's base and times the factor
+    `share`, which makes their sum its power at t0; it is one where data and power flow agree. The speed that is
+    governed is that of the high-pressure machine.
+    """
+
+    attaches: ClassVar[Any] = ("machine", "second")
+    K2 = Param("", 1.0, ge=0, doc="part of the low-pressure power behind T4")
+    K4 = Param("", 0.0, ge=0, doc="part of the low-pressure power behind T5")
+    K6 = Param("", 0.0, ge=0, doc="part of the low-pressure power behind T6")
+    K8 = Param("", 0.0, ge=0, doc="part of the low-pressure power behind T7")
+    share = Setpoint("", init=1.0, doc="factor of the parts of the low-pressure power")
+    PmL = Algebraic("pu", init=0.5, drives="second.Pm", doc="power of the low-pressure turbine",
+                    equals=lambda s: s.share * (s.K2 * s.x4 + s.K4 * s.x5 + s.K6 * s.x6 + s.K8 * s.x7))
+
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        if not sum(values[k] for k in ("K2", "K4", "K6", "K8")) > 0:
+            return "K2 + K4 + K6 + K8 must be above 0 where there is a low-pressure machine"
+        return super().check(values)
+
+
+class CrossIEEEG1(CrossCompound, IEEEG1):
+    """Steam turbine and governor of a cross-compound unit: PSS/E's IEEEG1 with a second machine (JBUS, M).
+
+    :class:`IEEEG1` for the high-pressure machine, :class:`CrossCompound` for the low-pressure one.
+    """
+
+    dyr_record = "IEEEG1"
+    dyr = ("second@bus", "second@id", *IEEEG1.dyr[2:12], "K2", "T5", "K3", "K4", "T6", "K5", "K6", "T7", "K7", "K8")

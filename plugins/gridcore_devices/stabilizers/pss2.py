@@ -1,4 +1,4 @@
-"""PSS2A and PSS2B: stabilizers with two inputs, the integral of accelerating power."""
+"""PSS2A, PSS2B and PSS2C: stabilizers with two inputs, the integral of accelerating power."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Block, Param, Signal, quantity
+from gridcore.contract import Algebraic, Block, Mode, Param, Signal, guard, quantity
 from gridcore_blocks import Lag, LeadLag, Limit
 
-from .signals import Listener, heard, measures
+from .signals import Listener, heard, measures, terminal_power
 
 STAGES = 8  # most lags that a ramp tracking filter has, M N
 
@@ -71,8 +71,9 @@ class PSS2A(Listener):
     are not supported.
     """
 
-    dyr: tuple[str, ...] = ("ICS1", "RB1", "ICS2", "RB2", "M", "N", "TW1", "TW2", "T6", "TW3", "TW4", "T7", "KS2",
-                            "KS3", "T8", "T9", "KS1", "T1", "T2", "T3", "T4", "VSTMAX", "VSTMIN")
+    dyr: tuple[str | None, ...] = (
+        "ICS1", "RB1", "ICS2", "RB2", "M", "N", "TW1", "TW2", "T6", "TW3", "TW4", "T7", "KS2", "KS3", "T8", "T9",
+        "KS1", "T1", "T2", "T3", "T4", "VSTMAX", "VSTMIN")
     ICS1 = Param("", 1.0, ge=1, le=6, doc="code of the first input")
     RB1 = Param("", 0.0, ge=0, le=0, doc="number of a remote bus of the first input; 0: that of the machine")
     ICS2 = Param("", 3.0, ge=0, le=6, doc="code of the second input; 0: none")
@@ -159,4 +160,41 @@ class PSS2B(PSS2A):
         for name in ("VS1", "VS2"):
             if not values[f"{name}MIN"] < values[f"{name}MAX"]:
                 return f"{name}MIN must be below {name}MAX"
+        return super().check(values)
+
+
+class PSS2C(PSS2B):
+    """Stabilizer with a fourth lead-lag that is silent at low power. IEEE Std 421.5-2016, type PSS2C; PSS/E's PSS2C.
+
+    :class:`PSS2B` with ``(1 + s T12)/(1 + s T13)`` before the limits of the signal. The signal is zero from where the
+    power at the machine's terminals falls below PPSSOFF to where it rises above PPSSON; where it is between them at t0
+    it is not. Code 7 of the first input, the frequency behind the reactance XCOMP through the time constant TCOMP, is
+    refused, and these two are not used.
+    """
+
+    dyr = (*PSS2B.dyr, "T12", "T13", "PPSSON", "PPSSOFF", None, None)
+    T12 = Param("s", 0.0, ge=0, doc="fourth lead time constant")
+    T13 = Param("s", 0.0, ge=0, doc="fourth lag time constant; 0: no lead-lag")
+    PPSSON = Param("pu", 0.0, doc="power above which there is a signal")
+    PPSSOFF = Param("pu", 0.0, doc="power below which there is none")
+    lead3 = LeadLag("lead2", T1="T12", T2="T13", doc="behind the fourth lead-lag")
+    limited = Limit("lead3", limits=("VSTMIN", "VSTMAX"), settles=True, doc="signal between its limits")
+    on = Mode(1, doc="1 there is a signal, 0 there is none")
+    Vs = Algebraic("pu", equals=lambda s: np.where(s.on == 1, s.limited, 0.0), drives="exciter.Vs",
+                   doc="stabilizing signal")
+
+    @guard("down", when={"on": 1}, then={"on": 0}, cancel=False, settles=True)
+    def silent(s: Any, bus: Any, machine: Any) -> Any:
+        """The power falls below PPSSOFF."""
+        return terminal_power(bus, machine) - s.PPSSOFF
+
+    @guard("up", when={"on": 0}, then={"on": 1}, cancel=False)
+    def heard_again(s: Any, bus: Any, machine: Any) -> Any:
+        """The power rises above PPSSON."""
+        return terminal_power(bus, machine) - s.PPSSON
+
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        if values["PPSSOFF"] > values["PPSSON"]:
+            return "PPSSOFF must not be above PPSSON"
         return super().check(values)

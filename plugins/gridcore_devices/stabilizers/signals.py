@@ -87,10 +87,15 @@ def measures(s: Any, *codes: Any) -> Any:
     return np.where(wanted, s.Tw, 0.0)
 
 
+def terminal_power(bus: Any, machine: Any) -> Any:
+    """Electrical power at the terminals, on the machine's base."""
+    Vd, Vq = to_rotor(bus.Vr, bus.Vi, machine.delta)
+    return Vd * machine.Id + Vq * machine.Iq
+
+
 def heard(s: Any, code: Any, bus: Any, machine: Any) -> Any:
     """The signal of a code; zero for any other number."""
-    Vd, Vq = to_rotor(bus.Vr, bus.Vi, machine.delta)
-    power = Vd * machine.Id + Vq * machine.Iq
+    power = terminal_power(bus, machine)
     turned = (bus.Vi * s.xr - bus.Vr * s.xi) / (s.xr * s.xr + s.xi * s.xi)
     grown = bus.Vm - np.sqrt(s.xr * s.xr + s.xi * s.xi)
     signals = (machine.omega - 1.0, turned / (s.Tw * s.omega_b), power, machine.Pm - power, bus.Vm, grown / s.Tw)
