@@ -2,6 +2,7 @@
 
 from .blocks import (
     PI,
+    PID,
     Deadband,
     HighGate,
     Integrator,
@@ -15,6 +16,6 @@ from .blocks import (
 )
 
 __all__ = [
-    "PI", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "LowGate", "RateLimitedLag",
+    "PI", "PID", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "LowGate", "RateLimitedLag",
     "SecondOrderLag", "Washout",
 ]
