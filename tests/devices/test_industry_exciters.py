@@ -167,7 +167,7 @@ ZEROS = {
     "ESST4B": dict(TR=SHORT, TA=SHORT), "SEXS": dict(TE=SHORT), "SCRX": dict(TE=SHORT),
     "EXST1": dict(TR=SHORT, TA=SHORT, TB=1.0, TC=1.0), "ESST3A": dict(TA=SHORT, TB=1.0, TC=1.0),
     "IEEET2": dict(TR=SHORT, TA=SHORT, TF2=SHORT),
-    "AC8B": dict(TR=SHORT, TA=SHORT), "DC4B": dict(TR=SHORT, TA=SHORT), "ST6B": dict(TR=SHORT, TG=SHORT),
+    "AC8B": dict(TR=SHORT, TA=SHORT), "DC4B": dict(TA=SHORT), "ST6B": dict(TR=SHORT, TG=SHORT),
     "ST8C": dict(TR=SHORT, TA=SHORT, TF=SHORT),
     "EXPIC1": dict(TR=SHORT, TA2=SHORT, TA3=1.0, TA4=1.0, TF2=SHORT, TE=SHORT),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Param, State
-from gridcore_blocks import PID, HighGate, Lag, LowGate, Washout
+from gridcore_blocks import PID, HighGate, Lag, Limit, LowGate, Washout
 
 from .dc import Commutator, lower, trimmed, upper
 from .exciter import OFF, Gated, SensingExciter, added
@@ -21,15 +21,15 @@ class DC4B(Gated, SensingExciter, Commutator):
 
         VPID = (Vref + Vs + VOEL + VUEL - sensed - feedback) KA (KP + KI / s + s KD / (1 + s TD)),
                between VRmin and VRmax
-        gate = VPID, or KA VUEL where that is higher, or KA VOEL where that is lower
-        VR   = V gate / (1 + s TA), between V VRmin and V VRmax (non-windup)
+        gate = VPID, or KA VUEL (at most VRmax) where that is higher, or KA VOEL (at least VRmin) where that is lower
+        VR   = V gate / (1 + s TA)
         TE dEfd/dt = VR - (KE + SE(Efd)) Efd,  Efd >= VEMIN (non-windup)
         feedback = Efd s KF / (1 + s TF)
 
-    V is the terminal voltage; the gain KA, behind the gate in the figure, stands before it here. The codes OEL and UEL
-    say where a limiter enters: 2 at the gate, any other at the sum. Limits of VPID are those of
-    :class:`~gridcore_blocks.PID`; the values that PSS/E computes are those of
-    :class:`~gridcore_devices.exciters.dc.Commutator`.
+    V is the terminal voltage; the gain KA, behind the gate in the figure, stands before it here, and with it the limits
+    ``V VRmin`` and ``V VRmax`` of VR, which then hold by themselves. The codes OEL and UEL say where a limiter enters:
+    2 at the gate, any other at the sum. Limits of VPID are those of :class:`~gridcore_blocks.PID`; the values that
+    PSS/E computes are those of :class:`~gridcore_devices.exciters.dc.Commutator`.
     """
 
     OEL = Param("", 1.0, ge=0, le=2, doc="where over-excitation limiters enter: 2 the gate, otherwise the sum")
@@ -44,12 +44,13 @@ class DC4B(Gated, SensingExciter, Commutator):
                           - s.feedback),
                KP=lambda s: s.KA * s.KP, KI=lambda s: s.KA * s.KI, KD=lambda s: s.KA * s.KD, TD="TD",
                limits=("VRmin", "VRmax"), names=("VRMIN", "VRMAX"), doc="regulator output times KA")
-    above = HighGate("VPID", lambda s: np.where(s.UEL < 1.5, -OFF, s.KA * s.VUEL), settles=False,
-                     doc="regulator output times KA, or the under-excitation limiter's")
-    gate = LowGate("above", lambda s: np.where(s.OEL < 1.5, OFF, s.KA * s.VOEL), settles=False,
-                   doc="input of the second stage times KA")
-    VR = Lag("gate", K=lambda s, bus: bus.Vm, T="TA", init=1.0, names=("VRMIN", "VRMAX"),
-             limits=(lambda s, bus: s.VRmin * bus.Vm, lambda s, bus: s.VRmax * bus.Vm), doc="exciter's field voltage")
+    under = Limit(lambda s: np.where(s.UEL < 1.5, s.VRmin - OFF, s.KA * s.VUEL), limits=(None, "VRmax"),
+                  names=("VRMIN", "VRMAX"), settles=True, doc="under-excitation limiter's signal times KA")
+    over = Limit(lambda s: np.where(s.OEL < 1.5, s.VRmax + OFF, s.KA * s.VOEL), limits=("VRmin", None),
+                 names=("VRMIN", "VRMAX"), settles=True, doc="over-excitation limiter's signal times KA")
+    above = HighGate("VPID", "under", settles=False, doc="regulator output times KA, or the under-excitation limiter's")
+    gate = LowGate("above", "over", settles=False, doc="input of the second stage times KA")
+    VR = Lag("gate", K=lambda s, bus: bus.Vm, T="TA", init=1.0, doc="exciter's field voltage")
     Efd = State("pu", init=1.0, rate=lambda s: s.VR - s.KEt * s.Efd - quadratic(s, s.Efd), T="TE",
                 limits=("VEMIN", None), drives="machine.Efd", doc="field voltage")
     feedback = Washout("Efd", K="KF", T="TF", doc="rate feedback")
