@@ -2,6 +2,7 @@
 
 from .blocks import (
     PI,
+    PID,
     Curve,
     Deadband,
     HighGate,
@@ -16,6 +17,6 @@ from .blocks import (
 )
 
 __all__ = [
-    "PI", "Curve", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "LowGate", "RateLimitedLag",
+    "PI", "PID", "Curve", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "LowGate", "RateLimitedLag",
     "SecondOrderLag", "Washout",
 ]

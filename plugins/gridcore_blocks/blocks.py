@@ -158,13 +158,49 @@ class PI(Block):
         self.u, self.KP, self.KI, self.limits, self.init, self.at_limit = u, KP, KI, limits, init, at_limit
 
     def expand(self) -> None:
-        u = self.input(self.u)
-        KP, KI = self.reader(self.KP, "kp", "proportional gain"), self.reader(self.KI, "ki", "integral gain")
-        x, bounds = f"{self.name}_x", self.bounds(self.limits)
-        there = self.quantity(f"{self.name}_there", lambda s: np.where(KI(s) != 0, 1.0, 0.0), "whether it integrates")
-        self.limited(x, lambda s: np.where(KI(s) != 0, KI(s) * u(s), -getattr(s, x)), bounds, KP,
-                     lambda s: KP(s) * u(s), at_limit=self.at_limit, T=there, init=self.init,
+        u, KP, bounds = self.input(self.u), self.reader(self.KP, "kp", "proportional gain"), self.bounds(self.limits)
+        x, rate, there = self.integral(u)
+        self.limited(x, rate, bounds, KP, lambda s: KP(s) * u(s), at_limit=self.at_limit, T=there, init=self.init,
                      doc=f"{self.words}: its integrator")
+
+    def integral(self, u: Callable[[Any], Any]) -> tuple[str, Callable[[Any], Any], str]:
+        """Name, rate and time constant of the integrator of the input `u`."""
+        KI, x = self.reader(self.KI, "ki", "integral gain"), f"{self.name}_x"
+        there = self.quantity(f"{self.name}_there", lambda s: np.where(KI(s) != 0, 1.0, 0.0), "whether it integrates")
+        return x, lambda s: np.where(KI(s) != 0, KI(s) * u(s), -getattr(s, x)), there
+
+
+class PID(PI):
+    """``KP + KI / s + s KD / (1 + s TD)``, limited as :class:`PI`; without the last term where ``TD = 0``.
+
+    With a derivative the sum may leave its limit before the integrator does, so each has a mode of its own,
+    ``<block>_limit`` and ``<block>_x_limit``.
+
+    Parameters
+    ----------
+    u, KP, KI, limits
+        As those of :class:`PI`.
+    names
+        As those of :class:`Lag`.
+    KD : str, float or callable
+        Gain of the derivative.
+    TD : str
+        Its time constant (a parameter).
+    """
+
+    def __init__(self, u: Signal, *, KP: Signal, KI: Signal, KD: Signal, TD: str, limits: Limits | None = None,
+                 names: tuple[str, str] | None = None, unit: str = "pu", doc: str = ""):
+        super().__init__(u, KP=KP, KI=KI, limits=limits, unit=unit, doc=doc)
+        self.KD, self.TD, self.names = KD, TD, names
+
+    def expand(self) -> None:
+        name = self.named(self.u, "in", f"input: {self.words}")
+        u, KP, bounds = self.value(name), self.reader(self.KP, "kp", "proportional gain"), self.bounds(self.limits)
+        x, rate, there = self.integral(u)
+        d = self.block("d", Washout(name, K=self.KD, T=self.TD, doc=f"{self.words}: its derivative"))
+        self.state(x, rate, limits=bounds, limit_names=self.names, T=there,
+                   doc=f"{self.words}: its integrator")
+        self.clamp(lambda s: KP(s) * u(s) + getattr(s, x) + getattr(s, d), bounds, names=self.names)
 
 
 class Limit(Block):

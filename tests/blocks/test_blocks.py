@@ -17,6 +17,7 @@ from gridcore.equilibrium import Equilibrium
 from gridcore.errors import DeviceError, GridcoreError, InitialisationError
 from gridcore_blocks import (
     PI,
+    PID,
     Curve,
     Deadband,
     HighGate,
@@ -80,6 +81,7 @@ class Linear(Plant):
     lead = LeadLag("u", T1="T", T2="T2", K=lambda s: 2 * s.K)
     washout = Washout("u", T="T", K="K")
     both = PI("u", KP=2.0, KI=0.0)
+    ahead = PID("u", KP=2.0, KI=0.0, KD="K", TD="T")
     filtered = SecondOrderLag("u", A1="T", A2="T2")
     chained = LeadLag("lag", T1="T2", T2="T")
 
@@ -107,6 +109,7 @@ def test_linear_blocks_have_their_transfer_functions_and_a_time_constant_of_zero
             lag = 3.0 / (1 + T * s)
             expected = {"lag": lag, "lead": 6.0 * ((1 + T * s) / (1 + T2 * s) if T2 else 1.0),
                         "washout": 3.0 * s / (1 + T * s) if T else 0.0, "both": 2.0,
+                        "ahead": 2.0 + (3.0 * s / (1 + T * s) if T else 0.0),
                         "filtered": 1 / (1 + T * s + T2 * s * s), "chained": lag * ((1 + T2 * s) / (1 + T * s))
                         if T else 3.0}
             expected["filtered_d1"] = expected["filtered"] * s if T or T2 else 0.0
@@ -118,6 +121,7 @@ def test_linear_blocks_have_their_transfer_functions_and_a_time_constant_of_zero
 class Integral(Plant):
     slow = Integrator("u", T="T", K="K")
     both = PI("u", KP="K", KI=4.0)
+    all = PID("u", KP="K", KI=4.0, KD=0.5, TD="T2")
 
 
 def test_integrators_have_theirs():
@@ -125,6 +129,7 @@ def test_integrators_have_theirs():
         s = 2j
         assert response(system, "slow", s) == pytest.approx(3.0 / (0.5 * s), rel=1e-8)
         assert response(system, "both", s) == pytest.approx(3.0 + 4.0 / s, rel=1e-8)
+        assert response(system, "all", s) == pytest.approx(3.0 + 4.0 / s + 0.5 * s / (1 + 0.2 * s), rel=1e-8)
 
 
 def test_instances_of_one_class_may_have_a_time_constant_or_none():
@@ -205,6 +210,22 @@ def test_non_windup_limits_are_reached_and_left_when_the_diagram_says():
     closing = (run.t > 2.5) & (run.t < turn)
     assert_allclose(run["A", "valve"][closing], 0.375 - 0.5 * (run.t[closing] - 2.5), atol=1e-12)
     assert turn > run.t[-1]
+
+
+class Derived(Plant):
+    ahead = PID("u", KP=2.0, KI=4.0, KD=1.0, TD="T2", limits=("low", "high"), names=("LOW", "HIGH"))
+
+
+def test_a_derivative_takes_a_sum_off_its_limit_while_the_integrator_stays_at_it():
+    """A step to 2 at 1 s: at the limit 1/8 s later; one to 0.1 at 2.5 s: the sum is 1 + 0.2 - drop e^(-t/T2)."""
+    run = run_of(Of(Derived, u1=2.0, u2=0.1, t2=2.5), t_end=4.0, step=0.001, initialise=False)
+    found = dict(events(run))
+    assert found["ahead_x_at_HIGH"] == pytest.approx(1 + 1 / 8, abs=1e-12)
+    assert "ahead_x_off_HIGH" not in found
+    assert found["ahead_off_HIGH"] == found["ahead_at_LOW"] == 2.5  # the derivative goes down at once
+    drop = (2 * (1 - np.exp(-1.5 / 0.2)) - 0.1) / 0.2
+    assert found["ahead_off_LOW"] == pytest.approx(2.5 + 0.2 * np.log(drop / 2.2), abs=1e-5)
+    assert found["ahead_at_HIGH"] == pytest.approx(2.5 + 0.2 * np.log(drop / 0.2), abs=1e-5)
 
 
 def test_a_valve_that_nears_its_target_is_a_lag_again():

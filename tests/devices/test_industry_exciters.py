@@ -9,6 +9,7 @@ from typing import Any
 
 import diagrams
 import numpy as np
+import pid_diagrams
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -29,6 +30,9 @@ AC = dict(TR=0.02, TE=0.6, KC=0.2, KD=0.4, KE=1.0, **SATURATION)
 REGULATOR = dict(KA=100.0, TA=0.03, KF=0.03, TF=1.0, **LEAD_LAG)
 ESST1A = dict(VOS=1.0, TR=0.01, VIMAX=0.1, VIMIN=-0.3, TC=1.0, TB=5.0, TC1=0.1, TB1=0.2, KA=150.0, TA=0.02, VAMAX=6.0,
               VAMIN=-3.0, VRMAX=5.0, VRMIN=-2.0, KC=0.1, KF=0.01, TF=1.0, KLR=1.5, ILR=2.5)
+ST8C = dict(SW1=1.0, TR=0.02, KPR=15.0, KIR=12.0, VPIMAX=3.0, VPIMIN=0.8, KPA=1.2, KIA=3.0, VAMAX=1.6, VAMIN=-0.9,
+            KA=0.6, TA=0.03, VRMAX=0.85, VRMIN=-0.5, KF=1.0, TF=0.05, KC1=0.1, KP=5.0, KI1=0.5, XL=0.1, THETAP=10.0,
+            VB1MAX=5.3, KC2=0.05, KI2=0.6, VB2MAX=0.45)
 SCRX = dict(TATB=0.1, TB=10.0, K=100.0, TE=0.02, EMIN=-3.0, EMAX=4.0, CSWITCH=0.0, RCRFD=2.0)
 CASES: dict[str, tuple[str, dict[str, float], Callable[[Any], diagrams.Diagram]]] = {
     "IEEET1": ("IEEET1", DC | dict(TF=1.0), diagrams.ieeet1),
@@ -56,6 +60,15 @@ CASES: dict[str, tuple[str, dict[str, float], Callable[[Any], diagrams.Diagram]]
     "ESST3A": ("ESST3A", dict(TR=0.02, VIMAX=0.1, VIMIN=-0.06, KM=3.0, TC=0.3, TB=0.5, KA=30.0, TA=0.05, VRMAX=2.8,
                               VRMIN=0.5, KG=1.0, KP=6.0, KI=0.5, VBMAX=6.3, KC=0.1, XL=0.1, VGMAX=4.5, THETAP=10.0,
                               TM=0.4, VMMAX=0.6, VMMIN=0.15), diagrams.esst3a),
+    "EXDC1": ("EXDC1", DC | LEAD_LAG | dict(TF1=1.0), diagrams.dc),
+    "AC8B": ("AC8B", AC | dict(KPR=20.0, KIR=30.0, KDR=1.5, TDR=0.1, VPIDMAX=3.3, VPIDMIN=-2.5, KA=2.0, TA=0.03,
+                               VRMAX=6.0, VRMIN=-4.0, VFEMAX=4.6, VEMIN=1.2), pid_diagrams.ac8b),
+    "DC4B": ("DC4B", DC | dict(KA=2.0, KP=20.0, KI=25.0, KD=2.0, TD=0.1, TF=1.0, VEMIN=1.1),
+             pid_diagrams.dc4b),
+    "ST6B": ("ST6B", dict(TR=0.02, KPA=18.0, KIA=25.0, KDA=0.5, TDA=0.05, VAMAX=3.6, VAMIN=1.5, KFF=0.8, KM=1.0,
+                          KCI=1.1, KLR=3.0, ILR=3.2, VRMAX=4.6, VRMIN=-0.2, KG=0.9, TG=0.1), pid_diagrams.st6b),
+    "ST8C": ("ST8C", ST8C, pid_diagrams.st8c),
+    "ST8C, own source": ("ST8C", ST8C | dict(SW1=2.0, KI2=0.0), pid_diagrams.st8c),
     "SCRX": ("SCRX", SCRX, diagrams.scrx),
     "SCRX, solid-fed": ("SCRX", SCRX | dict(CSWITCH=1.0, RCRFD=0.0), diagrams.scrx),
     "SEXS": ("SEXS", dict(TATB=0.1, TB=10.0, K=100.0, TE=0.05, EMIN=-3.0, EMAX=4.0), diagrams.sexs),
@@ -124,6 +137,11 @@ REACHED = {
     "EXST1": {"VI_at_VIMAX", "VI_at_VIMIN", "ceiling_at_VRMAX", "ceiling_at_VRMIN"},
     "IEEET2": {"VR_at_VRMAX", "VR_at_VRMIN"},
     "ESST3A": {"VI_at_VIMAX", "VI_at_VIMIN", "VR_at_VRMAX", "VR_at_VRMIN", "VM_at_VMMAX", "VM_at_VMMIN"},
+    "EXDC1": {"VR_at_VRMAX", "VR_at_VRMIN"},
+    "AC8B": {"VPID_at_VPIDMAX", "VPID_at_VPIDMIN", "VPID_x_at_VPIDMAX", "VR_at_VRMAX", "VE_at_VFEMAX", "VE_at_VEMIN"},
+    "DC4B": {"VPID_at_VRMAX", "VPID_at_VRMIN", "VPID_x_at_VRMAX", "Efd_at_VEMIN"},
+    "ST6B": {"VA_at_VAMAX", "VA_at_VAMIN", "VA_x_at_VAMAX", "VR_at_VRMAX", "bridge_to_second"},
+    "ST8C": {"VPI_at_VPIMAX", "VPI_at_VPIMIN", "VA_at_VAMAX", "VA_at_VAMIN", "VR_at_VRMAX", "VR_at_VRMIN"},
     "SCRX": {"E_at_EMAX", "E_at_EMIN", "current_turns_negative"}, "SEXS": {"Efd_at_EMAX", "Efd_at_EMIN"},
 }
 
@@ -149,6 +167,8 @@ ZEROS = {
     "ESST4B": dict(TR=SHORT, TA=SHORT), "SEXS": dict(TE=SHORT), "SCRX": dict(TE=SHORT),
     "EXST1": dict(TR=SHORT, TA=SHORT, TB=1.0, TC=1.0), "ESST3A": dict(TA=SHORT, TB=1.0, TC=1.0),
     "IEEET2": dict(TR=SHORT, TA=SHORT, TF2=SHORT),
+    "AC8B": dict(TR=SHORT, TA=SHORT), "DC4B": dict(TA=SHORT), "ST6B": dict(TR=SHORT, TG=SHORT),
+    "ST8C": dict(TR=SHORT, TA=SHORT, TF=SHORT),
     "EXPIC1": dict(TR=SHORT, TA2=SHORT, TA3=1.0, TA4=1.0, TF2=SHORT, TE=SHORT),
 }
 WITHOUT = {"EXPIC1": dict(KE=1.0, SE1=0.0, SE2=0.0)}  # TE = 0 leaves out what KE and saturation belong to
@@ -178,7 +198,7 @@ def parameters(draw, name):
         if param.startswith(("T", "A")) and item.unit == "s":
             zero = [st.just(0.0)] if "ge" in item.bounds else []
             values[param] = draw(st.one_of(*zero, between(0.05, 2.0)))
-        elif param in ("E1", "SE1", "E2", "SE2", "CSWITCH", "VOS", "THETAP"):
+        elif param in ("E1", "SE1", "E2", "SE2", "CSWITCH", "VOS", "THETAP", "OEL", "UEL", "SW1"):
             continue
         elif param.endswith(("MAX", "VR1")):
             values[param] = draw(between(0.5, 20.0))
@@ -192,7 +212,7 @@ def parameters(draw, name):
             values[param] = draw(between(4.0, 8.0))  # a source that the rectifier does not short
         elif param in ("VLR", "VFELIM"):
             values[param] = draw(between(2.0, 20.0))
-        elif param in ("KIR", "KIM", "KI", "KC", "XL", "RCRFD", "KH", "KF", "KG", "KLR"):
+        elif param in ("KIR", "KIM", "KI", "KC", "KC1", "KC2", "KI1", "KI2", "XL", "RCRFD", "KH", "KF", "KG", "KLR"):
             values[param] = draw(st.one_of(st.just(0.0), between(0.05, 1.0)))
         else:
             values[param] = draw(between(0.1, 5.0))
@@ -321,7 +341,8 @@ WRT = {"IEEET1": "KA VRMAX TE", "IEEEX1": "KA VRMAX TB", "ESDC1A": "KA VRMIN KE"
        "EXDC2": "VRMAX VRMIN TF1", "EXAC1": "KC VRMAX KD", "ESAC1A": "VAMAX VRMAX KC", "EXAC2": "VLR VAMIN KH",
        "ESAC6A": "VFELIM VAMAX TK", "ESST1A": "VIMAX VRMAX KLR", "ESST4B": "KIR VMMAX THETAP",
        "EXPIC1": "VR1 EFDMAX KC", "SCRX": "EMAX RCRFD TATB", "SEXS": "EMAX TB K",
-       "EXST1": "VIMAX VRMAX KF", "IEEET2": "KA VRMAX TF2", "ESST3A": "VMMAX VRMAX VGMAX"}
+       "EXDC1": "KA VRMAX TB", "AC8B": "VPIDMAX VFEMAX KDR", "DC4B": "KD VRMAX VEMIN", "ST6B": "VAMAX VRMAX ILR",
+       "ST8C": "VPIMAX VAMAX KI2", "EXST1": "VIMAX VRMAX KF", "IEEET2": "KA VRMAX TF2", "ESST3A": "VMMAX VRMAX VGMAX"}
 
 
 @everyone

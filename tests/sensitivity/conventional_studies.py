@@ -10,11 +10,12 @@ from scenes import record
 from studies import Study
 
 import gridcore as gc
+from gridcore.registry import devices
 
 
 def new_controls(case: gc.Case, machine: int, model: str, /, **values: Any) -> None:
     """A control on a machine, in place of the one that has its name."""
-    port = "exciter" if "PSS" in model or model.startswith("ST") else "machine"
+    port, = devices[model].attaches
     item = record(model, **{port: f"EXC_GEN{machine}" if port == "exciter" else f"GEN{machine}"}, **values)
     id = item.device.naming.format(**item.fields)
     if id in case:
@@ -89,16 +90,48 @@ def exciters_and_a_compensator_at_their_limits() -> Study:
     new_controls(case, 3, "ESST3A", TR=0.02, VIMAX=0.1, VIMIN=-0.1, KM=8.0, TC=1.0, TB=5.0, KA=50.0, TA=0.02, VRMAX=2.5,
                  VRMIN=-2.5, KG=1.0, KP=5.0, KI=0.5, VBMAX=6.2, KC=0.1, XL=0.1, VGMAX=2.2, THETAP=10.0, TM=0.2,
                  VMMAX=0.42, VMMIN=-0.3)
+    new_controls(case, 4, "EXDC1", TR=0.02, KA=40.0, TA=0.05, TB=0.3, TC=0.1, VRMAX=2.6, VRMIN=-1.0, KE=1.0, TE=0.4,
+                 KF=0.05, TF1=1.0, **curve)
     case.add(record("CSVGN1", id="SVC", bus=8, control="PQ", Q0=0.5, Sn=200.0, K=20.0, T1=0.0, T2=0.5, T3=0.05, T4=0.4,
                     T5=0.02, RMIN=10.0, VMAX=0.9, VMIN=0.0, CBASE=150.0))
     return Study(case, 0.3, 0.02, [*MORE, *of(
         "EXC_GEN1: VIMAX VRMAX KA TC KC KF", "EXC_GEN2: KA TA VRMAX KF TF1 TF2 SE2",
-        "EXC_GEN3: VIMAX VRMAX VMMAX VGMAX KM TM KG KC THETAP", "SVC: K T2 T3 T5 RMIN VMAX CBASE Sn Q0")],
+        "EXC_GEN3: VIMAX VRMAX VMMAX VGMAX KM TM KG KC THETAP", "EXC_GEN4: KA VRMAX TB",
+        "SVC: K T2 T3 T5 RMIN VMAX CBASE Sn Q0")],
         [("GEN1", "omega"), ("BUS8", "Vm"), ("SVC", "Q")], [
         "SVC.sum_at_VMIN", "EXC_GEN1.VI_at_VIMAX", "EXC_GEN2.VR_at_VRMAX", "EXC_GEN3.VM_at_VMMAX",
         "EXC_GEN3.VR_at_VRMAX", "SVC.y_at_RMIN", "EXC_GEN1.ceiling_at_VRMAX", "EXC_GEN1.ceiling_off_VRMAX",
         "EXC_GEN1.VI_off_VIMAX", "EXC_GEN3.VI_off_VIMAX", "EXC_GEN2.VR_off_VRMAX", "EXC_GEN3.VR_off_VRMAX",
         "EXC_GEN3.VG_at_VGMAX", "SVC.y_off_RMIN"])
+
+
+@study
+def pid_regulators_at_their_limits() -> Study:
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.01),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713),
+                  gc.ParameterStep(id="less", parameter="EXC_GEN2.Vref", t=0.2137, by=-0.1),
+                  gc.ParameterStep(id="low", parameter="EXC_GEN1.Vref", t=0.2137, by=-0.2))
+    for k in (1, 2, 3, 4):
+        controls(case, f"GEN{k}", "SEXS", "TGOV1")
+    curve = {"E1": 2.3, "SE1": 0.1, "E2": 3.1, "SE2": 0.33}
+    new_controls(case, 1, "AC8B", TR=0.01, KPR=20.0, KIR=15.0, KDR=1.0, TDR=0.05, VPIDMAX=4.0, VPIDMIN=-3.0, KA=1.5,
+                 TA=0.02, VRMAX=4.8, VRMIN=-3.0, KC=0.1, KD=0.4, KE=1.0, TE=0.2, VFEMAX=3.5, VEMIN=1.5, **curve)
+    new_controls(case, 2, "DC4B", OEL=2, UEL=2, TR=0.01, KP=20.0, KI=20.0, KD=1.0, TD=0.05, VRMAX=2.9, VRMIN=-2.0,
+                 KA=1.5, TA=0.02, KE=1.0, TE=0.2, KF=0.02, TF=1.0, VEMIN=1.3, **curve)
+    new_controls(case, 3, "ST6B", TR=0.01, KPA=15.0, KIA=20.0, KDA=0.3, TDA=0.05, VAMAX=2.9, VAMIN=1.0, KFF=0.8, KM=1.0,
+                 KCI=1.05, KLR=3.0, ILR=3.0, VRMAX=3.0, VRMIN=-2.0, KG=0.9, TG=0.05)
+    new_controls(case, 4, "ST8C", OEL=2, UEL=2, SW1=1, TR=0.01, KPR=15.0, KIR=10.0, VPIMAX=2.7, VPIMIN=0.5, KPA=1.2,
+                 KIA=3.0, VAMAX=0.9, VAMIN=-0.5, KA=0.7, TA=0.02, VRMAX=0.5, VRMIN=-0.3, KF=1.0, TF=0.03, KC1=0.1,
+                 KP=4.5, KI1=0.5, XL=0.05, THETAP=10.0, VB1MAX=5.2, KC2=0.05, KI2=0.5, VB2MAX=0.5)
+    return Study(case, 0.4, 0.02, [*MORE, "less.by", *of(
+        "EXC_GEN1: KPR KIR KDR TDR VPIDMAX VRMAX VFEMAX VEMIN KA KD KE SE2",
+        "EXC_GEN2: KP KI KD TD VRMAX VEMIN KA TA KF SE2", "EXC_GEN3: KPA KIA KDA VAMAX KFF KM KLR ILR VRMAX KG TG",
+        "EXC_GEN4: KPR KIR VPIMAX KPA KIA VAMAX KA VRMAX KF TF KC1 KP KI1 THETAP VB1MAX KC2 KI2 VB2MAX")],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("EXC_GEN3", "Efd"), ("EXC_GEN4", "Efd")], [
+        "EXC_GEN2.VPID_at_VRMAX", "EXC_GEN3.bridge_to_second", "EXC_GEN3.VR_at_VRMAX", "EXC_GEN3.VA_at_VAMAX",
+        "EXC_GEN1.VPID_at_VPIDMAX", "EXC_GEN1.VR_at_VRMAX", "EXC_GEN1.VE_at_VFEMAX", "fault.clears",
+        "EXC_GEN3.bridge_to_first", "EXC_GEN1.VPID_off_VPIDMAX", "EXC_GEN2.VPID_off_VRMAX", "EXC_GEN2.VPID_at_VRMIN",
+        "EXC_GEN1.VE_off_VFEMAX", "EXC_GEN3.VA_off_VAMAX", "EXC_GEN1.VE_at_VEMIN", "EXC_GEN2.Efd_at_VEMIN"])
 
 
 @study

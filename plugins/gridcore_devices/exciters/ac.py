@@ -52,7 +52,7 @@ class RegulatedAC(ACExciter):
     TA = Param("s", ge=0, doc="regulator time constant")
     KF = Param("pu", ge=0, doc="rate feedback gain")
     TF = Param("s", ge=0, doc="rate feedback time constant")
-    lead = LeadLag(lambda s: s.Vref + s.Vs - s.sensed - s.feedback, T1="TC", T2="TB", doc="regulator input")
+    lead = LeadLag(lambda s: s.wanted - s.sensed - s.feedback, T1="TC", T2="TB", doc="regulator input")
     feedback = Washout("VFE", K="KF", T="TF", doc="rate feedback")
 
 

@@ -77,7 +77,7 @@ class DCExciter(SensingExciter, Commutator):
     TB = Param("s", 0.0, ge=0, doc="lag time constant of the regulator input")
     TC = Param("s", 0.0, ge=0, doc="lead time constant of the regulator input")
     TF1 = Param("s", ge=0, doc="rate feedback time constant")
-    lead = LeadLag(lambda s: s.Vref + s.Vs - s.sensed - s.feedback, T1="TC", T2="TB", doc="regulator input")
+    lead = LeadLag(lambda s: s.wanted - s.sensed - s.feedback, T1="TC", T2="TB", doc="regulator input")
     Efd = State("pu", init=1.0, rate=lambda s: s.VR - s.KEt * s.Efd - quadratic(s, s.Efd), T="TE",
                 drives="machine.Efd", doc="field voltage")
     feedback = Washout("Efd", K="KF", T="TF1", doc="rate feedback")

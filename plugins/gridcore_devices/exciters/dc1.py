@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Device, Input, Param, Setpoint, State
+from gridcore.contract import Param, State, quantity
+
+from .exciter import Limited
 
 
-class DC1(Device):
+class DC1(Limited):
     """Base of the DC commutator exciters with continuously acting regulator, IEEE Type DC1A.
 
     IEEE Std 421.5-1992, section 5.1; Sauer & Pai (1998), eqs. 7.5-7.7::
 
         TR dVm/dt  = V + Vc - Vm
-        TA dVR/dt  = KA (Vref + Vs - Vm + Rf - KF/TF Efd) - VR,  VRMIN <= VR <= VRMAX (non-windup)
+        TA dVR/dt  = KA (wanted - Vm + Rf - KF/TF Efd) - VR,  VRMIN <= VR <= VRMAX (non-windup)
         TE dEfd/dt = VR - KE Efd - SE(Efd) Efd
         TF dRf/dt  = KF/TF Efd - Rf
 
     ``KF/TF Efd - Rf`` is the output of the rate feedback ``s KF / (1 + s TF)``. TR = 0 makes the
-    measured voltage algebraic. The transient gain reduction (TC, TB) of the standard is left out.
+    measured voltage algebraic. The transient gain reduction (TC, TB) of the standard is left out. What is wanted is
+    that of :class:`~gridcore_devices.exciters.exciter.Limited`.
     """
 
-    attaches = "machine"
-    naming = "EXC_{machine}"
     TR = Param("s", 0.0, ge=0, doc="time constant of the voltage measurement")
     KA = Param("pu", gt=0, doc="regulator gain")
     TA = Param("s", ge=0, doc="regulator time constant")
@@ -36,9 +37,10 @@ class DC1(Device):
     VR = State("pu", init=1.0, T="TA", limits=("VRMIN", "VRMAX"), doc="regulator output")
     Efd = State("pu", init=1.0, T="TE", drives="machine.Efd", doc="field voltage")
     Rf = State("pu", T="TF", doc="rate feedback")
-    Vs = Input("pu", 0.0, doc="stabilizing signal")
-    Vc = Input("pu", 0.0, doc="what load compensation adds to the terminal voltage")
-    Vref = Setpoint("pu", init=1.0, doc="voltage reference")
+
+    @quantity("pu", "rate feedback")
+    def feedback(s: Any) -> Any:
+        return s.KF / s.TF * s.Efd - s.Rf
 
     @classmethod
     def check(cls, values: Any) -> str | None:
@@ -47,11 +49,10 @@ class DC1(Device):
 
 def dc1_rates(s: Any, bus: Any, own: Any) -> tuple[Any, ...]:
     """Right-hand sides of Vm, VR, Efd and Rf; `own` is ``KE Efd + SE(Efd) Efd``."""
-    feedback = s.KF / s.TF * s.Efd - s.Rf
     return (bus.Vm + s.Vc - s.Vm,
-            s.KA * (s.Vref + s.Vs - s.Vm - feedback) - s.VR,
+            s.KA * (s.wanted - s.Vm - s.feedback) - s.VR,
             s.VR - own,
-            feedback)
+            s.feedback)
 
 
 def dc1_start(s: Any, bus: Any, own: Any) -> dict[str, Any]:

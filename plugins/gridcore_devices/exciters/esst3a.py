@@ -7,29 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Param
+from gridcore.contract import Param
 from gridcore_blocks import Lag, LeadLag, Limit
 
 from .ac import check_order
-from .compound import compound_voltage
-from .exciter import SensingExciter
-from .rectifier import Rectifier, loaded
+from .compound import CompoundFed, bridge_voltage
 
 
-class ESST3A(SensingExciter):
-    """IEEE type ST3A, IEEE Std 421.5-2005, section 7.3, as PSS/E's ESST3A::
+class ESST3A(CompoundFed):
+    """IEEE type ST3A, IEEE Std 421.5-2005, section 7.3, as PSS/E's ESST3A.
+
+    :class:`~gridcore_devices.exciters.compound.CompoundFed` with the regulators ::
 
         VI  = Vref + Vs - sensed, between VIMIN and VIMAX
         lead = VI (1 + s TC) / (1 + s TB)
         VR  = lead KA / (1 + s TA), VRMIN <= VR <= VRMAX (non-windup)
         VG  = KG Efd, at most VGMAX
         VM  = (VR - VG) KM / (1 + s TM), VMMIN <= VM <= VMMAX (non-windup)
-        VE  = |Kp V + j (KI + Kp XL) I|, Kp = KP at the angle THETAP
-        VB  = FEX(KC IFD / VE) VE, at most VBMAX
-        Efd = VM VB
-
-    V and I are terminal voltage and current on the machine's base, IFD PSS/E's XADIFD. FEX is that of
-    :class:`~gridcore_devices.exciters.rectifier.Rectifier`.
     """
 
     VIMAX = Param("pu", 99.0, doc="upper limit of the regulator input")
@@ -42,13 +36,7 @@ class ESST3A(SensingExciter):
     VRMAX = Param("pu", doc="upper limit of the voltage regulator")
     VRMIN = Param("pu", doc="lower limit of the voltage regulator")
     KG = Param("pu", 0.0, ge=0, doc="feedback gain of the inner regulator")
-    KP = Param("pu", gt=0, doc="gain of the source in voltage")
-    KI = Param("pu", 0.0, ge=0, doc="gain of the source in current")
-    VBMAX = Param("pu", gt=0, doc="upper limit of the source voltage")
-    KC = Param("pu", 0.0, ge=0, doc="rectifier loading factor")
-    XL = Param("pu", 0.0, ge=0, doc="reactance of the source")
     VGMAX = Param("pu", 99.0, doc="upper limit of the feedback of the inner regulator")
-    THETAP = Param("deg", 0.0, doc="phase angle of the source")
     TM = Param("s", gt=0, doc="time constant of the inner regulator")
     VMMAX = Param("pu", doc="upper limit of the inner regulator")
     VMMIN = Param("pu", doc="lower limit of the inner regulator")
@@ -57,10 +45,6 @@ class ESST3A(SensingExciter):
     VR = Lag("lead", K="KA", T="TA", limits=("VRMIN", "VRMAX"), doc="regulator output")
     VG = Limit(lambda s: s.KG * s.Efd, limits=(None, "VGMAX"), settles=True, doc="feedback of the inner regulator")
     VM = Lag(lambda s: s.VR - s.VG, K="KM", T="TM", limits=("VMMIN", "VMMAX"), doc="inner regulator")
-    rectified = Rectifier(lambda s, machine, bus: compound_voltage(s, machine, bus, s.THETAP * np.pi / 180.0, s.XL),
-                          lambda s, machine: s.KC * machine.XadIfd, doc="voltage behind the rectifier")
-    VB = Limit("rectified", limits=(None, "VBMAX"), settles=True, doc="source voltage")
-    Efd = Algebraic("pu", init=1.0, equals=lambda s: s.VM * s.VB, drives="machine.Efd", doc="field voltage")
 
     dyr = ("TR", "VIMAX", "VIMIN", "KM", "TC", "TB", "KA", "TA", "VRMAX", "VRMIN", "KG", "KP", "KI", "VBMAX", "KC",
            "XL", "VGMAX", "THETAP", "TM", "VMMAX", "VMMIN")
@@ -70,8 +54,7 @@ class ESST3A(SensingExciter):
         return check_order(values, ("VIMIN", "VIMAX"), ("VRMIN", "VRMAX"), ("VMMIN", "VMMAX"))
 
     def start(s: Any, machine: Any, bus: Any) -> Any:
-        VE = compound_voltage(s, machine, bus, s.THETAP * np.pi / 180.0, s.XL)
-        VM = s.Efd / np.minimum(loaded(VE, s.KC * machine.XadIfd), s.VBMAX)
+        VM = s.Efd / bridge_voltage(s, machine, bus)
         VR = VM / s.KM + np.minimum(s.KG * s.Efd, s.VGMAX)
         error = VR / s.KA
         return {"sensed": bus.Vm, "VM": VM, "VR": VR, "lead_x": error, "Vref": bus.Vm + error}

@@ -9,9 +9,10 @@ from gridcore.contract import Param
 from gridcore_blocks import Lag
 
 from .ac import RegulatedAC, check_order, regulated
+from .exciter import Limited
 
 
-class EXAC1(RegulatedAC):
+class EXAC1(Limited, RegulatedAC):
     """IEEE type AC1 of 1979, as PSS/E's EXAC1.
 
     IEEE Working Group, Excitation system models for power system stability studies, IEEE Trans. PAS-100 (2), 1981,

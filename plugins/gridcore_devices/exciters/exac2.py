@@ -9,9 +9,10 @@ from gridcore.contract import Param
 from gridcore_blocks import Lag, Limit, LowGate
 
 from .ac import RegulatedAC, check_order, regulated
+from .exciter import Limited
 
 
-class EXAC2(RegulatedAC):
+class EXAC2(Limited, RegulatedAC):
     """IEEE type AC2 of 1979, as PSS/E's EXAC2.
 
     IEEE Working Group, Excitation system models for power system stability studies, IEEE Trans. PAS-100 (2), 1981,

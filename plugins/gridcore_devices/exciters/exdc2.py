@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .esdc2a import ESDC2A
+from .exciter import Limited
 
 
-class EXDC2(ESDC2A):
+class EXDC2(Limited, ESDC2A):
     """IEEE type DC2 of 1979, as PSS/E's EXDC2. Its record and, without limiters, its equations are those of ESDC2A.
 
     IEEE Working Group, Excitation system models for power system stability studies, IEEE Trans. PAS-100 (2), 1981.

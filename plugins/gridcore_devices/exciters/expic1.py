@@ -12,12 +12,12 @@ from gridcore_blocks import PI, Lag, LeadLag, Limit, Washout
 
 from .ac import check_order
 from .compound import compound_voltage
-from .exciter import SensingExciter
+from .exciter import Limited, SensingExciter
 from .rectifier import Rectifier, loaded
 from .saturation import Saturation, quadratic
 
 
-class EXPIC1(SensingExciter, Saturation):
+class EXPIC1(Limited, SensingExciter, Saturation):
     """Exciter with proportional and integral regulator. PSS/E model library, EXPIC1::
 
         VA = (Vref + Vs - sensed - feedback) KA (1 + s TA1) / s, between VR2 and VR1
@@ -51,13 +51,13 @@ class EXPIC1(SensingExciter, Saturation):
     KP = Param("pu", ge=0, doc="gain of the source in voltage")
     KI = Param("pu", 0.0, ge=0, doc="gain of the source in current")
     KC = Param("pu", 0.0, ge=0, doc="rectifier loading factor")
-    VA = PI(lambda s: s.Vref + s.Vs - s.sensed - s.feedback, KP=lambda s: s.KA * s.TA1, KI="KA", limits=("VR2", "VR1"),
+    VA = PI(lambda s: s.wanted - s.sensed - s.feedback, KP=lambda s: s.KA * s.TA1, KI="KA", limits=("VR2", "VR1"),
             doc="regulator")
     filtered = Lag("VA", T="TA2", doc="behind the first lag")
     VR = LeadLag("filtered", T1="TA3", T2="TA4", limits=("VRMIN", "VRMAX"), doc="regulator output")
     slow = Lag("VR", T="TF2", doc="regulator output behind the second time constant of the rate feedback")
     feedback = Washout("slow", K="KF", T="TF1", doc="rate feedback")
-    rectified = Rectifier(lambda s, machine, bus: compound_voltage(s, machine, bus),
+    rectified = Rectifier(lambda s, machine, bus: compound_voltage(machine, bus, s.KP, s.KI),
                           lambda s, machine: s.KC * machine.XadIfd, doc="voltage behind the rectifier")
     E0 = Limit(lambda s: s.VR * np.where(s.KP + s.KI > 0, s.rectified, 1.0), limits=("EFDMIN", "EFDMAX"),
                doc="input of the exciter")
@@ -74,6 +74,6 @@ class EXPIC1(SensingExciter, Saturation):
 
     def start(s: Any, machine: Any, bus: Any) -> Any:
         E0 = np.where(s.TE > 0, s.KE * s.Efd + quadratic(s, s.Efd), s.Efd)
-        VB = np.where(s.KP + s.KI > 0, loaded(compound_voltage(s, machine, bus), s.KC * machine.XadIfd), 1.0)
+        VB = np.where(s.KP + s.KI > 0, loaded(compound_voltage(machine, bus, s.KP, s.KI), s.KC * machine.XadIfd), 1.0)
         VR = E0 / VB
         return {"sensed": bus.Vm, "VA_x": VR, "filtered": VR, "VR_x": VR, "slow": VR, "feedback_x": VR, "Vref": bus.Vm}

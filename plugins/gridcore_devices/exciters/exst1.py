@@ -9,10 +9,10 @@ from gridcore.contract import Algebraic, Param
 from gridcore_blocks import Lag, LeadLag, Limit, Washout
 
 from .ac import check_order
-from .exciter import SensingExciter
+from .exciter import Limited, SensingExciter
 
 
-class EXST1(SensingExciter):
+class EXST1(Limited, SensingExciter):
     """IEEE type ST1 of 1979, as PSS/E's EXST1.
 
     IEEE Working Group, Excitation system models for power system stability studies, IEEE Trans. PAS-100 (2), 1981::
@@ -37,7 +37,7 @@ class EXST1(SensingExciter):
     KC = Param("pu", 0.0, ge=0, doc="rectifier loading factor")
     KF = Param("pu", 0.0, ge=0, doc="rate feedback gain")
     TF = Param("s", 0.0, ge=0, doc="rate feedback time constant")
-    VI = Limit(lambda s: s.Vref + s.Vs - s.sensed - s.feedback, limits=("VIMIN", "VIMAX"), doc="regulator input")
+    VI = Limit(lambda s: s.wanted - s.sensed - s.feedback, limits=("VIMIN", "VIMAX"), doc="regulator input")
     lead = LeadLag("VI", T1="TC", T2="TB", doc="behind the lead-lag")
     VA = Lag("lead", K="KA", T="TA", init=1.0, doc="regulator output")
     feedback = Washout("VA", K="KF", T="TF", doc="rate feedback")

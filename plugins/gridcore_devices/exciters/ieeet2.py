@@ -8,11 +8,11 @@ from gridcore.contract import Param, State
 from gridcore_blocks import Lag, Washout
 
 from .dc import Commutator, lower, trimmed, upper
-from .exciter import SensingExciter
+from .exciter import Limited, SensingExciter
 from .saturation import quadratic
 
 
-class IEEET2(SensingExciter, Commutator):
+class IEEET2(Limited, SensingExciter, Commutator):
     """IEEE Type 2 exciter, whose rate feedback is of the regulator's output: PSS/E's IEEET2.
 
     IEEE Committee Report, Computer representation of excitation systems, IEEE Trans. PAS-87 (6), 1968, figure 3::
@@ -27,7 +27,7 @@ class IEEET2(SensingExciter, Commutator):
 
     TF1 = Param("s", gt=0, doc="first rate feedback time constant")
     TF2 = Param("s", 0.0, ge=0, doc="second rate feedback time constant")
-    VR = Lag(lambda s: s.Vref + s.Vs - s.sensed - s.feedback, K="KA", T="TA", limits=("VRmin", "VRmax"),
+    VR = Lag(lambda s: s.wanted - s.sensed - s.feedback, K="KA", T="TA", limits=("VRmin", "VRmax"),
              names=("VRMIN", "VRMAX"), init=1.0, doc="regulator output")
     Efd = State("pu", init=1.0, rate=lambda s: s.VR - s.KEt * s.Efd - quadratic(s, s.Efd), T="TE",
                 drives="machine.Efd", doc="field voltage")

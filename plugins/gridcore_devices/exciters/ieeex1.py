@@ -5,9 +5,10 @@ from __future__ import annotations
 from gridcore_blocks import Lag
 
 from .dc import DCExciter
+from .exciter import Limited
 
 
-class IEEEX1(DCExciter):
+class IEEEX1(Limited, DCExciter):
     """IEEE type DC1 of 1979, as PSS/E's IEEEX1: IEEET1 with a lead-lag before the regulator.
 
     The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the limits of VR are constant. IEEE

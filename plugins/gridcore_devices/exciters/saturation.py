@@ -38,13 +38,25 @@ def quadratic(s: Any, E: Any) -> Any:
     say so by zeros in either point, and OpenIPSL (tested against PSS/E), PowerSimulationsDynamics.jl and ANDES read
     them so.
     """
+    A, root = _parabola(s)
+    beyond = np.where(E > A, root * (E - A), 0.0)
+    return beyond * beyond
+
+
+def _parabola(s: Any) -> tuple[Any, Any]:
+    """A and the root of B."""
     first, second = _root(s.SE1 * s.E1), _root(s.SE2 * s.E2)
     there = np.logical_and(first * second > 0, second != first)
     rise = np.where(there, second - first, 1.0)
-    A = (s.E1 * second - s.E2 * first) / rise
-    root = np.where(there, rise / np.where(there, s.E2 - s.E1, 1.0), 0.0)
-    beyond = np.where(E > A, root * (E - A), 0.0)
-    return beyond * beyond
+    return (s.E1 * second - s.E2 * first) / rise, np.where(there, rise / np.where(there, s.E2 - s.E1, 1.0), 0.0)
+
+
+def unsaturated(s: Any, field: Any) -> Any:
+    """The voltage E with ``(KE + SE(E)) E = field``, for KE above zero."""
+    A, root = _parabola(s)
+    more = np.where(field > s.KE * A, field - s.KE * A, 0.0)
+    return np.where(field > s.KE * A, A + 2.0 * more / (s.KE + np.sqrt(s.KE * s.KE + 4.0 * root * root * more)),
+                    field / s.KE)
 
 
 def factor(s: Any, E: Any) -> Any:

@@ -11,10 +11,10 @@ from gridcore.contract import Algebraic, Mode, Param, guard, quantity
 from gridcore_blocks import Lag, LeadLag
 
 from .ac import check_order
-from .exciter import Exciter
+from .exciter import Limited
 
 
-class SCRX(Exciter):
+class SCRX(Limited):
     """Static exciter fed from the terminals or from a source of its own. PSS/E model library, SCRX::
 
         lead = (Vref + Vs - V) (1 + s TA) / (1 + s TB),  TA = (TA/TB) TB
@@ -34,7 +34,7 @@ class SCRX(Exciter):
     CSWITCH = Param("", 0.0, ge=0, le=1, doc="0 fed from the terminals, 1 from a constant source")
     RCRFD = Param("", 0.0, ge=0, doc="resistance that takes negative field current, over that of the field; 0: none")
     blocked = Mode(0, doc="1 while the field current is negative and the rectifier cannot carry it")
-    lead = LeadLag(lambda s, bus: s.Vref + s.Vs - s.Vc - bus.Vm, T1="TA", T2="TB",
+    lead = LeadLag(lambda s, bus: s.wanted - s.Vc - bus.Vm, T1="TA", T2="TB",
                    doc="behind the lead-lag")
     E = Lag("lead", K="K", T="TE", limits=("EMIN", "EMAX"), init=1.0, doc="exciter output")
     Efd = Algebraic("pu", init=1.0, drives="machine.Efd", doc="field voltage",

@@ -9,10 +9,10 @@ from gridcore.contract import Param, quantity
 from gridcore_blocks import Lag, LeadLag
 
 from .ac import check_order
-from .exciter import Exciter
+from .exciter import Limited
 
 
-class SEXS(Exciter):
+class SEXS(Limited):
     """Simplified excitation system. PSS/E model library, SEXS.
 
     ::
@@ -27,7 +27,7 @@ class SEXS(Exciter):
     TE = Param("s", ge=0, doc="time constant of the exciter")
     EMIN = Param("pu", doc="lower limit of the field voltage")
     EMAX = Param("pu", doc="upper limit of the field voltage")
-    lead = LeadLag(lambda s, bus: s.Vref + s.Vs - s.Vc - bus.Vm, T1="TA", T2="TB",
+    lead = LeadLag(lambda s, bus: s.wanted - s.Vc - bus.Vm, T1="TA", T2="TB",
                    doc="behind the lead-lag")
     Efd = Lag("lead", K="K", T="TE", limits=("EMIN", "EMAX"), init=1.0, drives="machine.Efd", doc="field voltage")
 
