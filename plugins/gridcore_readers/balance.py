@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from gridcore.case import Case
@@ -13,8 +13,10 @@ CLOSE = 1e-2  # pu: programs solve to 0.1 MVA, and files are written from what o
 ROUNDING = 2e-5  # pu: of voltages with four or five digits; by the admittances at the bus, of power
 
 
-def unbalanced(case: Case, buses: Collection[int]) -> set[int]:
+def unbalanced(case: Case, buses: Collection[int], home: Mapping[Any, Any]) -> set[int]:
     """Of these buses those at which reactive powers do not balance, at the voltages Vm0 and Va0 of the case.
+
+    `home` has the bus that others are one with.
 
     It knows the models that the reader of RAW files makes, and takes a set of buses for its speed: a system need not be
     built to ask this of few buses of many.
@@ -25,7 +27,7 @@ def unbalanced(case: Case, buses: Collection[int]) -> set[int]:
     around: defaultdict[Any, float] = defaultdict(float)
     for record in case:
         fields = record.fields
-        ends = fields.get("bus1"), fields.get("bus2")
+        ends = [home.get(fields.get(port), fields.get(port)) for port in ("bus1", "bus2")]
         if fields.get("status", 1) == 0:
             continue
         if ends[0] in buses or ends[1] in buses:
@@ -35,8 +37,7 @@ def unbalanced(case: Case, buses: Collection[int]) -> set[int]:
             for bus, here, there in ((ends[0], V1, V2), (ends[1], V2, V1)):
                 missing[bus] += (here * (own * here - y * there).conjugate()).imag
                 around[bus] += 2 * abs(y) / abs(tap)
-        elif fields.get("bus") in buses:
-            bus = fields["bus"]
+        elif (bus := home.get(fields.get("bus"), fields.get("bus"))) in buses and record.model != "JoinedBus":
             sign = {"Shunt": 0.0, "ZIP": 1.0}.get(record.model, -1.0)
             missing[bus] += sign * fields.get("Q0", 0.0) - fields.get("b", 0.0) * abs(V[bus]) ** 2
     return {bus for bus in buses if abs(missing[bus]) > CLOSE + ROUNDING * around[bus]}

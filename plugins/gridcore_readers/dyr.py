@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gridcore.case import Case
-from gridcore.contract import Device, Field, Load, Record, Source
+from gridcore.contract import Bus, Device, Field, Load, Record, Source
 from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
@@ -211,6 +211,7 @@ class _Extension:
         self.case, self.path, self.classes, self.loads, self.tolerate = case, path, classes, loads, tolerate
         self.place = {id: n for n, id in enumerate(case.ids())}
         self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
+        self.buses |= {int(Bus.short(record.fields["id"])) for record in case if record.model == "JoinedBus"}
         self.hosts: dict[Key, list[tuple[str, type[Device]]]] = defaultdict(list)
         self.driving: dict[tuple[str, str], Model] = {}
         self.strangers: list[Model] = []

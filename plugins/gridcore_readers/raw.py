@@ -7,8 +7,6 @@ service has ``status = 0``.
 
 from __future__ import annotations
 
-import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -20,18 +18,20 @@ from gridcore.errors import CaseError
 
 from . import raw_text, rawx, sources
 from .balance import unbalanced
-from .characteristics import shares, shares_of
+from .characteristics import shares
 from .controls import Remote, Switched, control, levels
 from .direct_current import Terminal, two_terminal, voltage_source
+from .joined import join
 from .psse import Row, element, listed
+from .raw_fields import at_limit, bus_fields, called, given_id, is_on, parts, status
 from .raw_tables import Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
 
 PV, SLACK, ISOLATED = 2, 3, 4
+RANK = {SLACK: 2, PV: 1}  # of buses that are one: which of them it is
 NO_LIMIT = 9999.0  # Mvar: what PSS/E writes where there is none
 DIGITS = 2e-5  # pu: voltages of a file differ by more than their rounding
-MVAR = 6e-3  # likewise, reactive powers (Mvar)
 
 #: Sections that change the power flow and that no device is there for; an option ``drop`` leaves them out.
 UNKNOWN = ("multi-terminal dc", "FACTS", "GNE", "induction machine")
@@ -95,6 +95,8 @@ class _Reader:
         self.buses: dict[int, Row] = {}
         self.tried(tables.rows["bus"], self._bus)
         self.isolated = {number for number, row in self.buses.items() if row.integer("IDE") == ISOLATED}
+        self.threshold = tables.solution.get("THRSHZ", SMALLEST)
+        self.home: dict[Any, Any] = {}  # of buses that are one with another, that one
         self.regulated: dict[int, float] = {}
         self.regulating: dict[int, Remote] = {}
         self.switched: list[Switched] = []
@@ -138,11 +140,12 @@ class _Reader:
             self.made.note(f"isolated buses left out, with all that is at them: {listed(sorted(self.isolated))}")
         for number, row in self.buses.items():
             if number not in self.isolated:
-                self._put(row, "Bus", _bus(number, row))
+                self._put(row, "Bus", bus_fields(number, row))
         made = transformers.found
         for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
             self._put(*item)
         zeros = made.zeros + self._branches()
+        self.home = join(self.made, lambda bus: RANK.get(self.buses[bus].integer("IDE"), 0))
         self._shunts()
         self._loads()
         self._generators()
@@ -166,16 +169,16 @@ class _Reader:
         idle = [f"{len(rows)} {name}" for name, rows in tables.rows.items() if name in IDLE and rows]
         if idle:
             self.made.note(f"without effect here, left out: {', '.join(idle)} records")
-        threshold, reduced = tables.solution.get("THRSHZ", SMALLEST), tables.solution.get("PQBRAK", PQBRAK)
-        if threshold != SMALLEST:
-            self.made.note(f"THRSHZ = {threshold:g} pu in the file: lines below it are zero impedances to "
-                           "PSS/E, and keep theirs here")
+        reduced = tables.solution.get("PQBRAK", PQBRAK)
+        if self.threshold != SMALLEST:
+            self.made.note(f"THRSHZ = {self.threshold:g} pu in the file: lines without resistance and with no more "
+                           "reactance than that have no impedance")
         if reduced != PQBRAK:
             self.made.note(f"PQBRAK = {reduced:g} pu in the file: loads here turn into constant admittances "
                            "below the voltage in their field Vlow")
         swing = [number for number, row in self.buses.items() if row.integer("IDE") == SLACK]
         for number in swing:
-            if number not in self.regulated:
+            if self.home.get(number, number) not in self.regulated:
                 self.made.note(f"the swing bus {number} has no generator in service")
         if not swing:
             self.made.note("the file has no swing bus (IDE = 3)")
@@ -243,11 +246,9 @@ class _Reader:
                 return
             name = element(f"LINE{i}-{j}", row.text("CKT"))
             r, x, b = (row.number(column) for column in ("R", "X", "B"))
-            if abs(complex(r, x)) < TINY:
-                r, x = 0.0, SMALLEST
-                zeros.append(name)
-            on = _status(row, "ST")
-            self._put(row, "Line", {**_named(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x,
+            on = status(row, "ST")
+            r, x = self._tiny(name, r, x, bool(on), zeros)
+            self._put(row, "Line", {**given_id(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x,
                                     **({"b": b} if b else {}), **on})
             for bus, g, b in ((i, row.number("GI"), row.number("BI")), (j, row.number("GJ"), row.number("BJ"))):
                 if g or b:
@@ -257,24 +258,30 @@ class _Reader:
             i, j = abs(row.integer("I")), abs(row.integer("J"))
             if self._there(row, ("I", i), ("J", j)):
                 name = element(f"SWITCH{i}-{j}", row.text("CKT"))
-                x = row.number("X")
-                if abs(x) < TINY:
-                    x = SMALLEST
-                    zeros.append(name)
-                self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": 0.0, "x": x} | _status(row, "STAT"))
+                on = status(row, "STAT")
+                r, x = self._tiny(name, 0.0, row.number("X"), bool(on), zeros)
+                self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": r, "x": x} | on)
 
         self.tried(self.tables.rows["branch"], line)
         self.tried(self.tables.rows["system switching device"], switch)
         return zeros
+
+    def _tiny(self, name: str, r: float, x: float, out: bool, zeros: list[str]) -> tuple[float, float]:
+        """An impedance; zero in service where it is below the threshold, and one to begin with out of service."""
+        if abs(complex(r, x)) >= TINY and (out or r or abs(x) > self.threshold):
+            return r, x
+        if out:
+            zeros.append(name)
+        return 0.0, SMALLEST * out
 
     def _shunts(self) -> None:
         switched = []
 
         def fixed(row: Row, bus: int) -> None:
             name = element(f"SHUNT{bus}", row.text("ID"))
-            self._put(row, "Shunt", _named(name, f"SHUNT{bus}") | {
+            self._put(row, "Shunt", given_id(name, f"SHUNT{bus}") | {
                 "bus": bus, "g": row.number("GL") / self.base, "b": row.number("BL") / self.base}
-                | _status(row, "STATUS"))
+                | status(row, "STATUS"))
 
         def of_bus(row: Row, bus: int) -> None:
             g, b = row.number("GL"), row.number("BL")
@@ -284,12 +291,14 @@ class _Reader:
         def variable(row: Row, bus: int) -> None:
             switched.append(bus)
             id = element(f"SWITCHED{bus}", row.text("ID"))
-            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | _status(row, "STAT"))
-            if row.integer("MODSW") in (1, 2) and _on(row, "STAT"):
+            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | status(row, "STAT"))
+            if row.integer("MODSW") in (1, 2) and is_on(row, "STAT"):
                 blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
                           if row.integer(f"S{n}")]
-                self.switched.append(Switched(row.integer("SWREM") or bus, row.number("VSWLO"), row.number("VSWHI"), id,
-                                              levels(blocks), row.integer("MODSW") == 2))
+                target = row.integer("SWREM") or bus
+                target = self.home.get(target, target)
+                self.switched.append(Switched(target, row.number("VSWLO"), row.number("VSWHI"), id, levels(blocks),
+                                              row.integer("MODSW") == 2))
 
         if "fixed shunt" not in sections(self.tables.version):
             self._at("bus", of_bus)
@@ -308,14 +317,14 @@ class _Reader:
             p, q = local if row.integer("DGENF") else (0.0, 0.0)
             P = [row.number("YP") * Vm ** 2, row.number("IP") * Vm, row.number("PL") - p]
             Q = [0.0 - row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL") - q]  # YQ > 0 is capacitive
-            fields = self.loads or _parts(row, "p", P) | _parts(row, "q", Q)
+            fields = self.loads or parts(row, "p", P) | parts(row, "q", Q)
             if any(P[:2]) or any(Q[:2]):
                 mixed.append(bus)
             name = element(f"LOAD{bus}", row.text("ID"))
-            self._put(row, "ZIP", {**_named(name, f"LOAD{bus}"), "bus": bus, "P0": sum(P) / self.base,
+            self._put(row, "ZIP", {**given_id(name, f"LOAD{bus}"), "bus": bus, "P0": sum(P) / self.base,
                                    "Q0": sum(Q) / self.base,
                                    **{key: value for key, value in fields.items() if value != (key[1] == "Z")},
-                                   **_status(row, "STATUS")})
+                                   **status(row, "STATUS")})
 
         self._at("load", load)
         if mixed:
@@ -328,7 +337,7 @@ class _Reader:
         remote, differ, step_up = [], [], []
         for bus, rows in at.items():
             kind, Vm = self.buses[bus].integer("IDE"), self.buses[bus].number("VM")
-            running = [row for row in rows if _on(row, "STAT")]
+            running = [row for row in rows if is_on(row, "STAT")]
             V0 = (running or rows)[0].number("VS")
             if any(row.number("VS") != V0 for row in running):
                 differ.append(bus)
@@ -336,14 +345,17 @@ class _Reader:
             if target:
                 if kind == PV and self._there(running[0], ("IREG", target)):
                     ids = [element(f"GEN{bus}", row.text("ID")) for row in rows]
-                    self.regulating.setdefault(target, Remote(target, V0, [])).ids += ids
+                    held = self.home.get(target, target)
+                    self.regulating.setdefault(held, Remote(held, V0, [])).ids += ids
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
-            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(map(_at_limit, running)):
+            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(map(at_limit, running)):
                 self.limited[bus] = []
             if running and kind in (PV, SLACK):
-                self.regulated[bus] = V0
+                held = self.regulated.setdefault(self.home.get(bus, bus), V0)
+                differ += [bus] * (held != V0 and bus not in differ)
+                V0 = held
             if any(row.number("XT") or row.number("RT") for row in rows):
                 step_up.append(bus)
             self.tried(rows, lambda row, bus=bus, control=control, V0=V0: self._put(  # type: ignore[misc]
@@ -366,7 +378,7 @@ class _Reader:
             found = two_terminal(row, further, Vm) if section == "two-terminal dc" else voltage_source(row, further)
             if not any(terminal.bus in self.isolated for terminal in found):
                 kind = "DC" if section == "two-terminal dc" else "VSC"
-                name = _called(kind, row)
+                name = called(kind, row)
                 for terminal in found:
                     self._terminal(f"{name}_{terminal.bus}", terminal)
                 said.append(row.text("NAME"))
@@ -386,7 +398,7 @@ class _Reader:
         if row.integer("MODE") == 0 or not self._there(row, ("I", bus), *((("J", other),) if other else ())):
             return
         power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
-        name = _called("FACTS", row)
+        name = called("FACTS", row)
         self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), row.number("VSET"), (-most, most),
                                                  abs(power)))
         if other:
@@ -397,18 +409,19 @@ class _Reader:
     def _terminal(self, id: str, terminal: Terminal) -> None:
         """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
         base, bus, Vm = self.base, terminal.bus, self.buses[terminal.bus].number("VM")
+        here = self.home.get(bus, bus)
         P, Q = terminal.power.real / base, terminal.power.imag / base
         fields: dict[str, Any] = {"id": id, "bus": bus, "control": "PQ", "Sn": terminal.rating or base, "P0": P}
         if terminal.V0 is not None:
             least, most = (value / base for value in terminal.Q)
-            V0 = self.regulated.get(bus, terminal.V0)
+            V0 = self.regulated.get(here, terminal.V0)
             fields |= {"control": "PV", "V0": V0, "Qmin": least, "Qmax": most}
-            if bus in self.limited or (abs(V0 - Vm) > DIGITS and bus not in self.regulated):
+            if bus in self.limited or (abs(V0 - Vm) > DIGITS and here not in self.regulated):
                 Q = most if V0 > Vm else least
                 fields["control"] = "PQ"
                 self.limited[bus].append(fields)
             else:
-                self.regulated[bus] = V0
+                self.regulated[here] = V0
         fields["Q0"] = Q
         self._put(terminal.row, "StaticGenerator", fields)
 
@@ -421,9 +434,9 @@ class _Reader:
         Q = {"Qmin": row.number("QB"), "Qmax": row.number("QT")}
         limits = {key: value / base for key, value in Q.items() if abs(value) < NO_LIMIT}
         source = {"Rs": row.number("ZR"), "Xdp": row.number("ZX")}
-        made = {**_named(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
+        made = {**given_id(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
                 "P0": row.number("PG") / base, "Q0": row.number("QG") / base, "V0": V0, **limits,
-                **{key: value for key, value in source.items() if value}, **_status(row, "STAT")}
+                **{key: value for key, value in source.items() if value}, **status(row, "STAT")}
         if bus in self.limited:
             made["control"] = "PQ"
             self.limited[bus].append(made)
@@ -439,53 +452,12 @@ class _Reader:
 
     def _limits(self) -> None:
         """Sources at a limit in the file's solution keep their reactive power, and the voltage if it is no solution."""
-        off = unbalanced(self.made, self.limited.keys()) if self.limited else set()
-        kept = [bus for bus in self.limited if bus not in off]
+        at = {bus: self.home.get(bus, bus) for bus in self.limited}
+        off = unbalanced(self.made, set(at.values()), self.home) if at else set()
+        kept = [bus for bus in self.limited if at[bus] not in off]
         for bus in self.limited.keys() - kept:
             for fields in self.limited[bus]:
                 fields |= {"control": "PV", "V0": self.limited[bus][0]["V0"]}  # one voltage is held at a bus
         if kept:
             self.made.note("at a reactive limit in the file's solution, so that they keep their Q and not their "
                            f"voltage (control = PQ): generators at {listed(kept)}")
-
-
-def _bus(number: int, row: Row) -> dict[str, Any]:
-    label, kv, Vm = row.text("NAME"), row.number("BASKV"), row.number("VM")
-    return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
-            "Vm0": Vm, "Va0": math.radians(row.number("VA"))}
-
-
-def _called(kind: str, row: Row) -> str:
-    """The name of what a file calls by words of its own."""
-    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", row.text("NAME"))
-
-
-def _named(name: str, default: str) -> dict[str, Any]:
-    """The field ``id`` where the model would not be named so by itself."""
-    return {} if name == default else {"id": name}
-
-
-def _on(row: Row, column: str) -> bool:
-    return row.integer(column) != 0
-
-
-def _status(row: Row, column: str) -> dict[str, Any]:
-    return {} if _on(row, column) else {"status": 0}
-
-
-def _at_limit(row: Row) -> bool:
-    """Whether the solution in the file has a generator at a reactive limit."""
-    Q, low, high = (row.number(column) for column in ("QG", "QB", "QT"))
-    return Q <= low + MVAR or Q >= high - MVAR
-
-
-def _parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
-    """``pZ``, ``pI``, ``pP`` (or q) of a load; what adds up to nothing is constant power."""
-    if not (powers[0] or powers[1]):
-        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    total = sum(powers)
-    if abs(total) <= 1e-9 * max(map(abs, powers), default=0.0):
-        if any(powers):
-            raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
-        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), shares_of(powers)))
