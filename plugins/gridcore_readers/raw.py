@@ -7,7 +7,7 @@ service has ``status = 0``.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .controls import Remote, Switched, control, levels
 from .direct_current import Terminal, two_terminal, voltage_source
 from .joined import join
 from .psse import Row, element, listed
-from .raw_fields import at_limit, bus_fields, called, given_id, is_on, parts, status
+from .raw_fields import at_limit, bus_fields, called, given_id, is_on, parts, status, unlike_default
 from .raw_tables import Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
@@ -79,7 +79,8 @@ class _Reader:
     """Tables to records."""
 
     def __init__(self, path: Path, tables: Tables, loads: dict[str, float], tolerate: bool, controls: bool):
-        self.tables, self.loads, self.tolerate, self.controls = tables, loads, tolerate, controls
+        self.tables, self.tolerate, self.controls = tables, tolerate, controls
+        self.loads = unlike_default(loads) if loads else None
         self.base = tables.header.number("SBASE")
         if self.base <= 0:
             raise tables.header.error("must be above 0", "SBASE")
@@ -90,11 +91,14 @@ class _Reader:
             self.made.note(note)
         if frequency <= 0:
             self.made.note("the file does not give the nominal frequency: 60 Hz is taken")
-        self.taken: dict[tuple[str, Any], list[Row]] = {}
+        self.taken: dict[tuple[Any, ...], Row] = {}
+        self.again: Counter[tuple[Any, ...]] = Counter()
         self.twice: list[str] = []
         self.buses: dict[int, Row] = {}
+        self.kind: dict[int, int] = {}
+        self.fields: dict[int, dict[str, Any]] = {}
         self.tried(tables.rows["bus"], self._bus)
-        self.isolated = {number for number, row in self.buses.items() if row.integer("IDE") == ISOLATED}
+        self.isolated = {number for number, kind in self.kind.items() if kind == ISOLATED}
         self.threshold = tables.solution.get("THRSHZ", SMALLEST)
         self.home: dict[Any, Any] = {}  # of buses that are one with another, that one
         self.regulated: dict[int, float] = {}
@@ -115,23 +119,25 @@ class _Reader:
                 self.made.note(f"left out, as tolerated: {error}")
 
     def _bus(self, row: Row) -> None:
-        number = row.integer("I")
+        number, kind = row.integers("I IDE")
         if number in self.buses:
             raise row.error(f"bus {number} stands in {self.buses[number].place} already", "I")
-        if row.number("VM") <= 0:
+        fields = bus_fields(number, row)
+        if fields["Vm0"] <= 0:
             raise row.error("must be above 0", "VM")
-        self.buses[number] = row
+        self.buses[number], self.kind[number], self.fields[number] = row, kind, fields
 
     def case(self, drop: Sequence[str]) -> Case:
         """All of it; devices in the order of the sections, generators last."""
         self._refuse_unknown(drop)
         tables = self.tables
-        transformers = Transformers(self.base, {n: row.number("BASKV") for n, row in self.buses.items()},
+        transformers = Transformers(self.base, {n: fields.get("kv", 0.0) for n, fields in self.fields.items()},
                                     tables.corrections, self.isolated)
 
         def transform(records: list[Row]) -> None:
-            out = {2: "J", 3: "K", 4: "I"}.get(records[0].integer("STAT")) if len(records) > 4 else None
-            if self._there(records[0], *(end for end in self._ends(records[0]) if end[0] != out)):
+            row, ends = records[0], zip("IJK", records[0].integers("I J K")[:len(records) - 2])
+            out = {2: "J", 3: "K", 4: "I"}.get(row.integer("STAT")) if len(records) > 4 else None
+            if self._there(row, *(end for end in ends if end[0] != out)):
                 transformers.add(records)
 
         self.tried(([row, *further] for row, further in zip(tables.rows["transformer"], tables.further["transformer"])),
@@ -140,12 +146,12 @@ class _Reader:
             self.made.note(f"isolated buses left out, with all that is at them: {listed(sorted(self.isolated))}")
         for number, row in self.buses.items():
             if number not in self.isolated:
-                self._put(row, "Bus", bus_fields(number, row))
+                self._put(row, "Bus", self.fields[number])
         made = transformers.found
         for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
             self._put(*item)
         zeros = made.zeros + self._branches()
-        self.home = join(self.made, lambda bus: RANK.get(self.buses[bus].integer("IDE"), 0))
+        self.home = join(self.made, lambda bus: RANK.get(self.kind[bus], 0))
         self._shunts()
         self._loads()
         self._generators()
@@ -176,7 +182,7 @@ class _Reader:
         if reduced != PQBRAK:
             self.made.note(f"PQBRAK = {reduced:g} pu in the file: loads here turn into constant admittances "
                            "below the voltage in their field Vlow")
-        swing = [number for number, row in self.buses.items() if row.integer("IDE") == SLACK]
+        swing = [number for number, kind in self.kind.items() if kind == SLACK]
         for number in swing:
             if self.home.get(number, number) not in self.regulated:
                 self.made.note(f"the swing bus {number} has no generator in service")
@@ -199,30 +205,26 @@ class _Reader:
 
     def _put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
         """Add a record. Of branches and shunts, one whose identifier is taken is another one."""
-        key = (model, *([fields["id"]] if "id" in fields else map(fields.get, ("bus", "bus1", "bus2"))))
-        before = self.taken.setdefault(key, [])
-        if before:
+        get = fields.get
+        key = (model, fields["id"]) if "id" in fields else (model, get("bus"), get("bus1"), get("bus2"))
+        first = self.taken.setdefault(key, row)
+        if first is not row:
             if model not in ("Line", "Transformer", "Shunt"):
-                raise row.error(f"its identifier is that of {before[0].place} already", "ID")
+                raise row.error(f"its identifier is that of {first.place} already", "ID")
+            self.again[key] += 1
             self.twice.append(row.place)
             if "id" in fields:
-                fields = fields | {"id": f"{fields['id']}_{len(before) + 1}"}
-        before.append(row)
+                fields = fields | {"id": f"{fields['id']}_{self.again[key] + 1}"}
         self.made.records.append(Record(model, fields, row.file, row.place))
-
-    def _ends(self, row: Row) -> Iterable[tuple[str, int]]:
-        """Columns that name the buses of a branch or transformer, and the buses."""
-        for name in ("I", "J", "K"):
-            if name in row.columns and (name != "K" or row.integer("K")):
-                yield name, abs(row.integer(name))  # of a branch, a minus sign marks the metered end
 
     def _there(self, row: Row, *ends: tuple[str, int]) -> bool:
         """Whether an element is at buses that are not isolated."""
         there = True
         for name, bus in ends:
-            if bus not in self.buses:
+            if bus not in self.kind:
                 raise row.error(f"there is no bus {bus}", name)
-            there = there and bus not in self.isolated
+            if bus in self.isolated:
+                there = False
         return there
 
     def _at(self, section: str, make: Callable[[Row, int], None]) -> None:
@@ -241,18 +243,23 @@ class _Reader:
         zeros: list[str] = []
 
         def line(row: Row) -> None:
-            i, j = abs(row.integer("I")), abs(row.integer("J"))
+            i, j, on = row.integers("I J ST")
+            i, j = abs(i), abs(j)
             if not self._there(row, ("I", i), ("J", j)):
                 return
-            name = element(f"LINE{i}-{j}", row.text("CKT"))
-            r, x, b = (row.number(column) for column in ("R", "X", "B"))
-            on = status(row, "ST")
-            r, x = self._tiny(name, r, x, bool(on), zeros)
-            self._put(row, "Line", {**given_id(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x,
-                                    **({"b": b} if b else {}), **on})
-            for bus, g, b in ((i, row.number("GI"), row.number("BI")), (j, row.number("GJ"), row.number("BJ"))):
-                if g or b:
-                    self._put(row, "Shunt", {"id": f"SHUNT_{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
+            plain = f"LINE{i}-{j}"
+            name = element(plain, row.text("CKT"))
+            r, x, b, GI, BI, GJ, BJ = row.numbers("R X B GI BI GJ BJ")
+            r, x = self._tiny(name, r, x, not on, zeros)
+            fields = {**given_id(name, plain), "bus1": i, "bus2": j, "r": r, "x": x}
+            if b:
+                fields["b"] = b
+            out = {} if on else {"status": 0}
+            self._put(row, "Line", fields | out)
+            if GI or BI:
+                self._put(row, "Shunt", {"id": f"SHUNT_{name}_{i}", "bus": i, "g": GI, "b": BI} | out)
+            if GJ or BJ:
+                self._put(row, "Shunt", {"id": f"SHUNT_{name}_{j}", "bus": j, "g": GJ, "b": BJ} | out)
 
         def switch(row: Row) -> None:
             i, j = abs(row.integer("I")), abs(row.integer("J"))
@@ -312,19 +319,19 @@ class _Reader:
         mixed = []
 
         def load(row: Row, bus: int) -> None:
-            Vm = self.buses[bus].number("VM")
-            local = row.number("DGENP"), row.number("DGENQ")  # generation within the load, where it is counted
-            p, q = local if row.integer("DGENF") else (0.0, 0.0)
-            P = [row.number("YP") * Vm ** 2, row.number("IP") * Vm, row.number("PL") - p]
-            Q = [0.0 - row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL") - q]  # YQ > 0 is capacitive
-            fields = self.loads or parts(row, "p", P) | parts(row, "q", Q)
-            if any(P[:2]) or any(Q[:2]):
+            Vm = self.fields[bus]["Vm0"]
+            local = row.integer("DGENF")  # generation within the load, where it is counted
+            p, q = row.numbers("DGENP DGENQ") if local else (0.0, 0.0)
+            PL, QL, IP, IQ, YP, YQ = row.numbers("PL QL IP IQ YP YQ")
+            P = [YP * Vm ** 2, IP * Vm, PL - p]
+            Q = [0.0 - YQ * Vm ** 2, IQ * Vm, QL - q]  # YQ > 0 is capacitive
+            fields = {**parts(row, "p", P), **parts(row, "q", Q)} if self.loads is None else self.loads
+            if IP or IQ or YP or YQ:
                 mixed.append(bus)
-            name = element(f"LOAD{bus}", row.text("ID"))
-            self._put(row, "ZIP", {**given_id(name, f"LOAD{bus}"), "bus": bus, "P0": sum(P) / self.base,
-                                   "Q0": sum(Q) / self.base,
-                                   **{key: value for key, value in fields.items() if value != (key[1] == "Z")},
-                                   **status(row, "STATUS")})
+            plain = f"LOAD{bus}"
+            name = element(plain, row.text("ID"))
+            self._put(row, "ZIP", {**given_id(name, plain), "bus": bus, "P0": sum(P) / self.base,
+                                   "Q0": sum(Q) / self.base, **fields, **status(row, "STATUS")})
 
         self._at("load", load)
         if mixed:
@@ -336,7 +343,7 @@ class _Reader:
         self._at("generator", lambda row, bus: at[bus].append(row))
         remote, differ, step_up = [], [], []
         for bus, rows in at.items():
-            kind, Vm = self.buses[bus].integer("IDE"), self.buses[bus].number("VM")
+            kind, Vm = self.kind[bus], self.fields[bus]["Vm0"]
             running = [row for row in rows if is_on(row, "STAT")]
             V0 = (running or rows)[0].number("VS")
             if any(row.number("VS") != V0 for row in running):
@@ -368,7 +375,7 @@ class _Reader:
 
     def _direct_current(self, drop: Sequence[str]) -> None:
         """Lines for direct current: a source of constant power at each of their terminals; so for FACTS devices."""
-        Vm = {number: row.number("VM") for number, row in self.buses.items()}
+        Vm = {number: fields["Vm0"] for number, fields in self.fields.items()}
         said: list[str] = []
 
         def line(section: str, row: Row, further: list[Row]) -> None:
@@ -408,7 +415,7 @@ class _Reader:
 
     def _terminal(self, id: str, terminal: Terminal) -> None:
         """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
-        base, bus, Vm = self.base, terminal.bus, self.buses[terminal.bus].number("VM")
+        base, bus, Vm = self.base, terminal.bus, self.fields[terminal.bus]["Vm0"]
         here = self.home.get(bus, bus)
         P, Q = terminal.power.real / base, terminal.power.imag / base
         fields: dict[str, Any] = {"id": id, "bus": bus, "control": "PQ", "Sn": terminal.rating or base, "P0": P}

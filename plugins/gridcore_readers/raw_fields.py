@@ -10,13 +10,14 @@ from .characteristics import shares_of
 from .psse import Row
 
 MVAR = 6e-3  # reactive powers of a file differ by more than their rounding
+CONSTANT_POWER = {side: {f"{side}Z": 0.0, f"{side}P": 1.0} for side in "pq"}
 
 
 def bus_fields(number: int, row: Row) -> dict[str, Any]:
     """Of a ``Bus``."""
-    label, kv, Vm = row.text("NAME"), row.number("BASKV"), row.number("VM")
+    label, (kv, Vm, Va) = row.text("NAME"), row.numbers("BASKV VM VA")
     return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
-            "Vm0": Vm, "Va0": math.radians(row.number("VA"))}
+            "Vm0": Vm, "Va0": math.radians(Va)}
 
 
 def called(kind: str, row: Row) -> str:
@@ -46,12 +47,16 @@ def at_limit(row: Row) -> bool:
 
 
 def parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
-    """``pZ``, ``pI``, ``pP`` (or q) of a load; what adds up to nothing is constant power."""
+    """Those of ``pZ``, ``pI``, ``pP`` (or q) of a load that are not the default; of nothing it is constant power."""
     if not (powers[0] or powers[1]):
-        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    total = sum(powers)
-    if abs(total) <= 1e-9 * max(map(abs, powers), default=0.0):
-        if any(powers):
-            raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
-        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), shares_of(powers)))
+        return CONSTANT_POWER[side]
+    if not (powers[1] or powers[2]):
+        return {}
+    if abs(sum(powers)) <= 1e-9 * max(map(abs, powers)):
+        raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
+    return unlike_default({f"{side}{kind}": share for kind, share in zip("ZIP", shares_of(powers))})
+
+
+def unlike_default(shares: dict[str, float]) -> dict[str, float]:
+    """Without those that are as for constant admittance, the default of ``ZIP``."""
+    return {name: share for name, share in shares.items() if share != (name[1] == "Z")}
