@@ -47,9 +47,8 @@ def _power(mva: float) -> Scale:
 
 #: Declared unit -> unit accepted in its place -> factor, or factor as a function of the base.
 TABLE: dict[str, dict[str, Scale]] = {
-    "": {"%": 0.01},
+    "": {"%": 0.01}, "rad": {"deg": math.pi / 180},
     "s": {"us": 1e-6, "ms": 1e-3, "min": 60.0, "h": 3600.0, "cycles": lambda base: 1 / base.frequency},
-    "rad": {"deg": math.pi / 180},
     "rad/s": {"deg/s": math.pi / 180, "Hz": 2 * math.pi},
     "Hz": {"mHz": 1e-3, "kHz": 1e3, "rad/s": 1 / (2 * math.pi), "pu": lambda base: base.frequency},
     "MVA": {**{unit: mva for unit, mva in _POWER.items() if unit != "MVA"}, "pu": lambda base: base.mva},
@@ -58,12 +57,10 @@ TABLE: dict[str, dict[str, Scale]] = {
     "pu": {
         "%": 0.01,
         **{unit: _power(mva) for unit, mva in _POWER.items()},
-        "V": lambda base: 1e-3 / base.volts(),
-        "kV": lambda base: 1 / base.volts(),
+        "V": lambda base: 1e-3 / base.volts(), "kV": lambda base: 1 / base.volts(),
         "A": lambda base: 1e-3 * math.sqrt(3) * base.volts() / base.mva,
         "kA": lambda base: math.sqrt(3) * base.volts() / base.mva,
-        "ohm": lambda base: base.mva / base.volts() ** 2,
-        "S": lambda base: base.volts() ** 2 / base.mva,
+        "ohm": lambda base: base.mva / base.volts() ** 2, "S": lambda base: base.volts() ** 2 / base.mva,
         "uS": lambda base: 1e-6 * base.volts() ** 2 / base.mva,
         "Hz": lambda base: 1 / base.frequency,
     },

@@ -224,6 +224,9 @@ class _Checker:
             raise self.record.error(f"{value!r} is not the id of a device: write it in quotes", port)
         host = self.by_id.get(id)
         if host is None or not port.accepts(device_of(host)):
+            other = device_of(host).attaches[:1] if host and port.at_node else ()
+            if host and other and host.device.naming == port.node.naming != self.device.naming:
+                return _Checker(self.case, self.by_id, host)._port(other[0])  # it is another name of the node there
             there = [i for i, r in self.by_id.items() if port.accepts(device_of(r))]
             raise self.record.error(f"there is no {port.kind} '{id}'{suggest(id, there)}", port)
         for target in self.rules.drives.get(port, ()):

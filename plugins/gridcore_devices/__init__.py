@@ -75,6 +75,7 @@ FILES = {
     "branches.series_admittance": "SeriesAdmittance",
     "branches.transformer": "Transformer",
     "branches.shunt": "Shunt",
+    "branches.joined_bus": "JoinedBus",
     "protection.overcurrent": "OverCurrentRelay",
     "protection.overload": "OverloadRelay",
     "protection.underfrequency": "UnderFrequencyLoadShedding",

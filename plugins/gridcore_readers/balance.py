@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any
 
 from gridcore.case import Case
@@ -13,30 +13,37 @@ CLOSE = 1e-2  # pu: programs solve to 0.1 MVA, and files are written from what o
 ROUNDING = 2e-5  # pu: of voltages with four or five digits; by the admittances at the bus, of power
 
 
-def unbalanced(case: Case, buses: Collection[int]) -> set[int]:
+def unbalanced(case: Case, buses: set[int], home: Mapping[Any, Any]) -> set[int]:
     """Of these buses those at which reactive powers do not balance, at the voltages Vm0 and Va0 of the case.
+
+    `home` has the bus that others are one with.
 
     It knows the models that the reader of RAW files makes, and takes a set of buses for its speed: a system need not be
     built to ask this of few buses of many.
     """
-    V = {record.fields["id"]: cmath.rect(record.fields["Vm0"], record.fields["Va0"])
-         for record in case if record.model == "Bus"}
+    start = {record.fields["id"]: record.fields for record in case if record.model == "Bus"}
+
+    def V(bus: Any) -> complex:
+        return cmath.rect(start[bus]["Vm0"], start[bus]["Va0"])
+
     missing: defaultdict[Any, float] = defaultdict(float)
     around: defaultdict[Any, float] = defaultdict(float)
     for record in case:
         fields = record.fields
-        ends = fields.get("bus1"), fields.get("bus2")
-        if fields.get("status", 1) == 0:
+        ends = [fields[port] for port in ("bus1", "bus2", "bus") if port in fields]
+        if home:
+            ends = [home.get(bus, bus) for bus in ends]
+        if buses.isdisjoint(ends) or fields.get("status", 1) == 0 or record.model == "JoinedBus":
             continue
-        if ends[0] in buses or ends[1] in buses:
+        if len(ends) > 1:
             y = 1 / complex(fields.get("r", 0.0), fields["x"])
             tap = cmath.rect(fields.get("tap", 1.0), fields.get("phase", 0.0))
-            own, V1, V2 = y + 0.5j * fields.get("b", 0.0), V[ends[0]] / tap, V[ends[1]]
+            own, V1, V2 = y + 0.5j * fields.get("b", 0.0), V(ends[0]) / tap, V(ends[1])
             for bus, here, there in ((ends[0], V1, V2), (ends[1], V2, V1)):
                 missing[bus] += (here * (own * here - y * there).conjugate()).imag
                 around[bus] += 2 * abs(y) / abs(tap)
-        elif fields.get("bus") in buses:
-            bus = fields["bus"]
+        else:
+            [bus] = ends
             sign = {"Shunt": 0.0, "ZIP": 1.0}.get(record.model, -1.0)
-            missing[bus] += sign * fields.get("Q0", 0.0) - fields.get("b", 0.0) * abs(V[bus]) ** 2
+            missing[bus] += sign * fields.get("Q0", 0.0) - fields.get("b", 0.0) * start[bus]["Vm0"] ** 2
     return {bus for bus in buses if abs(missing[bus]) > CLOSE + ROUNDING * around[bus]}

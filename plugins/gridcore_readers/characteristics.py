@@ -45,6 +45,8 @@ def shares_of(powers: Sequence[float]) -> tuple[float, ...]:
     total = sum(powers)
     if not total:
         return (0.0, 0.0, 1.0)
+    if total in powers and [*powers].count(0.0) == len(powers) - 1:
+        return tuple(float(power != 0) for power in powers)
     parts = [power / total for power in powers]
     first = max(range(3), key=lambda k: abs(parts[k]))
     parts[first] = 1.0 - sum(part for k, part in enumerate(parts) if k != first)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from gridcore.case import Case
-from gridcore.contract import Device, Field, Load, Port, Record, Source
+from gridcore.contract import REQUIRED, Bus, Device, Field, Load, Port, Record, Source
 from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
@@ -173,8 +173,8 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
         Characteristic that generators without a machine are given with the loads: see
         :func:`gridcore_readers.characteristics.shares`.
     tolerate : bool
-        Read values that are not given as zero, as PSS/E does, ignore those that are too many or make no sense, and
-        leave out what cannot be read at all, with a note for each.
+        Read values that are not given and have no default as zero, ignore those that are too many or make no sense,
+        and leave out what cannot be read at all, with a note for each.
 
     Raises
     ------
@@ -217,11 +217,13 @@ class _Extension:
         self.others = {cls.dyr_record: name for name, cls in classes.items() if hasattr(cls, "dyr_record")}
         self.place = {id: n for n, id in enumerate(case.ids())}
         self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
+        self.buses |= {int(Bus.short(record.fields["id"])) for record in case if record.model == "JoinedBus"}
         self.hosts: dict[Key, list[tuple[str, type[Device]]]] = defaultdict(list)
         self.driving: dict[tuple[str, str], Model] = {}
         self.strangers: list[Model] = []
         self.unused: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.unlike: dict[str, list[int]] = defaultdict(list)
+        self.omitted: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.unsaturated: list[int] = []
 
     def add(self, models: list[Model]) -> None:
@@ -375,23 +377,30 @@ class _Extension:
         return found[0] if found else None
 
     def _count(self, model: Model) -> bool:
-        """A record has as many values as its model, and those are its own."""
+        """A record has no more values than its model, and those that it leaves out have defaults."""
         cls = self.classes[model.name]
         if hasattr(cls, "dyr_numbered"):
             model.values.insert(0, model.identifier)
-        names, words = order(cls), model.values
-        for entry in names:
-            name = (entry or "").partition(" ")[0]
-            if name and "@" not in name and name not in cls.declares.params and name not in cls.declares.fields:
+        words, names = model.values, [(entry or "").partition(" ")[0] for entry in order(cls)]
+        declared = cls.declares.params | cls.declares.fields
+        for name in names:
+            if name and "@" not in name and name not in declared:
                 raise DeviceError(f"{cls.__name__}: dyr: {name!r} is not a Param or Field")
-        if self.tolerate and (len(words) != len(names) or "" in words):
+        model.values = words[:len(names)] + [""] * (len(names) - len(words))
+        left = [name for name, word in zip(names, model.values) if name and not word]
+        missing = [name for name in left if "@" in name or declared[name].default is REQUIRED]
+        if len(words) > len(names) or missing:
+            if not self.tolerate:
+                many = f"the record has {len(words)} values, a {model.name} {len(names)}"
+                if not missing:
+                    raise self._error(model, f"{many}; these are too many (--tolerate ignores the last)")
+                raise self._error(model, f"missing: {many}, and there is no default for {', '.join(missing)} "
+                                         "(--tolerate takes zero)", missing[0])
             self.unlike[model.name].append(model.bus)
-            model.values = [word or "0" for word in words[:len(names)]] + ["0"] * (len(names) - len(words))
-        elif len(words) != len(names):
-            missing = [name or "(not used)" for name in names[len(words):]]
-            what = f"missing: {', '.join(missing)}" if missing else "these are too many"
-            raise self._error(model, f"the record has {len(words)} values, a {model.name} {len(names)}; {what} "
-                                     "(--tolerate reads it as PSS/E does)")
+            model.values = [word or "0" * (name in missing) for name, word in zip(names, model.values)]
+        for name in left:
+            if name not in missing:
+                self.omitted[model.name, name].append(model.bus)
         return True
 
     def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
@@ -400,7 +409,11 @@ class _Extension:
             name, _, unit = (entry or "").partition(" ")
             if "@" in name:
                 continue
-            number = self._number(model, name or f"value {n + 1}", word)
+            if not word:
+                param = cls.declares.params.get(name)
+                values |= {name: param.default} if param and param.default != "base_mva" else {}
+                continue
+            number = self._number(word)
             if not name:
                 if number:
                     self.unused[model.name, n + 1].append(model.bus)
@@ -415,12 +428,11 @@ class _Extension:
             self.unsaturated.append(model.bus)
         return values
 
-    def _number(self, model: Model, field: str, word: str) -> float | str:
+    @staticmethod
+    def _number(word: str) -> float | str:
         try:
             return real(word)
         except ValueError:
-            if not word:
-                raise self._error(model, "missing: a value is wanted (--tolerate reads it as zero)", field) from None
             return word
 
     def _error(self, model: Model, message: str, field: str = "") -> CaseError:
@@ -438,8 +450,12 @@ class _Extension:
         for (name, n), buses in self.unused.items():
             self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
         for name, buses in self.unlike.items():
-            self.case.note(f"{self.path.name}: values of {name} that are not given are zero, those beyond its last "
-                           f"ignored, as tolerated: buses {listed(buses)}")
+            self.case.note(f"{self.path.name}: values of {name} that are not given are zero where there is no "
+                           f"default, those beyond its last ignored, as tolerated: buses {listed(buses)}")
+        for (name, value), buses in self.omitted.items():
+            declared = self.classes[name].declares.params | self.classes[name].declares.fields
+            self.case.note(f"{self.path.name}: {value} of {name} is not given, and its default, "
+                           f"{declared[value].default}: buses {listed(buses)}")
         if self.unsaturated:
             self.case.note(f"{self.path.name}: S(1.0) = 0 is no saturation, whatever S(1.2), as PSS/E has it: buses "
                            f"{listed(self.unsaturated)}")

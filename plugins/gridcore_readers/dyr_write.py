@@ -13,7 +13,7 @@ from gridcore.errors import CaseError
 
 from .dyr import order
 from .inverse import inverse
-from .raw_write import bus_numbers
+from .raw_write import at_own_buses, numbers_of_buses
 
 WIDTH = 110  # characters of a line
 
@@ -34,8 +34,8 @@ def write(case: Case, path: Path) -> None:
     Devices without an order of values are left out; a remark in the file names them.
     """
     valid = validate(case)
-    by_id = {instance.id: instance for instance in valid.records}
-    number = bus_numbers([instance.id for instance in valid.of("Bus")])
+    records = [at_own_buses(instance) for instance in valid.records]
+    by_id, number = {instance.id: instance for instance in records}, numbers_of_buses(records)
     lines, without = [], []
     taken: set[tuple[str, int]] = set()
 
@@ -47,7 +47,7 @@ def write(case: Case, path: Path) -> None:
         bus = number[host.ports["bus"]]
         return bus, _identifier(host, bus)
 
-    for instance in valid.records:
+    for instance in records:
         if order(instance.device):
             lines += _record(instance, _own_number(instance, taken), place, valid.frequency)
         elif instance.device.declares.variables() and not issubclass(instance.device, Node):

@@ -7,9 +7,7 @@ service has ``status = 0``.
 
 from __future__ import annotations
 
-import math
-import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,18 +18,20 @@ from gridcore.errors import CaseError
 
 from . import raw_text, rawx, sources
 from .balance import unbalanced
-from .characteristics import shares, shares_of
+from .characteristics import shares
 from .controls import Remote, Switched, control, levels
 from .direct_current import Terminal, two_terminal, voltage_source
+from .joined import join
 from .psse import Row, element, listed
+from .raw_fields import at_limit, bus_fields, called, given_id, is_on, parts, status, unlike_default
 from .raw_tables import Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
 
 PV, SLACK, ISOLATED = 2, 3, 4
+RANK = {SLACK: 2, PV: 1}  # of buses that are one: which of them it is
 NO_LIMIT = 9999.0  # Mvar: what PSS/E writes where there is none
 DIGITS = 2e-5  # pu: voltages of a file differ by more than their rounding
-MVAR = 6e-3  # likewise, reactive powers (Mvar)
 
 #: Sections that change the power flow and that no device is there for; an option ``drop`` leaves them out.
 UNKNOWN = ("multi-terminal dc", "FACTS", "GNE", "induction machine")
@@ -79,7 +79,8 @@ class _Reader:
     """Tables to records."""
 
     def __init__(self, path: Path, tables: Tables, loads: dict[str, float], tolerate: bool, controls: bool):
-        self.tables, self.loads, self.tolerate, self.controls = tables, loads, tolerate, controls
+        self.tables, self.tolerate, self.controls = tables, tolerate, controls
+        self.loads = unlike_default(loads) if loads else None
         self.base = tables.header.number("SBASE")
         if self.base <= 0:
             raise tables.header.error("must be above 0", "SBASE")
@@ -90,11 +91,16 @@ class _Reader:
             self.made.note(note)
         if frequency <= 0:
             self.made.note("the file does not give the nominal frequency: 60 Hz is taken")
-        self.taken: dict[tuple[str, Any], list[Row]] = {}
+        self.taken: dict[tuple[Any, ...], Row] = {}
+        self.again: Counter[tuple[Any, ...]] = Counter()
         self.twice: list[str] = []
         self.buses: dict[int, Row] = {}
+        self.kind: dict[int, int] = {}
+        self.fields: dict[int, dict[str, Any]] = {}
         self.tried(tables.rows["bus"], self._bus)
-        self.isolated = {number for number, row in self.buses.items() if row.integer("IDE") == ISOLATED}
+        self.isolated = {number for number, kind in self.kind.items() if kind == ISOLATED}
+        self.threshold = tables.solution.get("THRSHZ", SMALLEST)
+        self.home: dict[Any, Any] = {}  # of buses that are one with another, that one
         self.regulated: dict[int, float] = {}
         self.regulating: dict[int, Remote] = {}
         self.switched: list[Switched] = []
@@ -113,23 +119,25 @@ class _Reader:
                 self.made.note(f"left out, as tolerated: {error}")
 
     def _bus(self, row: Row) -> None:
-        number = row.integer("I")
+        number, kind = row.integers("I IDE")
         if number in self.buses:
             raise row.error(f"bus {number} stands in {self.buses[number].place} already", "I")
-        if row.number("VM") <= 0:
+        fields = bus_fields(number, row)
+        if fields["Vm0"] <= 0:
             raise row.error("must be above 0", "VM")
-        self.buses[number] = row
+        self.buses[number], self.kind[number], self.fields[number] = row, kind, fields
 
     def case(self, drop: Sequence[str]) -> Case:
         """All of it; devices in the order of the sections, generators last."""
         self._refuse_unknown(drop)
         tables = self.tables
-        transformers = Transformers(self.base, {n: row.number("BASKV") for n, row in self.buses.items()},
+        transformers = Transformers(self.base, {n: fields.get("kv", 0.0) for n, fields in self.fields.items()},
                                     tables.corrections, self.isolated)
 
         def transform(records: list[Row]) -> None:
-            out = {2: "J", 3: "K", 4: "I"}.get(records[0].integer("STAT")) if len(records) > 4 else None
-            if self._there(records[0], *(end for end in self._ends(records[0]) if end[0] != out)):
+            row, ends = records[0], zip("IJK", records[0].integers("I J K")[:len(records) - 2])
+            out = {2: "J", 3: "K", 4: "I"}.get(row.integer("STAT")) if len(records) > 4 else None
+            if self._there(row, *(end for end in ends if end[0] != out)):
                 transformers.add(records)
 
         self.tried(([row, *further] for row, further in zip(tables.rows["transformer"], tables.further["transformer"])),
@@ -138,11 +146,12 @@ class _Reader:
             self.made.note(f"isolated buses left out, with all that is at them: {listed(sorted(self.isolated))}")
         for number, row in self.buses.items():
             if number not in self.isolated:
-                self._put(row, "Bus", _bus(number, row))
+                self._put(row, "Bus", self.fields[number])
         made = transformers.found
         for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
             self._put(*item)
         zeros = made.zeros + self._branches()
+        self.home = join(self.made, lambda bus: RANK.get(self.kind[bus], 0))
         self._shunts()
         self._loads()
         self._generators()
@@ -166,16 +175,16 @@ class _Reader:
         idle = [f"{len(rows)} {name}" for name, rows in tables.rows.items() if name in IDLE and rows]
         if idle:
             self.made.note(f"without effect here, left out: {', '.join(idle)} records")
-        threshold, reduced = tables.solution.get("THRSHZ", SMALLEST), tables.solution.get("PQBRAK", PQBRAK)
-        if threshold != SMALLEST:
-            self.made.note(f"THRSHZ = {threshold:g} pu in the file: lines below it are zero impedances to "
-                           "PSS/E, and keep theirs here")
+        reduced = tables.solution.get("PQBRAK", PQBRAK)
+        if self.threshold != SMALLEST:
+            self.made.note(f"THRSHZ = {self.threshold:g} pu in the file: lines without resistance and with no more "
+                           "reactance than that have no impedance")
         if reduced != PQBRAK:
             self.made.note(f"PQBRAK = {reduced:g} pu in the file: loads here turn into constant admittances "
                            "below the voltage in their field Vlow")
-        swing = [number for number, row in self.buses.items() if row.integer("IDE") == SLACK]
+        swing = [number for number, kind in self.kind.items() if kind == SLACK]
         for number in swing:
-            if number not in self.regulated:
+            if self.home.get(number, number) not in self.regulated:
                 self.made.note(f"the swing bus {number} has no generator in service")
         if not swing:
             self.made.note("the file has no swing bus (IDE = 3)")
@@ -196,30 +205,26 @@ class _Reader:
 
     def _put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
         """Add a record. Of branches and shunts, one whose identifier is taken is another one."""
-        key = (model, *([fields["id"]] if "id" in fields else map(fields.get, ("bus", "bus1", "bus2"))))
-        before = self.taken.setdefault(key, [])
-        if before:
+        get = fields.get
+        key = (model, fields["id"]) if "id" in fields else (model, get("bus"), get("bus1"), get("bus2"))
+        first = self.taken.setdefault(key, row)
+        if first is not row:
             if model not in ("Line", "Transformer", "Shunt"):
-                raise row.error(f"its identifier is that of {before[0].place} already", "ID")
+                raise row.error(f"its identifier is that of {first.place} already", "ID")
+            self.again[key] += 1
             self.twice.append(row.place)
             if "id" in fields:
-                fields = fields | {"id": f"{fields['id']}_{len(before) + 1}"}
-        before.append(row)
+                fields = fields | {"id": f"{fields['id']}_{self.again[key] + 1}"}
         self.made.records.append(Record(model, fields, row.file, row.place))
-
-    def _ends(self, row: Row) -> Iterable[tuple[str, int]]:
-        """Columns that name the buses of a branch or transformer, and the buses."""
-        for name in ("I", "J", "K"):
-            if name in row.columns and (name != "K" or row.integer("K")):
-                yield name, abs(row.integer(name))  # of a branch, a minus sign marks the metered end
 
     def _there(self, row: Row, *ends: tuple[str, int]) -> bool:
         """Whether an element is at buses that are not isolated."""
         there = True
         for name, bus in ends:
-            if bus not in self.buses:
+            if bus not in self.kind:
                 raise row.error(f"there is no bus {bus}", name)
-            there = there and bus not in self.isolated
+            if bus in self.isolated:
+                there = False
         return there
 
     def _at(self, section: str, make: Callable[[Row, int], None]) -> None:
@@ -238,43 +243,52 @@ class _Reader:
         zeros: list[str] = []
 
         def line(row: Row) -> None:
-            i, j = abs(row.integer("I")), abs(row.integer("J"))
+            i, j, on = row.integers("I J ST")
+            i, j = abs(i), abs(j)
             if not self._there(row, ("I", i), ("J", j)):
                 return
-            name = element(f"LINE{i}-{j}", row.text("CKT"))
-            r, x, b = (row.number(column) for column in ("R", "X", "B"))
-            if abs(complex(r, x)) < TINY:
-                r, x = 0.0, SMALLEST
-                zeros.append(name)
-            on = _status(row, "ST")
-            self._put(row, "Line", {**_named(name, f"LINE{i}-{j}"), "bus1": i, "bus2": j, "r": r, "x": x,
-                                    **({"b": b} if b else {}), **on})
-            for bus, g, b in ((i, row.number("GI"), row.number("BI")), (j, row.number("GJ"), row.number("BJ"))):
-                if g or b:
-                    self._put(row, "Shunt", {"id": f"SHUNT_{name}_{bus}", "bus": bus, "g": g, "b": b} | on)
+            plain = f"LINE{i}-{j}"
+            name = element(plain, row.text("CKT"))
+            r, x, b, GI, BI, GJ, BJ = row.numbers("R X B GI BI GJ BJ")
+            r, x = self._tiny(name, r, x, not on, zeros)
+            fields = {**given_id(name, plain), "bus1": i, "bus2": j, "r": r, "x": x}
+            if b:
+                fields["b"] = b
+            out = {} if on else {"status": 0}
+            self._put(row, "Line", fields | out)
+            if GI or BI:
+                self._put(row, "Shunt", {"id": f"SHUNT_{name}_{i}", "bus": i, "g": GI, "b": BI} | out)
+            if GJ or BJ:
+                self._put(row, "Shunt", {"id": f"SHUNT_{name}_{j}", "bus": j, "g": GJ, "b": BJ} | out)
 
         def switch(row: Row) -> None:
             i, j = abs(row.integer("I")), abs(row.integer("J"))
             if self._there(row, ("I", i), ("J", j)):
                 name = element(f"SWITCH{i}-{j}", row.text("CKT"))
-                x = row.number("X")
-                if abs(x) < TINY:
-                    x = SMALLEST
-                    zeros.append(name)
-                self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": 0.0, "x": x} | _status(row, "STAT"))
+                on = status(row, "STAT")
+                r, x = self._tiny(name, 0.0, row.number("X"), bool(on), zeros)
+                self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": r, "x": x} | on)
 
         self.tried(self.tables.rows["branch"], line)
         self.tried(self.tables.rows["system switching device"], switch)
         return zeros
+
+    def _tiny(self, name: str, r: float, x: float, out: bool, zeros: list[str]) -> tuple[float, float]:
+        """An impedance; zero in service where it is below the threshold, and one to begin with out of service."""
+        if abs(complex(r, x)) >= TINY and (out or r or abs(x) > self.threshold):
+            return r, x
+        if out:
+            zeros.append(name)
+        return 0.0, SMALLEST * out
 
     def _shunts(self) -> None:
         switched = []
 
         def fixed(row: Row, bus: int) -> None:
             name = element(f"SHUNT{bus}", row.text("ID"))
-            self._put(row, "Shunt", _named(name, f"SHUNT{bus}") | {
+            self._put(row, "Shunt", given_id(name, f"SHUNT{bus}") | {
                 "bus": bus, "g": row.number("GL") / self.base, "b": row.number("BL") / self.base}
-                | _status(row, "STATUS"))
+                | status(row, "STATUS"))
 
         def of_bus(row: Row, bus: int) -> None:
             g, b = row.number("GL"), row.number("BL")
@@ -284,12 +298,14 @@ class _Reader:
         def variable(row: Row, bus: int) -> None:
             switched.append(bus)
             id = element(f"SWITCHED{bus}", row.text("ID"))
-            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | _status(row, "STAT"))
-            if row.integer("MODSW") in (1, 2) and _on(row, "STAT"):
+            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | status(row, "STAT"))
+            if row.integer("MODSW") in (1, 2) and is_on(row, "STAT"):
                 blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
                           if row.integer(f"S{n}")]
-                self.switched.append(Switched(row.integer("SWREM") or bus, row.number("VSWLO"), row.number("VSWHI"), id,
-                                              levels(blocks), row.integer("MODSW") == 2))
+                target = row.integer("SWREM") or bus
+                target = self.home.get(target, target)
+                self.switched.append(Switched(target, row.number("VSWLO"), row.number("VSWHI"), id, levels(blocks),
+                                              row.integer("MODSW") == 2))
 
         if "fixed shunt" not in sections(self.tables.version):
             self._at("bus", of_bus)
@@ -303,19 +319,19 @@ class _Reader:
         mixed = []
 
         def load(row: Row, bus: int) -> None:
-            Vm = self.buses[bus].number("VM")
-            local = row.number("DGENP"), row.number("DGENQ")  # generation within the load, where it is counted
-            p, q = local if row.integer("DGENF") else (0.0, 0.0)
-            P = [row.number("YP") * Vm ** 2, row.number("IP") * Vm, row.number("PL") - p]
-            Q = [0.0 - row.number("YQ") * Vm ** 2, row.number("IQ") * Vm, row.number("QL") - q]  # YQ > 0 is capacitive
-            fields = self.loads or _parts(row, "p", P) | _parts(row, "q", Q)
-            if any(P[:2]) or any(Q[:2]):
+            Vm = self.fields[bus]["Vm0"]
+            local = row.integer("DGENF")  # generation within the load, where it is counted
+            p, q = row.numbers("DGENP DGENQ") if local else (0.0, 0.0)
+            PL, QL, IP, IQ, YP, YQ = row.numbers("PL QL IP IQ YP YQ")
+            P = [YP * Vm ** 2, IP * Vm, PL - p]
+            Q = [0.0 - YQ * Vm ** 2, IQ * Vm, QL - q]  # YQ > 0 is capacitive
+            fields = {**parts(row, "p", P), **parts(row, "q", Q)} if self.loads is None else self.loads
+            if IP or IQ or YP or YQ:
                 mixed.append(bus)
-            name = element(f"LOAD{bus}", row.text("ID"))
-            self._put(row, "ZIP", {**_named(name, f"LOAD{bus}"), "bus": bus, "P0": sum(P) / self.base,
-                                   "Q0": sum(Q) / self.base,
-                                   **{key: value for key, value in fields.items() if value != (key[1] == "Z")},
-                                   **_status(row, "STATUS")})
+            plain = f"LOAD{bus}"
+            name = element(plain, row.text("ID"))
+            self._put(row, "ZIP", {**given_id(name, plain), "bus": bus, "P0": sum(P) / self.base,
+                                   "Q0": sum(Q) / self.base, **fields, **status(row, "STATUS")})
 
         self._at("load", load)
         if mixed:
@@ -327,8 +343,8 @@ class _Reader:
         self._at("generator", lambda row, bus: at[bus].append(row))
         remote, differ, step_up = [], [], []
         for bus, rows in at.items():
-            kind, Vm = self.buses[bus].integer("IDE"), self.buses[bus].number("VM")
-            running = [row for row in rows if _on(row, "STAT")]
+            kind, Vm = self.kind[bus], self.fields[bus]["Vm0"]
+            running = [row for row in rows if is_on(row, "STAT")]
             V0 = (running or rows)[0].number("VS")
             if any(row.number("VS") != V0 for row in running):
                 differ.append(bus)
@@ -336,14 +352,17 @@ class _Reader:
             if target:
                 if kind == PV and self._there(running[0], ("IREG", target)):
                     ids = [element(f"GEN{bus}", row.text("ID")) for row in rows]
-                    self.regulating.setdefault(target, Remote(target, V0, [])).ids += ids
+                    held = self.home.get(target, target)
+                    self.regulating.setdefault(held, Remote(held, V0, [])).ids += ids
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
-            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(map(_at_limit, running)):
+            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(map(at_limit, running)):
                 self.limited[bus] = []
             if running and kind in (PV, SLACK):
-                self.regulated[bus] = V0
+                held = self.regulated.setdefault(self.home.get(bus, bus), V0)
+                differ += [bus] * (held != V0 and bus not in differ)
+                V0 = held
             if any(row.number("XT") or row.number("RT") for row in rows):
                 step_up.append(bus)
             self.tried(rows, lambda row, bus=bus, control=control, V0=V0: self._put(  # type: ignore[misc]
@@ -356,7 +375,7 @@ class _Reader:
 
     def _direct_current(self, drop: Sequence[str]) -> None:
         """Lines for direct current: a source of constant power at each of their terminals; so for FACTS devices."""
-        Vm = {number: row.number("VM") for number, row in self.buses.items()}
+        Vm = {number: fields["Vm0"] for number, fields in self.fields.items()}
         said: list[str] = []
 
         def line(section: str, row: Row, further: list[Row]) -> None:
@@ -366,7 +385,7 @@ class _Reader:
             found = two_terminal(row, further, Vm) if section == "two-terminal dc" else voltage_source(row, further)
             if not any(terminal.bus in self.isolated for terminal in found):
                 kind = "DC" if section == "two-terminal dc" else "VSC"
-                name = _called(kind, row)
+                name = called(kind, row)
                 for terminal in found:
                     self._terminal(f"{name}_{terminal.bus}", terminal)
                 said.append(row.text("NAME"))
@@ -386,7 +405,7 @@ class _Reader:
         if row.integer("MODE") == 0 or not self._there(row, ("I", bus), *((("J", other),) if other else ())):
             return
         power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
-        name = _called("FACTS", row)
+        name = called("FACTS", row)
         self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), row.number("VSET"), (-most, most),
                                                  abs(power)))
         if other:
@@ -396,19 +415,20 @@ class _Reader:
 
     def _terminal(self, id: str, terminal: Terminal) -> None:
         """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
-        base, bus, Vm = self.base, terminal.bus, self.buses[terminal.bus].number("VM")
+        base, bus, Vm = self.base, terminal.bus, self.fields[terminal.bus]["Vm0"]
+        here = self.home.get(bus, bus)
         P, Q = terminal.power.real / base, terminal.power.imag / base
         fields: dict[str, Any] = {"id": id, "bus": bus, "control": "PQ", "Sn": terminal.rating or base, "P0": P}
         if terminal.V0 is not None:
             least, most = (value / base for value in terminal.Q)
-            V0 = self.regulated.get(bus, terminal.V0)
+            V0 = self.regulated.get(here, terminal.V0)
             fields |= {"control": "PV", "V0": V0, "Qmin": least, "Qmax": most}
-            if bus in self.limited or (abs(V0 - Vm) > DIGITS and bus not in self.regulated):
+            if bus in self.limited or (abs(V0 - Vm) > DIGITS and here not in self.regulated):
                 Q = most if V0 > Vm else least
                 fields["control"] = "PQ"
                 self.limited[bus].append(fields)
             else:
-                self.regulated[bus] = V0
+                self.regulated[here] = V0
         fields["Q0"] = Q
         self._put(terminal.row, "StaticGenerator", fields)
 
@@ -421,9 +441,9 @@ class _Reader:
         Q = {"Qmin": row.number("QB"), "Qmax": row.number("QT")}
         limits = {key: value / base for key, value in Q.items() if abs(value) < NO_LIMIT}
         source = {"Rs": row.number("ZR"), "Xdp": row.number("ZX")}
-        made = {**_named(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
+        made = {**given_id(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
                 "P0": row.number("PG") / base, "Q0": row.number("QG") / base, "V0": V0, **limits,
-                **{key: value for key, value in source.items() if value}, **_status(row, "STAT")}
+                **{key: value for key, value in source.items() if value}, **status(row, "STAT")}
         if bus in self.limited:
             made["control"] = "PQ"
             self.limited[bus].append(made)
@@ -439,53 +459,12 @@ class _Reader:
 
     def _limits(self) -> None:
         """Sources at a limit in the file's solution keep their reactive power, and the voltage if it is no solution."""
-        off = unbalanced(self.made, self.limited.keys()) if self.limited else set()
-        kept = [bus for bus in self.limited if bus not in off]
+        at = {bus: self.home.get(bus, bus) for bus in self.limited}
+        off = unbalanced(self.made, set(at.values()), self.home) if at else set()
+        kept = [bus for bus in self.limited if at[bus] not in off]
         for bus in self.limited.keys() - kept:
             for fields in self.limited[bus]:
                 fields |= {"control": "PV", "V0": self.limited[bus][0]["V0"]}  # one voltage is held at a bus
         if kept:
             self.made.note("at a reactive limit in the file's solution, so that they keep their Q and not their "
                            f"voltage (control = PQ): generators at {listed(kept)}")
-
-
-def _bus(number: int, row: Row) -> dict[str, Any]:
-    label, kv, Vm = row.text("NAME"), row.number("BASKV"), row.number("VM")
-    return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
-            "Vm0": Vm, "Va0": math.radians(row.number("VA"))}
-
-
-def _called(kind: str, row: Row) -> str:
-    """The name of what a file calls by words of its own."""
-    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", row.text("NAME"))
-
-
-def _named(name: str, default: str) -> dict[str, Any]:
-    """The field ``id`` where the model would not be named so by itself."""
-    return {} if name == default else {"id": name}
-
-
-def _on(row: Row, column: str) -> bool:
-    return row.integer(column) != 0
-
-
-def _status(row: Row, column: str) -> dict[str, Any]:
-    return {} if _on(row, column) else {"status": 0}
-
-
-def _at_limit(row: Row) -> bool:
-    """Whether the solution in the file has a generator at a reactive limit."""
-    Q, low, high = (row.number(column) for column in ("QG", "QB", "QT"))
-    return Q <= low + MVAR or Q >= high - MVAR
-
-
-def _parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
-    """``pZ``, ``pI``, ``pP`` (or q) of a load; what adds up to nothing is constant power."""
-    if not (powers[0] or powers[1]):
-        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    total = sum(powers)
-    if abs(total) <= 1e-9 * max(map(abs, powers), default=0.0):
-        if any(powers):
-            raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
-        return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), (0.0, 0.0, 1.0)))
-    return dict(zip((f"{side}Z", f"{side}I", f"{side}P"), shares_of(powers)))

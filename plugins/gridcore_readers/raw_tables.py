@@ -131,7 +131,7 @@ def layout(text: str, version: int) -> Columns:
         else:
             name, _, default = part.partition("@")[0].partition("=")
             missing[name] = BEYOND, default
-    return {**missing, **there}
+    return Columns({**missing, **there})
 
 
 def named(text: str, fields: Mapping[str, int]) -> Columns:
@@ -140,4 +140,4 @@ def named(text: str, fields: Mapping[str, int]) -> Columns:
     for part in text.split():
         name, equals, default = part.partition("@")[0].partition("=")
         found[name] = fields.get(name, BEYOND), default if equals else None
-    return found
+    return Columns(found)

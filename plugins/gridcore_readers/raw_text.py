@@ -9,12 +9,13 @@ from pathlib import Path
 from gridcore.errors import CaseError
 
 from . import sources
-from .psse import Columns, Row, split
+from .psse import Columns, Row, columns, padded, split
 from .raw_tables import (
     COLUMNS,
     DC_TERMINAL,
     HEADER,
     IMPEDANCE,
+    SEVERAL,
     VERSIONS,
     VSC_TERMINAL,
     WINDING,
@@ -23,10 +24,13 @@ from .raw_tables import (
     sections,
 )
 
+#: Sections whose records have further lines.
+CONTINUED = (*SEVERAL, "multi-terminal dc", "impedance correction", "substation")
 NEEDED = 34  # the first version that may end before its last sections
 Line = tuple[int, list[str]]
 _SAID = re.compile(r"PSS\W*(?:\(\w+\))?\W*E\D{0,10}(\d\d)\b", re.IGNORECASE)
 _SETTING = re.compile(r"\b(THRSHZ|PQBRAK)\s*=\s*([-+.\dEeDd]+)")
+_POINT = columns("T,F=0")
 _FACTORS = 3  # numbers of a point of an impedance correction table that has complex factors
 
 
@@ -40,7 +44,9 @@ def read_tables(path: Path) -> Tables:
     """
     file = str(path)
     text = sources.text(path, errors="replace")
-    lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if not line.startswith("@!"))
+    lines: Iterator[tuple[int, str]] = enumerate(text.split("\n"), 1)
+    if "@!" in text:
+        lines = ((number, line) for number, line in lines if not line.startswith("@!"))
     found = _header(lines, file, text)
     titles = [line.strip() for _, line in (next(lines, (0, "")), next(lines, (0, "")))]
     found.title = " ".join(filter(None, titles))
@@ -101,26 +107,32 @@ def _solution(lines: Iterator[tuple[int, str]], found: Tables) -> None:
 
 def _records(lines: Iterator[tuple[int, str]], file: str) -> Iterator[Line]:
     for number, line in lines:
-        try:
-            words, rest = split(line)
-        except CaseError as error:
-            raise CaseError(str(error), file=file, row=f"line {number}") from None
-        if words or rest is not None:
+        words = padded(line)
+        if words is None:
+            try:
+                words, rest = split(line)
+            except CaseError as error:
+                raise CaseError(str(error), file=file, row=f"line {number}") from None
+            if words or rest is not None:
+                yield number, words
+        elif words:
             yield number, words
 
 
 def _section(section: str, records: Iterator[Line], found: Tables, file: str) -> bool:
     """Read one section up to its zero; False where the data end."""
     names, rows, version = layout(COLUMNS.get(section, "I"), found.version), found.rows[section], found.version
-    number = 0
+    number, continued = 0, section in CONTINUED
     for number, words in records:
-        first = words[0] if words else ""
+        first = words[0].strip() if words else ""
         if first == "0":
             return True
         if first in ("Q", "q"):
             return False
         row = Row(words, names, file, f"{section} row {len(rows) + 1} (line {number})")
         rows.append(row)
+        if not continued:
+            continue
         if section == "transformer":
             windings = 3 if row.integer("K") else 2
             found.further[section].append(_lines(row, records, [
@@ -128,7 +140,7 @@ def _section(section: str, records: Iterator[Line], found: Tables, file: str) ->
         elif section in ("two-terminal dc", "VSC dc"):
             terminal = layout(DC_TERMINAL if section == "two-terminal dc" else VSC_TERMINAL, version)
             ends = _lines(row, records, [terminal, terminal])
-            if any(end.words[:1] == ["0"] for end in ends):
+            if any(end.words and end.words[0].strip() == "0" for end in ends):
                 rows.pop()
                 found.notes.append(f"{row.place} is not complete, and left out with the rest of its section")
                 return True
@@ -166,7 +178,7 @@ def _skip(row: Row, records: Iterator[Line], count: int) -> None:
 def _block(row: Row, records: Iterator[Line]) -> None:
     """A list within a record, up to its own zero."""
     for _, words in records:
-        if words and words[0] == "0":
+        if words and words[0].strip() == "0":
             return
     raise row.error("the file ends within this record")
 
@@ -193,4 +205,4 @@ def _correction(row: Row, records: Iterator[Line], found: Tables) -> None:
 
 
 def _value(row: Row, word: str) -> float:
-    return Row([word], {"T or F": (0, "0")}, row.file, row.place).number("T or F")
+    return Row([word], _POINT, row.file, row.place).number("T,F")

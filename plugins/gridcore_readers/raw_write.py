@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,12 @@ from .characteristics import shares_of
 from .inverse import inverse, inverse_of_all
 from .raw import PV, SLACK
 from .raw_tables import BEYOND, COLUMNS, IMPEDANCE, WINDING, layout, sections
+from .transformers import SMALLEST
 
 PQ = 1
 NO_LIMIT = 9999.0  # Mvar
 OLD, NEW = 33, 35
+JOINED = "JoinedBus"
 Values = dict[str, Any]
 
 
@@ -35,7 +38,8 @@ def write(case: Case, path: Path, *, version: int = 0) -> None:
     case : Case
     path : Path
     version : int
-        33 or 35; if not given, 35 for a case that was read from a file of version 34 or later.
+        33 or 35; if not given, 35 for a case that was read from a file of version 34 or later, or has lines that PSS/E
+        would take for none unless it is told a smaller threshold.
 
     Raises
     ------
@@ -43,8 +47,10 @@ def write(case: Case, path: Path, *, version: int = 0) -> None:
         If it has a branch of another kind than lines and transformers.
     """
     read = re.search(r"PSS/E .* version (\d\d)$", case.about.get("source", ""))
-    version = version or (NEW if read and int(read[1]) > OLD else OLD)
-    path.write_text(_Writer(case, version).text(case.title), encoding="utf-8")
+    writer = _Writer(case, version or (NEW if read and int(read[1]) > OLD else OLD))
+    if not version and any(abs(x) <= SMALLEST for x in writer.lossless):
+        writer = _Writer(case, NEW)
+    path.write_text(writer.text(case.title), encoding="utf-8")
 
 
 class _Writer:
@@ -53,16 +59,19 @@ class _Writer:
     def __init__(self, case: Case, version: int):
         valid = validate(case)
         self.base, self.frequency, self.version = valid.base_mva, valid.frequency, version
-        self.number = bus_numbers([instance.id for instance in valid.of("Bus")])
+        records = [at_own_buses(instance) for instance in valid.records]
+        self.number = numbers_of_buses(records)
         self.rows: dict[str, list[str]] = defaultdict(list)
         self.taken: defaultdict[tuple[Any, ...], set[str]] = defaultdict(set)
-        self.branches = {i.id: i for i in valid.records if i.model in ("Line", "Transformer")}
+        self.branches = {i.id: i for i in records if i.model in ("Line", "Transformer")}
+        self.lossless = [i.values["x"] for i in records if i.model == "Line" and i.values["r"] == 0]
         self.shunts: dict[str, Values] = defaultdict(dict)
-        self.kind = self._kinds(valid.records)
-        self.buses = {instance.id: instance for instance in valid.of("Bus")}
+        self.kind = self._kinds(records)
+        self.buses = {instance.id: instance for instance in records if instance.model == "Bus"}
+        self.voltage = self.buses | {i.id: self.buses[i.ports["bus"]] for i in records if i.model == JOINED}
         self.stars: list[tuple[Instance, list[Instance], list[Any]]] = []
-        legs = self._stars(valid.records)
-        for instance in [instance for instance in valid.records if not self._at_branch(instance)]:
+        legs = self._stars(records)
+        for instance in [instance for instance in records if not self._at_branch(instance)]:
             if instance.id not in legs:
                 self._add(instance)
         for star in self.stars:
@@ -151,7 +160,8 @@ class _Writer:
         lines = [f"0, {_number(self.base)}, {self.version}, 0, 1, {_number(self.frequency)} / gridcore", name, ""]
         before = "SYSTEM-WIDE"
         if self.version == NEW:
-            lines.append("GENERAL, THRSHZ=0.0001, PQBRAK=0.7")
+            least = min([SMALLEST, *(abs(x) / 2 for x in self.lossless)])
+            lines.append(f"GENERAL, THRSHZ={least:g}, PQBRAK=0.7")
         there = sections(self.version)
         for section in there:
             if section != there[0] or self.version == NEW:
@@ -163,6 +173,8 @@ class _Writer:
     def _add(self, instance: Instance) -> None:
         if instance.model == "Bus":
             self._bus(instance)
+        elif instance.model == JOINED:
+            self._joined(instance)
         elif instance.model == "Shunt":
             self._shunt(instance)
         elif instance.model == "Line":
@@ -201,15 +213,23 @@ class _Writer:
         return inverse(lambda x: x / self.base, value, value * self.base)
 
     def _bus(self, bus: Instance) -> None:
-        values, degrees = bus.values, math.degrees(bus.values["Va0"])
+        of = self.voltage[bus.id]
+        values, degrees = of.values, math.degrees(of.values["Va0"])
         label = bus.words.get("label") or ("" if re.fullmatch(r"BUS\d+", bus.id) else bus.id)
         self._put("bus", {"I": self.number[bus.id], "NAME": label,
-                          "BASKV": values["kv"] if "kv" in bus.record.fields else 0.0, "IDE": self.kind.get(bus.id, PQ),
+                          "BASKV": values["kv"] if "kv" in of.record.fields else 0.0, "IDE": self.kind.get(bus.id, PQ),
                           "VM": values["Vm0"], "VA": inverse(math.radians, values["Va0"], degrees)})
+
+    def _joined(self, bus: Instance) -> None:
+        """A bus of its own, and a branch without impedance to the one that it is one with."""
+        ends = [self.number[bus.id], self.number[bus.ports["bus"]]]
+        self._bus(bus)
+        self._put("branch", {"I": ends[0], "J": ends[1], "CKT": self._identifier(("branch", *sorted(ends)), "", ""),
+                             "R": 0.0, "X": 0.0, "ST": 1})
 
     def _load(self, load: Instance) -> None:
         bus, values = load.ports["bus"], load.values
-        Vm, number = self.buses[bus].values["Vm0"], self.number[bus]
+        Vm, number = self.voltage[bus].values["Vm0"], self.number[bus]
         fields: Values = {"I": number, "ID": self._identifier(("load", number), load.id, f"LOAD{number}"),
                           "STATUS": int(load.in_service)}
         for side, total in (("p", values["k"] * values["P0"]), ("q", values["k"] * values["Q0"])):
@@ -284,6 +304,18 @@ class _Writer:
                                 "PG": self._scaled(values["P0"]), "QG": self._scaled(values["Q0"]), **limits,
                                 "VS": values["V0"], "MBASE": values["Sn"], "ZR": values.get("Rs", 0.0), "ZX": reactance,
                                 "STAT": int(source.in_service)})
+
+
+def at_own_buses(instance: Instance) -> Instance:
+    """The same with the numbers of buses that its record gives, though they may be one with another."""
+    fields = instance.record.fields
+    return replace(instance, ports=instance.ports | {
+        port: port.id_of(fields[port]) for port in instance.device.bus_ports() if instance.model != JOINED})
+
+
+def numbers_of_buses(records: Sequence[Instance]) -> dict[str, int]:
+    """Of all, those that are one with another too."""
+    return bus_numbers([instance.id for instance in records if instance.model in ("Bus", JOINED)])
 
 
 def bus_numbers(ids: list[str]) -> dict[str, int]:

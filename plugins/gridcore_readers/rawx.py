@@ -49,7 +49,7 @@ def read_tables(path: Path) -> Tables:
             _table(name, network, found, file)
         elif name == "general":
             fields, rows = _rows(name, network, file)
-            found.solution |= {key: Row(rows[0], {key: (fields[key], "0")}, file, name).number(key)
+            found.solution |= {key: Row(rows[0], named(f"{key}=0", fields), file, name).number(key)
                                for key in ("THRSHZ", "PQBRAK") if rows and fields.get(key, len(rows[0])) < len(rows[0])}
     return found
 

@@ -76,6 +76,9 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():  # what was made is old at once: else the collector would look through all of it
+            gc.freeze()
+            gc.unfreeze()
         if was:
             gc.enable()
 

@@ -63,12 +63,12 @@ class Transformers:
     def add(self, records: list[Row]) -> None:
         """Two or three windings, with their star point and magnetisation."""
         row, impedance, *windings = records
-        buses = [row.integer(name) for name in ("I", "J", "K")[: len(windings)]]
-        for code in ("CW", "CZ", "CM"):
-            if row.integer(code) not in ((1, 2) if code == "CM" else (1, 2, 3)):
-                raise row.error(f"{row.text(code)} is no code of transformer data", code)
-        turns = [self._turns(row, winding, bus) for winding, bus in zip(windings, buses)]
-        status = row.integer("STAT")
+        buses = list(row.integers("I J K"))[: len(windings)]
+        CW, CZ, CM, status = row.integers("CW CZ CM STAT")
+        if not (CW in (1, 2, 3) and CZ in (1, 2, 3) and CM in (1, 2)):
+            code = "CW" if CW not in (1, 2, 3) else "CZ" if CZ not in (1, 2, 3) else "CM"
+            raise row.error(f"{row.text(code)} is no code of transformer data", code)
+        turns = [self._turns(row, winding, bus, CW) for winding, bus in zip(windings, buses)]
         name = element("-".join(map(str, buses)), row.text("CKT"))
         if len(windings) == 3 and status == 0:
             self.found.left_out.append(name)  # its star point would be an island of its own
@@ -82,9 +82,9 @@ class Transformers:
             self._star(row, impedance, windings, buses, turns, name, status)
         self._magnetisation(row, impedance, windings[0], buses[0], name, status != 0)
 
-    def _turns(self, row: Row, winding: Row, bus: int) -> float:
+    def _turns(self, row: Row, winding: Row, bus: int, code: int) -> float:
         """Turns ratio of a winding in per unit of the base voltage of its bus."""
-        code, kv = row.integer("CW"), self.kv[bus]
+        kv = self.kv[bus]
         if not winding.text("WINDV"):
             return 1.0
         turns = winding.number("WINDV")

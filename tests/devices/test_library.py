@@ -14,6 +14,7 @@ from gridcore_devices import GENROU, SEXS, ZIP, Line
 HOSTS = {"machine": GENROU, "branch": Line, "load": ZIP, "exciter": SEXS}
 NAMES = list(gridcore_devices.DEVICES)
 DEVICES = [getattr(gridcore_devices, name) for name in NAMES]
+WITH_EQUATIONS = [cls for cls in DEVICES if cls.__name__ != "JoinedBus"]  # which is a name
 
 
 def test_every_device_class_of_the_package_is_registered():
@@ -33,7 +34,7 @@ def test_everything_declared_is_documented(cls):
         assert guard.doc, f"{cls.__name__}.{guard.name}"
 
 
-@pytest.mark.parametrize("cls", DEVICES, ids=NAMES)
+@pytest.mark.parametrize("cls", WITH_EQUATIONS)
 def test_traced_equations_and_their_derivatives_are_those_of_the_functions(cls):
     """Values, and the derivative along a random direction, against the complex step."""
     rng = np.random.default_rng(sum(map(ord, cls.__name__)))

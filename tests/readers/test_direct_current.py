@@ -103,11 +103,12 @@ def test_impedances_are_those_of_the_correction_tables(tmp_path):
 
 
 @pytest.mark.parametrize("impedance", ["0,0", "0,1e-12", "-2.8e-17,1e-9"])
-def test_an_impedance_next_to_nothing_is_none(tmp_path, impedance):
+def test_an_impedance_next_to_nothing_joins_the_ends_of_a_line_and_is_the_smallest_in_a_star(tmp_path, impedance):
     path = tmp_path / "x.raw"
     path.write_text(RAW_30.replace("2,3,'1',0.01,0.1", f"2,3,'1',{impedance}").replace(
         "0.001,0.1,100,0.001,0.1,100,0.001,0.1,100", "0.0,0.1,100,0.0,0.3,100,0.0,0.2,100"))
     case = raw.read(path)
-    assert (case["LINE2-3"].fields["r"], case["LINE2-3"].fields["x"]) == (0.0, 1e-4)
+    assert "LINE2-3" not in case
+    assert case["BUS2"].fields["bus"] == 3
     assert case["TRANSFORMER1-2-3_w1"].fields["x"] == 1e-4  # (0.1 + 0.2 - 0.3) / 2 is 2.8e-17
-    assert any(note.startswith("branches without impedance") for note in case.notes)
+    assert any(note.startswith("branches without impedance are given x = 0.0001") for note in case.notes)

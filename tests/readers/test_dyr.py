@@ -217,6 +217,12 @@ def test_a_saturation_that_is_zero_at_one_is_none_as_in_psse(read):
     assert any("S(1.0) = 0 is no saturation, whatever S(1.2), as PSS/E has it: buses 1" in note for note in case.notes)
 
 
+def test_values_that_a_record_leaves_out_are_the_defaults_of_its_model_and_said(read):
+    case = read(TEXT.replace("0.4 2.1 7 0 /", "0.4 2.1 7 /"))
+    assert case["GOV_GEN3"].fields == read()["GOV_GEN3"].fields
+    assert "x.dyr: Dt of TGOV1 is not given, and its default, 0.0: buses 3" in case.notes
+
+
 # What is tolerated --------------------------------------------------------------------------------------
 
 def test_short_records_end_with_zeros_as_in_psse_if_that_is_tolerated(read):
@@ -249,7 +255,8 @@ def test_a_record_that_cannot_be_read_is_left_out_if_that_is_tolerated(read):
     (TEXT + "1 'TGOV1 1 0.05 0.49 /\n", r"line 9: a quote is not closed"),
     (TEXT + "1 'TGOV1' /\n", r"line 9: a record is 'bus, model, id, values /'"),
     (TEXT + "1 'TGOV1' 1 0.05 0.49 33 0.4 2.1 /\n",
-     r"TGOV1 at bus 1 '1' \(line 9\): the record has 5 values, a TGOV1 7; missing: T3, Dt"),
+     r"TGOV1 at bus 1 '1' \(line 9\): field 'T3': missing: the record has 5 values, a TGOV1 7, and there is no default "
+     r"for T3"),
     (TEXT + "1 'TGOV1' 1 0.05 0.49 3e 0.4 2.1 7 0 /\n", r"\(line 9\): field 'VMAX': '3e' is not a number"),
     (TEXT + "1 'TGOV1' 1,0.05,,33,0.4,2.1,7,0 /\n", r"\(line 9\): field 'T1': missing"),
     (TEXT + "3 'TGOV1' 1 0.05 0.49 33 0.4 2.1 7 0 /\n", r"\(line 9\): TGOV1 at .* \(line 8\) drives GEN3\.Dt already"),

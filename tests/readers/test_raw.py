@@ -254,8 +254,8 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_branches_without_impedance_and_twice_the_same_identifier_are_noted(read):
     line = "     2,     5,'1 ', 1.00000E-2, 8.00000E-2,   0.04000"
     case = read(TEXT.replace(line, line.replace("1.00000E-2, 8.00000E-2", "0,0")))
-    assert case["LINE2-5"].fields["x"] == 1e-4
-    assert any(note.startswith("branches without impedance") and note.endswith("LINE2-5") for note in case.notes)
+    assert case["BUS5"].fields == {"id": "BUS5", "bus": 2, "label": case["BUS5"].fields["label"]}
+    assert any(note.startswith("buses without an impedance") and note.endswith("5 = 2") for note in case.notes)
     twice = read(TEXT.replace(line, line + "\n" + line))
     assert {"LINE2-5", "LINE2-5_2"} <= set(twice.ids())
     assert any("kept as another: branch row 2" in note for note in twice.notes)

@@ -1,0 +1,62 @@
+"""What rows of a power-flow file of PSS/E come to as fields of records."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from .characteristics import shares_of
+from .psse import Row
+
+MVAR = 6e-3  # reactive powers of a file differ by more than their rounding
+CONSTANT_POWER = {side: {f"{side}Z": 0.0, f"{side}P": 1.0} for side in "pq"}
+
+
+def bus_fields(number: int, row: Row) -> dict[str, Any]:
+    """Of a ``Bus``."""
+    label, (kv, Vm, Va) = row.text("NAME"), row.numbers("BASKV VM VA")
+    return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
+            "Vm0": Vm, "Va0": math.radians(Va)}
+
+
+def called(kind: str, row: Row) -> str:
+    """The name of what a file calls by words of its own."""
+    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", row.text("NAME"))
+
+
+def given_id(name: str, default: str) -> dict[str, Any]:
+    """The field ``id`` where the model would not be named so by itself."""
+    return {} if name == default else {"id": name}
+
+
+def is_on(row: Row, column: str) -> bool:
+    """Whether what a row says is in service."""
+    return row.integer(column) != 0
+
+
+def status(row: Row, column: str) -> dict[str, Any]:
+    """The field ``status`` where it is not 1."""
+    return {} if is_on(row, column) else {"status": 0}
+
+
+def at_limit(row: Row) -> bool:
+    """Whether the solution in the file has a generator at a reactive limit."""
+    Q, low, high = (row.number(column) for column in ("QG", "QB", "QT"))
+    return Q <= low + MVAR or Q >= high - MVAR
+
+
+def parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:
+    """Those of ``pZ``, ``pI``, ``pP`` (or q) of a load that are not the default; of nothing it is constant power."""
+    if not (powers[0] or powers[1]):
+        return CONSTANT_POWER[side]
+    if not (powers[1] or powers[2]):
+        return {}
+    if abs(sum(powers)) <= 1e-9 * max(map(abs, powers)):
+        raise row.error(f"its parts at constant power, current and admittance cancel out ({side.upper()} = 0)")
+    return unlike_default({f"{side}{kind}": share for kind, share in zip("ZIP", shares_of(powers))})
+
+
+def unlike_default(shares: dict[str, float]) -> dict[str, float]:
+    """Without those that are as for constant admittance, the default of ``ZIP``."""
+    return {name: share for name, share in shares.items() if share != (name[1] == "Z")}
