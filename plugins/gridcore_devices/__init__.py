@@ -66,7 +66,7 @@ FILES = {
     "branches.line": "Line",
     "branches.series_admittance": "SeriesAdmittance",
     "branches.transformer": "Transformer",
-    "branches.tap_changer": "TapChanger",
+    "branches.tap_changer": "TapChanger OLTC1T",
     "branches.shunt": "Shunt",
     "protection.overcurrent": "OverCurrentRelay",
     "protection.overload": "OverloadRelay",

@@ -6,7 +6,8 @@ which order, is said by its device class (``dyr``), whatever plugin has it; wher
 
 * a source takes the place of the generator at the bus with that identifier, a load that of the load;
 * anything else hangs on what it drives there: an exciter and a governor on the machine, a stabilizer on the
-  device that has the input for its signal, the exciter.
+  device that has the input for its signal, the exciter;
+* a tap changer hangs on a transformer, ``bus 'MODEL' bus circuit values... /``.
 
 No model is put in place of another unless the user says so.
 """
@@ -31,6 +32,7 @@ from . import sources
 from .characteristics import exponents
 from .psse import element, listed, real, split
 from .raw import DIRECT, UNKNOWN
+from .tap_changers import MODELS, Controls, called
 from .tolerance import mend
 
 Key = tuple[int, str]
@@ -217,6 +219,7 @@ class _Extension:
         self.unused: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.unlike: dict[str, list[int]] = defaultdict(list)
         self.unsaturated: list[int] = []
+        self.controls = Controls()
 
     def add(self, models: list[Model]) -> None:
         """All of them, hosts before what hangs on them."""
@@ -293,6 +296,8 @@ class _Extension:
     def _hang(self, model: Model) -> bool:
         """Hang a device on what it drives; False where that is not there yet."""
         cls = self.classes[model.name]
+        if cls.__name__ in MODELS:
+            return self._regulate(model, cls)
         ports: dict[str, Any] = {}
         for port in cls.attaches:
             ports[port] = model.bus if port.at_bus else self._host(model, cls, port)
@@ -309,6 +314,19 @@ class _Extension:
         self.hosts[model.key].append((id, cls))
         return True
 
+    def _regulate(self, model: Model, cls: type[Device]) -> bool:
+        """Hang a tap changer on its transformer; False where that is not there."""
+        id = next((id for id in called(model.bus, model.identifier) if id in self.place), None)
+        if id is None:
+            return False
+        try:
+            control = self.controls.of(self.case.records[self.place[id]], id)
+        except CaseError as error:
+            raise self._error(model, str(error)) from None
+        self.case.add(Record(cls.__name__, {"transformer": id, **control, **self._values(model, cls)}, str(self.path),
+                             model.place))
+        return True
+
     def _host(self, model: Model, cls: type[Device], port: str) -> str | None:
         """The device at the same bus and identifier that has the inputs which this one drives."""
         wanted = {target.partition(".")[2] for target in _drives(cls, port)}
@@ -317,8 +335,11 @@ class _Extension:
 
     def _count(self, model: Model) -> bool:
         """A record has as many values as its model, and those are its own."""
-        cls, words = self.classes[model.name], model.values
-        names = order(cls)
+        cls = self.classes[model.name]
+        if cls.__name__ in MODELS:
+            circuit, *model.values = model.values or ["1"]
+            model.identifier += f" {circuit}"
+        words, names = model.values, order(cls)
         for entry in names:
             name = (entry or "").partition(" ")[0]
             if name and name not in cls.declares.params and name not in cls.declares.fields:

@@ -13,6 +13,7 @@ from gridcore.errors import CaseError
 from .dyr import order
 from .inverse import inverse
 from .raw_write import bus_numbers
+from .tap_changers import MODELS
 
 WIDTH = 110  # characters of a line
 
@@ -37,10 +38,16 @@ def write(case: Case, path: Path) -> None:
     number = bus_numbers([instance.id for instance in valid.of("Bus")])
     lines, without = [], []
     for instance in valid.records:
-        if order(instance.device):
+        if order(instance.device) and instance.model in MODELS:
+            branch = by_id[instance.ports["transformer"]]
+            ends = [number[branch.ports[port]] for port in ("bus1", "bus2")]
+            circuit = _identifier(branch, f"TRANSFORMER{ends[0]}-{ends[1]}")
+            lines += _record(instance, ends[0], f"{ends[1]} '{circuit}'", valid.frequency)
+        elif order(instance.device):
             host = _host(instance, by_id)
             bus = number[host.ports["bus"]]
-            lines += _record(instance, bus, _identifier(host, bus), valid.frequency)
+            naming = f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}"
+            lines += _record(instance, bus, f"'{_identifier(host, naming)}'", valid.frequency)
         elif instance.device.declares.variables() and not issubclass(instance.device, Node):
             without.append(instance.id)
     if without:
@@ -55,14 +62,13 @@ def _host(instance: Instance, by_id: dict[str, Instance]) -> Instance:
     return instance
 
 
-def _identifier(host: Instance, bus: int) -> str:
-    naming = f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}"
+def _identifier(host: Instance, naming: str) -> str:
     return re.sub(r"[\s/'\",]", "-", host.id.removeprefix(naming).lstrip("_")) or "1"
 
 
-def _record(instance: Instance, bus: int, identifier: str, frequency: float) -> list[str]:
-    """The lines of a record."""
-    words = [str(bus), f"'{instance.model}'", f"'{identifier}'", *(
+def _record(instance: Instance, bus: int, place: str, frequency: float) -> list[str]:
+    """The lines of a record; `place` identifies what is meant at the bus."""
+    words = [str(bus), f"'{instance.model}'", place, *(
         _value(instance, entry, frequency) for entry in order(instance.device)), "/"]
     lines = [words[0]]
     for word in words[1:]:

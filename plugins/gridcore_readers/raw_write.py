@@ -16,6 +16,7 @@ from typing import Any
 from gridcore.case import Case, Instance, validate
 from gridcore.contract import Load
 
+from . import tap_changers
 from .characteristics import shares_of
 from .inverse import inverse, inverse_of_all
 from .raw import PV, SLACK
@@ -58,6 +59,8 @@ class _Writer:
         self.taken: defaultdict[tuple[Any, ...], set[str]] = defaultdict(set)
         self.branches = {i.id: i for i in valid.records if i.model in ("Line", "Transformer")}
         self.shunts: dict[str, Values] = defaultdict(dict)
+        self.controls = {i.ports["transformer"]: tap_changers.columns(i, self.number) for i in valid.records
+                         if i.model in tap_changers.MODELS}
         self.kind = self._kinds(valid.records)
         self.buses = {instance.id: instance for instance in valid.of("Bus")}
         self.stars: list[tuple[Instance, list[Instance], list[Any]]] = []
@@ -143,7 +146,8 @@ class _Writer:
 
     def _winding(self, leg: Instance) -> None:
         degrees = inverse(math.radians, leg.values["phase"], math.degrees(leg.values["phase"]))
-        self._put("transformer", {"WINDV": leg.values["tap"], "NOMV": 0.0, "ANG": degrees}, WINDING)
+        self._put("transformer", {"WINDV": leg.values["tap"], "NOMV": 0.0, "ANG": degrees,
+                                  **self.controls.get(leg.id, {})}, WINDING)
 
     def text(self, title: str) -> str:
         """The file."""

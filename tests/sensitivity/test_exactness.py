@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tap_changer_studies  # noqa: F401
 from devices_for_tests import SMALL, registered
 from scenes import DEVICES, NINE, STUDIES, case_of, nine_bus, record
 from studies import compare

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import conventional_studies  # noqa: F401
 import pytest
+import tap_changer_studies  # noqa: F401
 from devices_for_tests import SMALL, registered
 from industry_studies import INDUSTRY
 from scenes import DEVICES

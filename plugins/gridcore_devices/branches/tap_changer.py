@@ -100,6 +100,12 @@ class TapChanger(Device):
         return bus.Vm - s.VMA
 
 
+class OLTC1T(TapChanger):
+    """PSS/E's tap changer of a transformer of two windings: its record has the delays, the RAW file all else."""
+
+    dyr = ("TD", "TC", "TSD")
+
+
 def _within(s: Any, tap: Any) -> Any:
     """Whether a tap is in the range."""
     beyond = BEYOND * np.abs(s.step)
