@@ -32,6 +32,7 @@ from . import sources
 from .characteristics import exponents
 from .psse import element, listed, real, split
 from .raw import DIRECT, UNKNOWN
+from .recordings import read_recordings
 from .tap_changers import MODELS, Controls, called
 from .tolerance import mend
 
@@ -184,6 +185,7 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
         case.note(f"{path.name} {note}")
     extension = _Extension(case, path, available(), loads, tolerate)
     extension.add(_chosen(case, path, models, substitute or {}, drop))
+    read_recordings(case)
     if tolerate:
         mend(case)
 
