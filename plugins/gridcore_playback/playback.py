@@ -12,8 +12,8 @@ from .signal import Signal
 class Playback(Device):
     """A signal moves an input, set-point or parameter of any device, through a lag ``T`` (none where it is zero).
 
-    Event playback: Huang, Du, Kosterev & Yang, "Generator dynamic model validation and parameter calibration using phasor
-    measurements at the point of connection", IEEE Trans. Power Syst. 28 (2013), section II::
+    Event playback: Huang, Du, Kosterev & Yang, "Generator dynamic model validation and parameter calibration using
+    phasor measurements at the point of connection", IEEE Trans. Power Syst. 28 (2013), section II::
 
         T dvalue/dt = parameter + scale (signal - signal at t0) - value
 

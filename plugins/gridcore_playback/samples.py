@@ -18,6 +18,7 @@ from gridcore_readers import sources
 #: Samples of a profile that someone wrote: a step ends at each of its corners. A recording has more, evenly sampled.
 CORNERS = 100
 PLAIN = ("voltage", "frequency")  # what stands behind the time in a file of numbers alone
+TURNS = {"rad": 2 * np.pi, "deg": 360.0}  # angles are measured to the next turn, and go on
 MEASURED = (".csv", ".nc", ".cfg", ".cff")
 
 Columns = dict[str, tuple[np.ndarray, np.ndarray]]
@@ -109,7 +110,7 @@ def _path(record: Record) -> Path:
 
 
 def _columns(path: Path) -> Columns:
-    """The channels of a recording: of a table of numbers alone time, voltage and frequency, else as measurements are."""
+    """The channels of a recording; of a table of numbers alone these are voltage and frequency."""
     if path.suffix.lower() not in MEASURED:
         return _plain(path)
     from gridcore_estimation import Measurements
@@ -119,7 +120,9 @@ def _columns(path: Path) -> Columns:
     for name in data.channels:
         mine = data.only(name)
         order = np.argsort(mine.time, kind="stable")
-        out[name] = mine.time[order], mine.value[order]
+        turn = TURNS.get(mine.units.get(name, "rad" if name.endswith(".Va") else ""))
+        values = mine.value[order]
+        out[name] = mine.time[order], np.unwrap(values, period=turn) if turn else values
     return out
 
 
@@ -150,8 +153,9 @@ def _samples(record: Record, signal: str, time: Any, values: Any, clock: str) ->
         raise record.error(f"signal '{signal}' has {t.size} times and {v.size} values")
     if not (np.isfinite(t).all() and np.isfinite(v).all()):
         raise record.error(f"signal '{signal}' has a sample that is not a finite number")
-    if (np.diff(t) < 0).any():
-        raise record.error(f"the times of signal '{signal}' must be in order: see {t[int(np.argmax(np.diff(t) < 0))]:g} s")
+    back = np.flatnonzero(np.diff(t) < 0)
+    if len(back):
+        raise record.error(f"the times of signal '{signal}' must be in order: see {t[back[0]]:g} s")
     first = max(int(np.searchsorted(t, 0.0, side="right")) - 1, 0)  # what was before t0 does not matter
     times, start = np.unique(t[first:], return_index=True)
     left = v[first:][start]

@@ -42,8 +42,8 @@ class Recorded(Source):
 class PlaybackSource(Recorded):
     """An ideal source whose voltage magnitude and angle are those of a recording, as phasors are measured.
 
-    Event playback: Huang, Du, Kosterev & Yang, "Generator dynamic model validation and parameter calibration using phasor
-    measurements at the point of connection", IEEE Trans. Power Syst. 28 (2013), section II::
+    Event playback: Huang, Du, Kosterev & Yang, "Generator dynamic model validation and parameter calibration using
+    phasor measurements at the point of connection", IEEE Trans. Power Syst. 28 (2013), section II::
 
         E = E0 + (V - V at t0) / Vscale,    angle = angle0 + (angle - angle at t0) / radian
     """

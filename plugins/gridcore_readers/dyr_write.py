@@ -16,6 +16,7 @@ from .raw_write import bus_numbers
 from .tap_changers import MODELS
 
 WIDTH = 110  # characters of a line
+_NUMBER = re.compile(r"[-+\d.eE]+")
 
 
 def read(path: Path) -> NoReturn:
@@ -84,7 +85,8 @@ def _value(instance: Instance, entry: str | None, frequency: float) -> str:
     if not name:
         return "0"
     if isinstance(instance.device.declares.fields.get(name), Field):
-        return instance.words[name]
+        word = instance.words[name]
+        return word if _NUMBER.fullmatch(word) else f"'{word}'"
     value = instance.values[name]
     given: Any = instance.record.fields.get(name)
     if not unit:

@@ -1,4 +1,4 @@
-"""Studies of recordings as inputs: a machine behind sources that play voltage, frequency and angle, and its set-points."""
+"""Studies of recordings as inputs: a machine behind sources that play them back, and its set-points."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ def voltage_and_frequency_of_a_profile() -> Study:
                           Tv=0.02, Tf=0.05))
     gc.analyses.add_signal(case, "V", [0.0, 0.113, 0.113, 0.213, 0.313, 1.0], [400, 401, 340, 350, 396, 398])
     gc.analyses.add_signal(case, "f", [0.0, 0.157, 0.457, 1.0], [50.0, 50.0, 50.2, 49.9])
-    return Study(case, 0.6, 0.02, [*MACHINE, "SRC.Vscale", "SRC.fscale", "SRC.Tv", "SRC.Tf", "SRC.Vflag", "V_1.v", "V_1.jump", "f_2.v",
-                                   "V_0.v"], SEEN, ["V_1.passes", "f_1.passes", "V_2.passes", "V_3.passes", "f_2.passes"])
+    return Study(case, 0.6, 0.02, [
+        *MACHINE, *(f"SRC.{name}" for name in ("Vscale", "fscale", "Tv", "Tf", "Vflag")), "V_0.v", "V_1.v", "V_1.jump",
+        "f_2.v"], SEEN, ["V_1.passes", "f_1.passes", "V_2.passes", "V_3.passes", "f_2.passes"])
 
 
 @study
 def phasors_and_set_points_of_recordings() -> Study:
     """Evenly sampled, more than a step ends at: magnitude and angle, a reference, a mechanical power behind a lag."""
     t = np.arange(121) / 120
-    case = machine(record("PlaybackSource", id="SRC", bus=1, control="slack", V0=1.0, V="V", theta="angle", radian=57.3),
+    case = machine(record("PlaybackSource", id="SRC", bus=1, control="slack", V="V", theta="angle", radian=57.3),
                    record("Playback", id="ref", signal="Vref", parameter="EXC.Vref", scale=0.5),
                    record("Playback", id="power", signal="P", parameter="GEN2.Pm", scale=0.01, T=0.1))
     gc.analyses.add_signal(case, "V", t, 1.0 - 0.1 * np.sin(9 * t) ** 2)
     gc.analyses.add_signal(case, "angle", t, 5 * np.sin(7 * t))
     gc.analyses.add_signal(case, "Vref", t, 0.1 * np.sin(11 * t))
     gc.analyses.add_signal(case, "P", t, 80 + 10 * np.sin(5 * t))
-    return Study(case, 0.5, 0.0217, [*MACHINE, "SRC.Vscale", "SRC.radian", "ref.scale", "power.scale", "power.T", "V_20.v",
-                                     "angle_31.v", "P_40.v"], SEEN)
+    return Study(case, 0.5, 0.0217, [*MACHINE, "SRC.Vscale", "SRC.radian", "ref.scale", "power.scale", "power.T",
+                                     "V_20.v", "angle_31.v", "P_40.v"], SEEN)
