@@ -17,6 +17,7 @@ from gridcore_readers import sources
 
 #: Samples of a profile that someone wrote: a step ends at each of its corners. A recording has more, evenly sampled.
 CORNERS = 100
+MOST = 100_000  # samples of a signal: each is a device, and all are looked at in each step
 PLAIN = ("voltage", "frequency")  # what stands behind the time in a file of numbers alone
 TURNS = {"rad": 2 * np.pi, "deg": 360.0}  # angles are measured to the next turn, and go on
 MEASURED = (".csv", ".nc", ".cfg", ".cff")
@@ -60,13 +61,14 @@ def read_signals(case: Case) -> None:
     CaseError
         With the row of the case, and the file with its line.
     """
-    named = [(id, record) for id, record in zip(case.ids(), case.records) if record.fields.get("file")]
-    sampled = {record.fields.get("signal") for record in case if record.model in ("Sample", "Corner")}
+    named = [(id, record) for id, record in zip(case.ids(), case.records)  # what is no text is told by the validation
+             if all(isinstance(record.fields.get(field, "-"), str) for field in ("file", "column"))]
+    sampled = {str(record.fields.get("signal")) for record in case if record.model in ("Sample", "Corner")}
     read: dict[Path, Columns] = {}
     clocks: dict[tuple[Path, bytes], str] = {}
     for id, record in named:
         wanted = {"Signal": _of_signal, "PLBVFU1": _of_source}.get(record.model)
-        signals = wanted(case, id, record) if wanted else []
+        signals = wanted(case, id, record) if wanted and record.fields.get("file") else []
         for signal, column in signals:
             if signal in sampled:
                 continue
@@ -160,6 +162,8 @@ def _samples(record: Record, signal: str, time: Any, values: Any, clock: str) ->
     times, start = np.unique(t[first:], return_index=True)
     left = v[first:][start]
     jump = v[first:][np.append(start[1:], len(t) - first) - 1] - left
+    if len(times) > MOST:
+        raise record.error(f"signal '{signal}' has {len(times):,} samples, of at most {MOST:,}: thin the recording first")
     ends = np.concatenate([[-np.inf], times, [np.inf]])
     for k, at in enumerate(times.tolist()):
         fields: dict[str, Any] = {"id": f"{signal}_{k}", "signal": signal, "t": at, "v": float(left[k])}
