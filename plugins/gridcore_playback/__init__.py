@@ -11,8 +11,8 @@ from gridcore.registry import Register, hookimpl
 @hookimpl
 def register_devices(register: Register) -> None:
     """Signals, their samples, and what plays them back."""
-    for name in ("Signal", "Sample", "Corner"):
-        register(f"gridcore_playback.signal:{name}")
+    for name in ("TimeSeries", "Sample", "Corner"):
+        register(f"gridcore_playback.time_series:{name}")
     register("gridcore_playback.playback:Playback")
     for name in ("PlaybackSource", "PLBVFU1"):
         register(f"gridcore_playback.source:{name}")
@@ -20,6 +20,6 @@ def register_devices(register: Register) -> None:
 
 @hookimpl
 def register_analyses(register: Register) -> None:
-    """``gc.analyses.add_signal(case, ...)`` and ``.read_signals(case)``."""
-    register("add_signal", "gridcore_playback.samples:add_signal")
-    register("read_signals", "gridcore_playback.samples:read_signals")
+    """``gc.analyses.add_time_series(case, ...)`` and ``.read_time_series(case)``."""
+    register("add_time_series", "gridcore_playback.samples:add_time_series")
+    register("read_time_series", "gridcore_playback.samples:read_time_series")

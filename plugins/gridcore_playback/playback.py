@@ -6,7 +6,7 @@ from typing import Any
 
 from gridcore.contract import Device, Param, Port, Reference, Setpoint, State
 
-from .signal import Signal
+from .time_series import TimeSeries
 
 
 class Playback(Device):
@@ -20,7 +20,7 @@ class Playback(Device):
     It is the deviation from t0 that is played, so that the system begins at rest at its operating point.
     """
 
-    attaches = Port("signal", Signal)
+    attaches = Port("signal", TimeSeries)
     naming = "PLAY_{signal}"
     parameter = Reference(doc="address of what it moves: EXC1.Vref, GEN1.Pm, LOAD5.P0")
     scale = Param("", 1.0, doc="factor, from the unit of the recording to that of the parameter")

@@ -25,7 +25,7 @@ MEASURED = (".csv", ".nc", ".cfg", ".cff")
 Columns = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
-def add_signal(case: Case, id: str, time: Any, values: Any) -> None:
+def add_time_series(case: Case, id: str, time: Any, values: Any) -> None:
     """Add a signal and its samples to a case; samples at one time are a jump, from the first to the last.
 
     Parameters
@@ -44,13 +44,13 @@ def add_signal(case: Case, id: str, time: Any, values: Any) -> None:
 
     Examples
     --------
-    >>> gc.analyses.add_signal(case, "wind", [0.0, 1.0, 1.0, 4.0], [8.0, 9.0, 11.0, 11.0])
+    >>> gc.analyses.add_time_series(case, "wind", [0.0, 1.0, 1.0, 4.0], [8.0, 9.0, 11.0, 11.0])
     """
-    case.add("Signal", id=id)
-    case.records += _samples(Record("Signal", {"id": id}), id, time, values, id)
+    case.add("TimeSeries", id=id)
+    case.records += _samples(Record("TimeSeries", {"id": id}), id, time, values, id)
 
 
-def read_signals(case: Case) -> None:
+def read_time_series(case: Case) -> None:
     """Read the recordings that rows of a case name in their field ``file``, unless their samples are there already.
 
     Readers of cases do this. A file is beside that of the case or below its folder; for a row that was added in
@@ -67,7 +67,7 @@ def read_signals(case: Case) -> None:
     read: dict[Path, Columns] = {}
     clocks: dict[tuple[Path, bytes], str] = {}
     for id, record in named:
-        wanted = {"Signal": _of_signal, "PLBVFU1": _of_source}.get(record.model)
+        wanted = {"TimeSeries": _of_series, "PLBVFU1": _of_source}.get(record.model)
         signals = wanted(case, id, record) if wanted and record.fields.get("file") else []
         for signal, column in signals:
             if signal in sampled:
@@ -82,7 +82,7 @@ def read_signals(case: Case) -> None:
             case.records += _samples(record, signal, time, values, clocks.setdefault((path, time.tobytes()), signal))
 
 
-def _of_signal(case: Case, id: str, record: Record) -> list[tuple[str, str]]:
+def _of_series(case: Case, id: str, record: Record) -> list[tuple[str, str]]:
     """The signal that a row is, and its channel."""
     return [(id, record.fields.get("column", ""))]
 
@@ -93,7 +93,7 @@ def _of_source(case: Case, id: str, record: Record) -> list[tuple[str, str]]:
     for port, column in zip(("V", "f"), PLAIN):
         if port not in record.fields:
             record.fields[port] = f"{id}_{column}"
-            case.records.append(Record("Signal", {"id": record.fields[port]}, record.file, record.row))
+            case.records.append(Record("TimeSeries", {"id": record.fields[port]}, record.file, record.row))
             found.append((record.fields[port], column))
     return found
 
@@ -163,7 +163,7 @@ def _samples(record: Record, signal: str, time: Any, values: Any, clock: str) ->
     left = v[first:][start]
     jump = v[first:][np.append(start[1:], len(t) - first) - 1] - left
     if len(times) > MOST:
-        raise record.error(f"signal '{signal}' has {len(times):,} samples, of at most {MOST:,}: thin the recording first")
+        raise record.error(f"signal '{signal}' has {len(times):,} samples, of at most {MOST:,}: thin the recording")
     ends = np.concatenate([[-np.inf], times, [np.inf]])
     for k, at in enumerate(times.tolist()):
         fields: dict[str, Any] = {"id": f"{signal}_{k}", "signal": signal, "t": at, "v": float(left[k])}

@@ -9,7 +9,7 @@ import numpy as np
 from gridcore.contract import Algebraic, Field, Param, Port, Setpoint, Source, State, quantity
 from gridcore_devices.power import injected_power
 
-from .signal import Signal
+from .time_series import TimeSeries
 
 
 class Recorded(Source):
@@ -48,7 +48,7 @@ class PlaybackSource(Recorded):
         E = E0 + (V - V at t0) / Vscale,    angle = angle0 + (angle - angle at t0) / radian
     """
 
-    attaches = ("bus", Port("V", Signal), Port("theta", Signal))
+    attaches = ("bus", Port("V", TimeSeries), Port("theta", TimeSeries))
     Vscale = Param("", 1.0, gt=0, doc="what of the recorded voltage is 1 pu")
     radian = Param("", 1.0, gt=0, doc="what of the recorded angle is 1 rad: 57.29577951308232 of one in degrees")
     theta_at_t0 = Setpoint("", equals=lambda s, theta: theta.value, doc="recorded angle at t0")
@@ -71,7 +71,7 @@ class PLBVFU1(Recorded):
         dtheta/dt = 2 pi frequency fm,    E = E0 + Vm,    angle = angle0 + theta
     """
 
-    attaches = ("bus", Port("V", Signal), Port("f", Signal))
+    attaches = ("bus", Port("V", TimeSeries), Port("f", TimeSeries))
     dyr = ("Vflag", "fflag", "file", "Vscale", "fscale", "Tv", "Tf")
     Vflag = Param("", 1.0, doc="1: the voltage is played back; 0: it stays as it is")
     fflag = Param("", 1.0, doc="1: the frequency is played back; 0: it stays as it is")

@@ -14,4 +14,4 @@ def read_recordings(case: Case) -> None:
     CaseError
     """
     if any(record.fields.get("file") for record in case):
-        analyses.read_signals(case)
+        analyses.read_time_series(case)

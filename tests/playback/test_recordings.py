@@ -18,7 +18,7 @@ CASE = """
 name = "bus"
 Bus = [{id = 1}]
 ZIP = [{bus = 1, P0 = 0.5, Q0 = 0.1}]
-Signal = [
+TimeSeries = [
   {id = "V", file = "FILE", column = "BUS1.Vm"},
   {id = "theta", file = "FILE", column = "BUS1.Va"},
 ]
@@ -62,7 +62,7 @@ def test_a_case_names_files_in_its_folder_only(tmp_path, file, said):
     (tmp_path / "case").mkdir()
     path = written(tmp_path / "case", file)
     written(tmp_path)
-    with pytest.raises(CaseError, match=f"case.toml.*Signal row 1.*{said}"):
+    with pytest.raises(CaseError, match=f"case.toml.*TimeSeries row 1.*{said}"):
         gc.load_case(path)
 
 
@@ -76,10 +76,10 @@ def test_a_case_made_in_python_reads_its_recordings_when_asked_to(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     case = gc.Case("bus")
     case.add("Bus", id=1)
-    case.add("Signal", id="V", file="measured.csv", column="BUS1.Vm")
-    gc.analyses.read_signals(case)
+    case.add("TimeSeries", id="V", file="measured.csv", column="BUS1.Vm")
+    gc.analyses.read_time_series(case)
     assert [record.fields["v"] for record in case if record.model in ("Sample", "Corner")] == VOLTAGE.tolist()
-    gc.analyses.read_signals(case)
+    gc.analyses.read_time_series(case)
     assert len(case) == 2 + len(VOLTAGE)
 
 

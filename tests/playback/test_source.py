@@ -43,7 +43,7 @@ def part(run, model, **signals):
     case[BUS].fields["Va0"] = run[BUS, "Va"][0]
     case.add(model, id="SRC", bus=29, control="slack", V0=run[BUS, "Vm"][0], **{name: name for name in signals})
     for name, (time, values) in signals.items():
-        gc.analyses.add_signal(case, name, time, values)
+        gc.analyses.add_time_series(case, name, time, values)
     return case
 
 
@@ -126,8 +126,8 @@ def test_its_voltage_is_that_of_the_diagram():
     case.add("Bus", id=1)
     case.add("ZIP", bus=1, P0=0.5, Q0=0.1)
     case.add("PLBVFU1", id="SRC", bus=1, control="slack", V0=1.02, V="V", f="f", Vscale=400, fscale=50, Tv=0.05, Tf=0.1)
-    gc.analyses.add_signal(case, "V", t, V)
-    gc.analyses.add_signal(case, "f", t, f)
+    gc.analyses.add_time_series(case, "V", t, V)
+    gc.analyses.add_time_series(case, "f", t, f)
     run = gc.simulate(case, 1.0, 0.001)
 
     def rates(time, x):
@@ -146,7 +146,7 @@ def test_flags_leave_the_voltage_or_the_frequency_as_it_is():
     case.add("ZIP", bus=1, P0=0.5)
     case.add("PLBVFU1", id="SRC", bus=1, control="slack", V="V", f="f", Vflag=0, fflag=0)
     for name in ("V", "f"):
-        gc.analyses.add_signal(case, name, [0.0, 0.1, 1.0], [1.0, 1.1, 1.2])
+        gc.analyses.add_time_series(case, name, [0.0, 0.1, 1.0], [1.0, 1.1, 1.2])
     run = gc.simulate(case, 1.0, 0.1)
     assert np.ptp(run["BUS1", "Vr"]) < 1e-12
 
@@ -158,8 +158,8 @@ def test_degrees_and_kilovolts_are_scaled():
         case.add("Bus", id=1)
         case.add("ZIP", bus=1, P0=0.5)
         case.add("PlaybackSource", bus=1, control="slack", V="V", theta="theta", **scales)
-        gc.analyses.add_signal(case, "V", [0.0, 1.0], [V, 1.1 * V])
-        gc.analyses.add_signal(case, "theta", [0.0, 1.0], [0.2 * theta, 0.5 * theta])
+        gc.analyses.add_time_series(case, "V", [0.0, 1.0], [V, 1.1 * V])
+        gc.analyses.add_time_series(case, "theta", [0.0, 1.0], [0.2 * theta, 0.5 * theta])
         phasors.append(gc.simulate(case, 1.0, 0.1)["BUS1", ["Vm", "Va"][0]])
     assert_allclose(*phasors, rtol=1e-14)
 
@@ -169,7 +169,7 @@ def test_a_signal_moves_a_set_point_by_its_deviation_through_a_lag(lag):
     case = gc.load_case("smib")
     for id in ("fault", "trip"):
         case.remove(id)
-    gc.analyses.add_signal(case, "power", [0.0, 0.33, 0.33], [250.0, 250.0, 260.0])
+    gc.analyses.add_time_series(case, "power", [0.0, 0.33, 0.33], [250.0, 250.0, 260.0])
     case.add("Playback", id="PLAY", signal="power", parameter="GEN1.Pm", scale=0.01, T=lag)
     system = gc.build(case)
     run = gc.simulate(system, 2.0, 0.005)
@@ -187,7 +187,7 @@ def test_a_jump_that_is_played_on_a_parameter_is_a_step_of_it():
         for id in ("fault", "trip"):
             case.remove(id)
         if played:
-            gc.analyses.add_signal(case, "s", [0.0, 0.213, 0.213], [1.0, 1.0, 1.2])
+            gc.analyses.add_time_series(case, "s", [0.0, 0.213, 0.213], [1.0, 1.0, 1.2])
             case.add("Playback", signal="s", parameter="LOAD5.P0")
         else:
             case.add("ParameterStep", parameter="LOAD5.P0", t=0.213, by=0.2)

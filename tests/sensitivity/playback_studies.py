@@ -30,8 +30,8 @@ def voltage_and_frequency_of_a_profile() -> Study:
     """A dip with edges, through lags: steps end at the corners."""
     case = machine(record("PLBVFU1", id="SRC", bus=1, control="slack", V0=1.0, V="V", f="f", Vscale=400.0, fscale=50.0,
                           Tv=0.02, Tf=0.05))
-    gc.analyses.add_signal(case, "V", [0.0, 0.113, 0.113, 0.213, 0.313, 1.0], [400, 401, 340, 350, 396, 398])
-    gc.analyses.add_signal(case, "f", [0.0, 0.157, 0.457, 1.0], [50.0, 50.0, 50.2, 49.9])
+    gc.analyses.add_time_series(case, "V", [0.0, 0.113, 0.113, 0.213, 0.313, 1.0], [400, 401, 340, 350, 396, 398])
+    gc.analyses.add_time_series(case, "f", [0.0, 0.157, 0.457, 1.0], [50.0, 50.0, 50.2, 49.9])
     return Study(case, 0.6, 0.02, [
         *MACHINE, *(f"SRC.{name}" for name in ("Vscale", "fscale", "Tv", "Tf", "Vflag")), "V_0.v", "V_1.v", "V_1.jump",
         "f_2.v"], SEEN, ["V_1.passes", "f_1.passes", "V_2.passes", "V_3.passes", "f_2.passes"])
@@ -44,9 +44,9 @@ def phasors_and_set_points_of_recordings() -> Study:
     case = machine(record("PlaybackSource", id="SRC", bus=1, control="slack", V="V", theta="angle", radian=57.3),
                    record("Playback", id="ref", signal="Vref", parameter="EXC.Vref", scale=0.5),
                    record("Playback", id="power", signal="P", parameter="GEN2.Pm", scale=0.01, T=0.1))
-    gc.analyses.add_signal(case, "V", t, 1.0 - 0.1 * np.sin(9 * t) ** 2)
-    gc.analyses.add_signal(case, "angle", t, 5 * np.sin(7 * t))
-    gc.analyses.add_signal(case, "Vref", t, 0.1 * np.sin(11 * t))
-    gc.analyses.add_signal(case, "P", t, 80 + 10 * np.sin(5 * t))
+    gc.analyses.add_time_series(case, "V", t, 1.0 - 0.1 * np.sin(9 * t) ** 2)
+    gc.analyses.add_time_series(case, "angle", t, 5 * np.sin(7 * t))
+    gc.analyses.add_time_series(case, "Vref", t, 0.1 * np.sin(11 * t))
+    gc.analyses.add_time_series(case, "P", t, 80 + 10 * np.sin(5 * t))
     return Study(case, 0.5, 0.0217, [*MACHINE, "SRC.Vscale", "SRC.radian", "ref.scale", "power.scale", "power.T",
                                      "V_20.v", "angle_31.v", "P_40.v"], SEEN)

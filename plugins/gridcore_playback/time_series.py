@@ -17,7 +17,7 @@ from gridcore.contract import Algebraic, Device, Field, Mode, Node, Param, Port,
 FAR = 1e30  # s: where the neighbour of the first and of the last sample is, whose weight is one on that side
 
 
-class Signal(Node):
+class TimeSeries(Node):
     """A signal in time, linear between its samples; it keeps the first value before them, and the last after them."""
 
     naming = "SIGNAL{id}"
@@ -31,7 +31,7 @@ class Signal(Node):
 class Sample(Device):
     """One sample of a signal. No step ends at it: its corner costs what is of second order in the step."""
 
-    attaches = Port("signal", Signal)
+    attaches = Port("signal", TimeSeries)
     naming = "{signal}_sample"
     source = True
     t = Param("s", doc="time of the sample")
@@ -50,7 +50,7 @@ class Sample(Device):
 class Corner(Device):
     """One sample of a signal at which a step ends, and the signal may jump."""
 
-    attaches = Port("signal", Signal)
+    attaches = Port("signal", TimeSeries)
     naming = "{signal}_sample"
     source = True
     t = Param("s", gt=0, doc="time of the sample")

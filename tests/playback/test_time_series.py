@@ -8,7 +8,7 @@ import gridcore as gc
 from gridcore.errors import CaseError
 from gridcore.testing import device_checks
 from gridcore_playback import samples
-from gridcore_playback.signal import Corner, Sample, Signal
+from gridcore_playback.time_series import Corner, Sample, TimeSeries
 
 PROFILE = [0.0, 1.03, 1.03, 2.0, 4.0], [8.0, 9.0, 11.0, 11.0, 5.0]
 
@@ -16,7 +16,7 @@ PROFILE = [0.0, 1.03, 1.03, 2.0, 4.0], [8.0, 9.0, 11.0, 11.0, 5.0]
 class Tank(gc.Device):
     """What flows in adds up."""
 
-    attaches = gc.Port("signal", Signal)
+    attaches = gc.Port("signal", TimeSeries)
     naming = "TANK"
     zero = gc.Param("", 0.0)
     gain = gc.Param("", 1.0)
@@ -28,7 +28,7 @@ class Tank(gc.Device):
 
 def tank(time, values):
     case = gc.Case("tank")
-    gc.analyses.add_signal(case, "in", time, values)
+    gc.analyses.add_time_series(case, "in", time, values)
     case.add(Tank(signal="in"))
     return gc.build(case)
 
@@ -114,12 +114,12 @@ def test_of_several_samples_at_one_time_the_first_and_the_last_count():
     ([0, np.nan], [0, 1], "not a finite number"), ([], [], "0 times and 0 values")])
 def test_what_is_no_signal_is_refused(time, values, said):
     with pytest.raises(CaseError, match=said):
-        gc.analyses.add_signal(gc.Case("x"), "s", time, values)
+        gc.analyses.add_time_series(gc.Case("x"), "s", time, values)
 
 
 def test_neighbours_are_on_either_side_of_a_sample():
     case = gc.Case("x")
-    case.add("Signal", id="s")
+    case.add("TimeSeries", id="s")
     case.add("Sample", signal="s", t=1.0, v=2.0, before=1.5)
     with pytest.raises(CaseError, match="must be on either side of t"):
         gc.build(case)
@@ -127,13 +127,13 @@ def test_neighbours_are_on_either_side_of_a_sample():
 
 def test_a_signal_without_samples_is_an_error_that_names_it():
     case = gc.Case("x")
-    case.add("Signal", id="s")
+    case.add("TimeSeries", id="s")
     case.add(Tank(signal="s"))
     with pytest.raises(gc.GridcoreError, match="island without a voltage source: s"):
         gc.build(case)
 
 
-@pytest.mark.parametrize("cls", [Signal, Sample, Corner])
+@pytest.mark.parametrize("cls", [TimeSeries, Sample, Corner])
 def test_the_doctor_finds_nothing(cls):
     report = device_checks.report(cls)
     assert report.ok, str(report)
