@@ -22,7 +22,6 @@ class TimeSeries(Node):
 
     naming = "SIGNAL{id}"
     kind = "signal"
-    shown = ("value",)
     file = Field("", doc="the recording that its samples are from, beside the file of the case")
     column = Field("", doc="the channel of the recording")
     value = Algebraic("", doc="value now, in the unit of the recording")

@@ -10,7 +10,8 @@ import gridcore as gc
 from gridcore.errors import CaseError
 from gridcore_estimation import Measurements
 
-RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
+DATA = Path(__file__).parents[1] / "data"
+RAW = DATA / "transformer_codes.raw"
 T = np.arange(5) * 0.25
 VOLTAGE, ANGLE = 1.0 - 0.1 * T, 170.0 + 20.0 * T
 
@@ -81,6 +82,16 @@ def test_a_case_made_in_python_reads_its_recordings_when_asked_to(tmp_path, monk
     assert [record.fields["v"] for record in case if record.model in ("Sample", "Corner")] == VOLTAGE.tolist()
     gc.analyses.read_time_series(case)
     assert len(case) == 2 + len(VOLTAGE)
+
+
+def test_a_channel_of_a_comtrade_recording_is_a_signal(tmp_path):
+    for suffix in ("cfg", "dat"):
+        (tmp_path / f"r.{suffix}").write_text((DATA / f"recording.{suffix}").read_text())
+    rows = 'TimeSeries = [{id = "f", file = "r.cfg", column = "f"}]\nInfiniteBus = [{bus = 1, control = "slack"}]'
+    (tmp_path / "case.toml").write_text(CASE.partition("TimeSeries")[0] + rows)
+    run = gc.simulate(gc.load_case(tmp_path / "case.toml"), 0.3, 0.05)
+    assert_allclose(run["f", "value"][[0, -1]], [60.0, 60.01], rtol=1e-14)
+    assert_allclose(run.at(0.15)["f.value"], 60.0, rtol=1e-14)
 
 
 RECORD = "1 'USRMDL' 1 'PLBVFU1' 1 1 3 4 3 6 1 1 'FILE' 230.0 50.0 0.02 0.05 /\n"

@@ -97,6 +97,13 @@ def test_the_derivative_in_a_sample_is_its_weight():
                           np.trapezoid(v, t) + 5.0], rtol=1e-12)
 
 
+def test_a_run_is_saved_and_loaded_with_its_signals(tmp_path):
+    run = gc.simulate(tank(*PROFILE), 2.0, 0.1)
+    run.save(tmp_path / "run.nc")
+    again = gc.load_run(tmp_path / "run.nc")
+    assert np.array_equal(again.X, run.X)
+
+
 def test_what_was_before_the_run_does_not_matter():
     t, v = wave(300)
     whole, part = tank(t - 2.0, v), tank((t - 2.0)[t > 1.98], v[t > 1.98])
