@@ -38,7 +38,8 @@ def models(files: tuple[Path, ...], everything: bool) -> None:
     For each model its records and buses, and whether a device is there for it; where one is missing the exit code
     is 1.
     """
-    from .dyr import available, read_models
+    from .dyr import available
+    from .dyr_text import read_models
 
     found: dict[str, list[int]] = defaultdict(list)
     notes = []

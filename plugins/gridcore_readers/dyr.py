@@ -1,8 +1,7 @@
 """PSS/E dynamic data files (``.dyr``): machines, their controls and dynamic loads, added to a power-flow case.
 
-Siemens PTI, PSS/E Program Operation Manual, "Dynamics model raw data file contents": records ``bus 'MODEL' id
-values... /``, over any number of lines, what follows a slash being a comment. Which values a model has, and in
-which order, is said by its device class (``dyr``), whatever plugin has it; where it goes follows from what it is:
+Which values a model has, and in which order, is said by its device class (``dyr``), whatever plugin has it; where its
+record goes follows from what it is:
 
 * a source takes the place of the generator at the bus with that identifier, a load that of the load;
 * anything else hangs on what it drives there: an exciter and a governor on the machine, a stabilizer on the
@@ -10,7 +9,8 @@ which order, is said by its device class (``dyr``), whatever plugin has it; wher
 * where the record says by a bus and an identifier among its values what else a device hangs on, their entries in
   ``dyr`` are ``"port@bus"`` and ``"port@id"``. A class that stands for the records of a model in which that bus is not
   zero names the model (``dyr_record``); one whose records begin with a number that is no bus, and with no identifier,
-  says so (``dyr_numbered``); one names the model that is for all loads without a record of their own (``dyr_all``).
+  says so (``dyr_numbered``); one names the model that is for all loads without a record of their own (``dyr_all``);
+* a tap changer hangs on a transformer, ``bus 'MODEL' bus circuit values... /``.
 
 No model is put in place of another unless the user says so.
 """
@@ -18,10 +18,9 @@ No model is put in place of another unless the user says so.
 from __future__ import annotations
 
 import difflib
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,51 +30,13 @@ from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
 
-from . import sources
 from .characteristics import exponents
-from .psse import element, listed, real, split
+from .dyr_text import Key, Model, read_models
+from .psse import element, listed, real
 from .raw import DIRECT, UNKNOWN
+from .recordings import read_recordings
+from .tap_changers import MODELS, Controls, called
 from .tolerance import mend
-
-Key = tuple[int, str]
-#: bus 'USRMDL' id 'NAME' IC IT NI NC NS NV, NI + NC values: where the name stands, and how much before the values.
-USER = {"USRMDL": 3, "USRLOD": 3, "USRBUS": 2}
-USER_HEAD = 7
-_NEXT = re.compile(r"\s*\d+[\s,]+'")
-_BEGIN = re.compile(r"\s*[+-]?\d+(?:[\s,]|$)")  # of a record: the number of a bus
-_NUMBERS = re.compile(r"[\s\d.,eEdD+*-]*$")
-
-
-@dataclass
-class Model:
-    """One record: a model at the machine or load of a bus.
-
-    Attributes
-    ----------
-    bus : int
-    name : str
-        The model, in capitals.
-    identifier : str
-    values : list of str
-    line : int
-        Where the record begins.
-    """
-
-    bus: int
-    name: str
-    identifier: str
-    values: list[str]
-    line: int
-
-    @property
-    def key(self) -> Key:
-        """What identifies a machine or a load: bus and identifier."""
-        return self.bus, self.identifier
-
-    @property
-    def place(self) -> str:
-        """For errors."""
-        return f"{self.name} at bus {self.bus} '{self.identifier}' (line {self.line})"
 
 
 def available() -> dict[str, type[Device]]:
@@ -91,68 +52,6 @@ def order(cls: type[Device]) -> tuple[str | None, ...]:
     ``"port@bus"`` or ``"port@id"`` where it says what the device hangs on, or None for a value that it does not use.
     """
     return getattr(cls, "dyr", ())
-
-
-def read_models(path: Path) -> tuple[list[Model], list[str]]:
-    """The records of a file, and notes on what is no record of a model.
-
-    Raises
-    ------
-    CaseError
-        If the file ends within a record, or a record is malformed: file and line.
-    """
-    models, skipped = [], []
-    for line, words in _records(path):
-        if not re.fullmatch(r"[+-]?\d{1,18}", words[0]):
-            skipped.append(f"line {line}: '{words[0]}' is not the number of a bus, and the record is skipped")
-            continue
-        if len(words) < 3:
-            raise CaseError("a record is 'bus, model, id, values /'", file=str(path), row=f"line {line}")
-        name, identifier, values = words[1].upper(), words[2], words[3:]
-        at = USER.get(name, 0)
-        if at and len(words) >= at + USER_HEAD:
-            name, identifier, values = words[at].upper(), words[2] if at > 2 else "1", words[at + USER_HEAD:]
-        models.append(Model(int(words[0]), name, identifier, values, line))
-    return models, skipped
-
-
-def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """(line on which it begins, words) of everything that a slash ends."""
-    file = str(path)
-    text = sources.text(path, errors="replace")
-    words: list[str] = []
-    began, remark = 0, False
-    for number, line in enumerate(text.splitlines(), 1):
-        rest: str | None = line
-        within, remark = remark, not words and _remark(line, remark)
-        if remark and "/" not in line:  # whoever forgot the slash before a remark did not mean the next record
-            if not within:
-                yield number, line.split()[:1]
-            continue
-        while rest is not None:
-            try:
-                found, rest = split(rest, blanks=True)
-            except CaseError as error:
-                if remark:
-                    break
-                raise CaseError(str(error), file=file, row=f"line {number}") from None
-            if found and not words:
-                began = number
-            words += found
-            if rest is None:
-                break
-            if words:
-                yield began, words
-            words = []
-            if not _NEXT.match(rest):  # a comment, unless it can only be the next record
-                break
-    if words:
-        raise CaseError("the file ends within this record: no '/'", file=file, row=f"line {began}")
-
-
-def _remark(line: str, within: bool) -> bool:
-    """Whether a line that should begin a record does not: it has no number of a bus, or goes on with such lines."""
-    return bool(line.strip()) and (not _BEGIN.match(line) or (within and bool(_NUMBERS.match(line))))
 
 
 def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = None, drop: Sequence[str] = (),
@@ -187,6 +86,7 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
         case.note(f"{path.name} {note}")
     extension = _Extension(case, path, available(), loads, tolerate)
     extension.add(_chosen(case, path, models, substitute or {}, drop))
+    read_recordings(case)
     if tolerate:
         mend(case)
 
@@ -225,6 +125,7 @@ class _Extension:
         self.unlike: dict[str, list[int]] = defaultdict(list)
         self.omitted: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.unsaturated: list[int] = []
+        self.controls = Controls()
 
     def add(self, models: list[Model]) -> None:
         """All of them, hosts before what hangs on them."""
@@ -339,6 +240,8 @@ class _Extension:
     def _hang(self, model: Model) -> bool:
         """Hang a device on what it drives; False where that is not there yet."""
         cls = self.classes[model.name]
+        if cls.__name__ in MODELS:
+            return self._regulate(model, cls)
         ports: dict[str, Any] = {}
         for port in cls.attaches:
             key = self._at(model, cls, port)
@@ -355,6 +258,19 @@ class _Extension:
         id = (cls.naming or cls.__name__).format(**record.fields)
         self.case.add(record)
         self.hosts[model.key].append((id, cls))
+        return True
+
+    def _regulate(self, model: Model, cls: type[Device]) -> bool:
+        """Hang a tap changer on its transformer; False where that is not there."""
+        id = next((id for id in called(model.bus, model.identifier) if id in self.place), None)
+        if id is None:
+            return False
+        try:
+            control = self.controls.of(self.case.records[self.place[id]], id)
+        except CaseError as error:
+            raise self._error(model, str(error)) from None
+        self.case.add(Record(cls.__name__, {"transformer": id, **control, **self._values(model, cls)}, str(self.path),
+                             model.place))
         return True
 
     def _at(self, model: Model, cls: type[Device], port: str) -> Key:
@@ -381,6 +297,9 @@ class _Extension:
         cls = self.classes[model.name]
         if hasattr(cls, "dyr_numbered"):
             model.values.insert(0, model.identifier)
+        if cls.__name__ in MODELS:
+            circuit, *model.values = model.values or ["1"]
+            model.identifier += f" {circuit}"
         words, names = model.values, [(entry or "").partition(" ")[0] for entry in order(cls)]
         declared = cls.declares.params | cls.declares.fields
         for name in names:

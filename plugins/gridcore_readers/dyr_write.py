@@ -14,8 +14,10 @@ from gridcore.errors import CaseError
 from .dyr import order
 from .inverse import inverse
 from .raw_write import at_own_buses, numbers_of_buses
+from .tap_changers import MODELS
 
 WIDTH = 110  # characters of a line
+_NUMBER = re.compile(r"[-+\d.eE]+")
 
 
 def read(path: Path) -> NoReturn:
@@ -45,11 +47,23 @@ def write(case: Case, path: Path) -> None:
             return number[id], ""
         host = _host(by_id[id], by_id)
         bus = number[host.ports["bus"]]
-        return bus, _identifier(host, bus)
+        return bus, _identifier(host, f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}")
+
+    def head(instance: Instance) -> list[str]:
+        """What a record begins with: a number of its own, or the bus of what the device hangs on and its identifier."""
+        model = f"'{getattr(instance.device, 'dyr_record', instance.model)}'"
+        if instance.model in MODELS:
+            branch = by_id[instance.ports["transformer"]]
+            one, other = (number[branch.ports[port]] for port in ("bus1", "bus2"))
+            return [str(one), model, str(other), f"'{_identifier(branch, f'TRANSFORMER{one}-{other}')}'"]
+        if own := _own_number(instance, taken):
+            return [str(own), model]
+        bus, identifier = place(instance.id)
+        return [str(bus), model, f"'{identifier}'"]
 
     for instance in records:
         if order(instance.device):
-            lines += _record(instance, _own_number(instance, taken), place, valid.frequency)
+            lines += _record(instance, head(instance), place, valid.frequency)
         elif instance.device.declares.variables() and not issubclass(instance.device, Node):
             without.append(instance.id)
     if without:
@@ -64,8 +78,7 @@ def _host(instance: Instance, by_id: dict[str, Instance]) -> Instance:
     return instance
 
 
-def _identifier(host: Instance, bus: int) -> str:
-    naming = f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}"
+def _identifier(host: Instance, naming: str) -> str:
     return re.sub(r"[\s/'\",]", "-", host.id.removeprefix(naming).lstrip("_")) or "1"
 
 
@@ -80,14 +93,9 @@ def _own_number(instance: Instance, taken: set[tuple[str, int]]) -> int:
     return own
 
 
-def _record(instance: Instance, own: int, place: Callable[[str], tuple[int, str]], frequency: float) -> list[str]:
-    """The lines of a record, which begins with a number of its own or with the bus of what the device hangs on."""
-    name = getattr(instance.device, "dyr_record", instance.model)
-    if own:
-        head = [str(own), f"'{name}'"]
-    else:
-        bus, identifier = place(instance.id)
-        head = [str(bus), f"'{name}'", f"'{identifier}'"]
+def _record(instance: Instance, head: list[str], place: Callable[[str], tuple[int, str]],
+            frequency: float) -> list[str]:
+    """The lines of a record."""
     lines = [head[0]]
     for word in (*head[1:], *(_value(instance, entry, place, frequency) for entry in order(instance.device)), "/"):
         if len(lines[-1]) + len(word) >= WIDTH:
@@ -106,7 +114,8 @@ def _value(instance: Instance, entry: str | None, place: Callable[[str], tuple[i
     if not name:
         return "0"
     if isinstance(instance.device.declares.fields.get(name), Field):
-        return instance.words[name]
+        word = instance.words[name]
+        return word if _NUMBER.fullmatch(word) else f"'{word}'"
     value = instance.values[name]
     given: Any = instance.record.fields.get(name)
     if not unit:

@@ -21,6 +21,7 @@ from gridcore.errors import CaseError
 
 from . import sources
 from .native import grouped, headings, named, set_heading, unwritable
+from .recordings import read_recordings
 
 SHEET = "case"
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # Excel has no such number
@@ -60,6 +61,7 @@ def read(path: Path) -> Case:
             _headings(case, rows, file)
         else:
             case.records += _records(title, rows, file)
+    read_recordings(case)
     return case
 
 

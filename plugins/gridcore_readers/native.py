@@ -35,6 +35,7 @@ from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 
 from . import sources
+from .recordings import read_recordings
 
 BASES = {"base_mva": "MVA", "frequency": "Hz"}
 HEADINGS = ("name", "title", *BASES)
@@ -56,6 +57,7 @@ def read(path: Path) -> Case:
             case.records += _records(key, value, lines.get(key, []), file)
         else:
             set_heading(case, key, value, file)
+    read_recordings(case)
     return case
 
 
@@ -72,6 +74,7 @@ def extend(case: Case, path: Path) -> None:
         if not isinstance(value, list):
             raise CaseError(f"what adds to a case has rows only: {key} = [ {{...}}, ]", file=str(path), field=key)
         case.records += _records(key, value, lines.get(key, []), str(path))
+    read_recordings(case)
 
 
 def _parse(path: Path) -> tuple[dict[str, Any], dict[str, list[int]]]:

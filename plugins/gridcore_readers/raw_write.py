@@ -17,6 +17,7 @@ from typing import Any
 from gridcore.case import Case, Instance, validate
 from gridcore.contract import Load
 
+from . import tap_changers
 from .characteristics import shares_of
 from .inverse import inverse, inverse_of_all
 from .raw import PV, SLACK
@@ -69,6 +70,8 @@ class _Writer:
         self.kind = self._kinds(records)
         self.buses = {instance.id: instance for instance in records if instance.model == "Bus"}
         self.voltage = self.buses | {i.id: self.buses[i.ports["bus"]] for i in records if i.model == JOINED}
+        self.controls = {i.ports["transformer"]: tap_changers.columns(i, self.number) for i in records
+                         if i.model in tap_changers.MODELS}
         self.stars: list[tuple[Instance, list[Instance], list[Any]]] = []
         legs = self._stars(records)
         for instance in [instance for instance in records if not self._at_branch(instance)]:
@@ -152,7 +155,8 @@ class _Writer:
 
     def _winding(self, leg: Instance) -> None:
         degrees = inverse(math.radians, leg.values["phase"], math.degrees(leg.values["phase"]))
-        self._put("transformer", {"WINDV": leg.values["tap"], "NOMV": 0.0, "ANG": degrees}, WINDING)
+        self._put("transformer", {"WINDV": leg.values["tap"], "NOMV": 0.0, "ANG": degrees,
+                                  **self.controls.get(leg.id, {})}, WINDING)
 
     def text(self, title: str) -> str:
         """The file."""

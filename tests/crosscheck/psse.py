@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import gridcore as gc
-from gridcore_readers.dyr import available, read_models
+from gridcore_readers.dyr import available
+from gridcore_readers.dyr_text import read_models
 
 FOLDER = Path(__file__).parents[3] / "shared" / "reference" / "psse"
 HERE = Path(__file__).parents[1] / "data" / "psse"  # what shared/reference has not: see SOURCE.txt there

@@ -10,7 +10,7 @@ import gridcore as gc
 from gridcore.case import validate
 from gridcore.commands.main import gridcore as command
 from gridcore.errors import CaseError, DeviceError
-from gridcore_readers import dyr
+from gridcore_readers import dyr_text
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
 GENROU = "8.0 0.03 0.4 0.05 6.5 0 1.8 1.7 0.3 0.55 0.25 0.06 0.03 0.1"
@@ -190,9 +190,9 @@ def test_numbers_are_those_of_fortran_and_may_be_repeated(read):
 def test_no_record_is_lost_to_a_byte_order_mark_or_an_old_encoding(tmp_path, encoding):
     path = tmp_path / "x.dyr"
     path.write_bytes(("1 'GENROU' 1 2 / Bj\u00f6rk\n2 'TGOV1' 1 3 /\n").encode(encoding))
-    assert [(m.bus, m.name) for m in dyr.read_models(path)[0]] == [(1, "GENROU"), (2, "TGOV1")]
+    assert [(m.bus, m.name) for m in dyr_text.read_models(path)[0]] == [(1, "GENROU"), (2, "TGOV1")]
     path.write_bytes(("1 'GENROU' 1 2 /\n".encode("utf-8-sig")) * 2)  # two files in one
-    assert len(dyr.read_models(path)[0]) == 2
+    assert len(dyr_text.read_models(path)[0]) == 2
 
 
 @pytest.mark.parametrize("remark", ["*** Machines of Bob's ***", "Area 'North\n 12 34 5", "machines: 1 2 3"])
@@ -207,7 +207,7 @@ def test_a_remark_without_a_slash_does_not_take_the_next_record_with_it(read, re
 def test_a_model_of_a_user_is_called_by_its_own_name(tmp_path, record):
     path = tmp_path / "x.dyr"
     path.write_text(record)
-    (model,), _ = dyr.read_models(path)
+    (model,), _ = dyr_text.read_models(path)
     assert (model.name, model.values) == ("MYLOAD", ["1.5", "2.5"])
 
 
@@ -346,4 +346,4 @@ def test_the_verb_models_lists_what_a_file_asks_for(tmp_path):
     assert "ESQQ     NO       2  buses 3, 1\n" in result.stdout
     assert "GENROU   yes      2  buses 1, 3\n" in result.stdout
     assert "8 records of 6 models, 2 of them without a device" in result.stdout
-    assert dyr.read_models(tmp_path / "x.dyr")[0][0].values == GENROU.split()
+    assert dyr_text.read_models(tmp_path / "x.dyr")[0][0].values == GENROU.split()

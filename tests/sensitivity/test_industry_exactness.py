@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import conventional_studies  # noqa: F401
+import playback_studies  # noqa: F401
 import pytest
+import tap_changer_studies  # noqa: F401
 import trip_studies  # noqa: F401
 from devices_for_tests import SMALL, registered
 from industry_studies import INDUSTRY
