@@ -11,7 +11,7 @@ from gridcore.equations import Trace
 from gridcore.registry import registries as plugins
 from gridcore_devices import GENROU, SEXS, ZIP, Line
 
-HOSTS = {"machine": GENROU, "branch": Line, "load": ZIP, "exciter": SEXS}
+HOSTS = {"machine": GENROU, "second": GENROU, "branch": Line, "load": ZIP, "exciter": SEXS}
 NAMES = list(gridcore_devices.DEVICES)
 DEVICES = [getattr(gridcore_devices, name) for name in NAMES]
 

@@ -123,8 +123,8 @@ class WPIDHY(WoodwardHydro):
         gate  = 1/s of the speed, Gatmn <= gate <= Gatmx (non-windup)
         Pm    = water between Pmin and Pmax, less D (omega - 1)
 
-    So Reg is below zero. OpenIPSL has s/(1 + s Tb) in place of 1/(1 + s Tb), PowerSimulationsDynamics.jl, which was
-    held to PSS/E, has not.
+    So Reg is below zero. Of other programs PowerSimulationsDynamics.jl and InterPSS have 1/(1 + s Tb), too, OpenIPSL
+    has s/(1 + s Tb); no trajectory of PSS/E was there to decide.
     """
 
     dyr = ("Treg", "Reg", "Kp", "Ki", "Kd", "Ta", "Tb", "Velmx", "Velmn", "Gatmx", "Gatmn", "Tw", "Pmax", "Pmin", "D",
