@@ -14,7 +14,8 @@ from gridcore_blocks import PI, Curve, Integrator, Lag, LeadLag, Limit, RateLimi
 class WoodwardHydro(Device):
     """Base of the hydro turbines with a PID governor: all but what is fed back, and what moves the gate.
 
-    PSS/E model library, PIDGOV and WPIDHY; IEC 61970-302, GovHydroPID2 and GovHydroWPID::
+    PSS/E model library, PIDGOV and WPIDHY, as PowerSimulationsDynamics.jl has them; IEC 61970-302, GovHydroPID2 and
+    GovHydroWPID::
 
         error   = droop - (omega - 1)
         request = (Kp + Ki/s + s Kd) / (1 + s Ta)^2 of the error
