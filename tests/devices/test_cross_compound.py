@@ -22,8 +22,8 @@ each = pytest.mark.parametrize("model", MODELS)
 HIGH, LOW, BASE = 0.7, 0.45, 80.0  # powers on the system's base; MVA of the low-pressure machine
 
 
-def built(model, slope=0.0, **changes):
-    """Two machines whose speeds are prescribed, at a bus each; the high-pressure one has the governor."""
+def built(model, slope=0.0, trip="", **changes):
+    """Two machines whose speeds are prescribed, at a bus each; the high-pressure one has the governor; one may trip."""
     case = gc.Case("bench")
     for id in (1, 2, 3):
         case.add(gc.Record("Bus", {"id": id}))
@@ -35,6 +35,8 @@ def built(model, slope=0.0, **changes):
     case.add(gc.Record(model, {"id": "G", "machine": "HP", "second": "LP", **MODELS[model], **changes}))
     for id, t, by in (("down", 0.5, slope), ("on", 1.5, -slope)):
         case.add(gc.ParameterStep(id=id, parameter="HP.slope", t=t, by=by))
+    if trip:  # its relay is beyond its band from the beginning
+        case.add(gc.Record("VTGTPAT", {"id": "R", "bus": 3, "machine": trip, "VL": 2.0, "VU": 3.0, "TP": 1.0}))
     with testbed.testbed(Bench):
         return gc.build(case)
 
@@ -79,6 +81,17 @@ def test_both_powers_are_parts_of_one_steam_through_a_limit_of_the_valve(model):
         parts = sum(d[f"K{k}"] * steam for k, steam in zip(numbers, x.values(), strict=True))
         assert np.ptp(parts) > 0.05
         assert_allclose(run[machine, "Pm"], factor * parts, atol=1e-12)
+
+
+@each
+@pytest.mark.parametrize(("trip", "other"), [("HP", "LP"), ("LP", "HP")])
+def test_where_a_machine_trips_the_governor_goes_and_the_other_keeps_its_power(model, trip, other):
+    run = gc.simulate(built(model, slope=-0.005, trip=trip), 2.0, 0.02)
+    after = run.t > 1.0 + 1e-9
+    assert not run["G", "status"][after].any()
+    assert np.ptp(run[other, "Pm"]) > 1e-5
+    assert np.ptp(run[other, "Pm"][after]) == 0
+    assert run[other, "status"].all()
 
 
 @each

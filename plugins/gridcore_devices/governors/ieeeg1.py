@@ -77,7 +77,8 @@ class CrossCompound(Device):
 
     They are K2, K4, K6 and K8 of the steam behind T4 to T7, in per unit of that machine's base and times the factor
     `share`, which makes their sum its power at t0; it is one where data and power flow agree. The speed that is
-    governed is that of the high-pressure machine.
+    governed is that of the high-pressure machine. Where one machine goes out of service the governor does, and the
+    other keeps its power.
     """
 
     attaches: ClassVar[Any] = ("machine", "second")

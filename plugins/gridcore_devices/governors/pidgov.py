@@ -14,7 +14,8 @@ from gridcore_blocks import PI, Curve, Integrator, Lag, LeadLag, Limit, RateLimi
 class WoodwardHydro(Device):
     """Base of the hydro turbines with a PID governor: all but what is fed back, and what moves the gate.
 
-    PSS/E model library, PIDGOV and WPIDHY; IEC 61970-302, GovHydroPID2 and GovHydroWPID::
+    PSS/E model library, PIDGOV and WPIDHY, as PowerSimulationsDynamics.jl has them; IEC 61970-302, GovHydroPID2 and
+    GovHydroWPID::
 
         error   = droop - (omega - 1)
         request = (Kp + Ki/s + s Kd) / (1 + s Ta)^2 of the error
@@ -123,8 +124,8 @@ class WPIDHY(WoodwardHydro):
         gate  = 1/s of the speed, Gatmn <= gate <= Gatmx (non-windup)
         Pm    = water between Pmin and Pmax, less D (omega - 1)
 
-    So Reg is below zero. OpenIPSL has s/(1 + s Tb) in place of 1/(1 + s Tb), PowerSimulationsDynamics.jl, which was
-    held to PSS/E, has not.
+    So Reg is below zero. Of other programs PowerSimulationsDynamics.jl and InterPSS have 1/(1 + s Tb), too, OpenIPSL
+    has s/(1 + s Tb); no trajectory of PSS/E was there to decide.
     """
 
     dyr = ("Treg", "Reg", "Kp", "Ki", "Kd", "Ta", "Tb", "Velmx", "Velmn", "Gatmx", "Gatmn", "Tw", "Pmax", "Pmin", "D",

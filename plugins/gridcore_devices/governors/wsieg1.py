@@ -48,7 +48,8 @@ class Backlash(Block):
 class WSIEG1(IEEEG1):
     """IEEEG1 with a dead band of the speed, backlash of the valve and its curve.
 
-    PSS/E model library, WSIEG1; IEC 61970-302, GovSteam1. :class:`~gridcore_devices.governors.ieeeg1.IEEEG1` with::
+    PSS/E model library, WSIEG1; IEC 61970-302, GovSteam1. The blocks are those of OpenIPSL, the record is that of
+    GridPACK. :class:`~gridcore_devices.governors.ieeeg1.IEEEG1` with::
 
         speed    0 within DB1 of nominal, beyond that less ERR, or DB1 where ERR is zero, towards zero
         gate     the valve behind a play of DB2 to either side; it is what the valve's servomotor compares with the

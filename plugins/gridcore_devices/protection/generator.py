@@ -14,7 +14,9 @@ class GeneratorRelay(Device):
     """Base of the relays that trip a generator, by what they measure at a bus. PSS/E model library, FRQTPAT, VTGTPAT.
 
     Where what is measured stays beyond its band for the pick-up time TP, the relay picks up, and the breaker opens TB
-    later, whatever is measured then. What comes back into the band before the pick-up time is over starts anew.
+    later, whatever is measured then. What comes back into the band before the pick-up time is over starts anew. The
+    record begins with a number of the relay's own; it is that of GridPACK and InterPSS, whose tests hold the sum of
+    both times to PSS/E's.
     """
 
     attaches = ("bus", Port("machine", node=Source))

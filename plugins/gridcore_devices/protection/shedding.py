@@ -50,7 +50,8 @@ def order(threshold: str) -> tuple[str, ...]:
 class SheddingRelay(Device):
     """Base of the relays that shed a load in five stages: :class:`Stage`. PSS/E model library, LDS3BL and LVS3BL.
 
-    Parts are of the load at t0. The transfer trips of the original, of a generator or of branches, and the shedding of
+    Parts are of the load at t0. The record, and its five stages, are those of InterPSS, whose tests hold the sum of
+    both times to PSS/E's. The transfer trips of the original, of a generator or of branches, and the shedding of
     shunts are refused.
     """
 

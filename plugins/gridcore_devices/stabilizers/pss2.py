@@ -169,7 +169,7 @@ class PSS2C(PSS2B):
     :class:`PSS2B` with ``(1 + s T12)/(1 + s T13)`` before the limits of the signal. The signal is zero from where the
     power at the machine's terminals falls below PPSSOFF to where it rises above PPSSON; where it is between them at t0
     it is not. Code 7 of the first input, the frequency behind the reactance XCOMP through the time constant TCOMP, is
-    refused, and these two are not used.
+    refused, and these two are not used. The order of the record is that of InterPSS.
     """
 
     dyr = (*PSS2B.dyr, "T12", "T13", "PPSSON", "PPSSOFF", None, None)

@@ -9,7 +9,7 @@ from .signals import terminal_power
 
 
 class STAB2A(Device):
-    """Power-sensitive stabilizer (ASEA). PSS/E model library, STAB2A; IEC 61970-302, PssSTAB2A::
+    """Power-sensitive stabilizer (ASEA). PSS/E model library, STAB2A, as OpenIPSL has it; IEC 61970-302, PssSTAB2A::
 
         washed = P (-K2 s T2 / (1 + s T2))^3
         mixed  = washed (K4 + K3 / (1 + s T3))
