@@ -1,0 +1,52 @@
+"""What the limiters of under-excitation share: everything behind their error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridcore.contract import Algebraic, Device, Param
+from gridcore_blocks import PI, LeadLag, Limit
+
+from ..exciters.ac import check_order
+from ..machines.park import to_rotor
+
+
+class UnderExcitationLimiter(Device):
+    """Base of the limiters of under-excitation, IEEE types UEL1 and UEL2. IEEE Std 421.5-2005, section 10::
+
+        VU   = error (KUL + KUI / s), between VUIMIN and VUIMAX
+        VUEL = VU (1 + s TU1) / (1 + s TU2) (1 + s TU3) / (1 + s TU4), between VULMIN and VULMAX
+
+    The error is below zero inside the limit: the integrator rests at VUIMIN. Limits of VU are those of
+    :class:`~gridcore_blocks.PI`. Where VUEL adds to the reference, VUIMIN and VULMIN are zero.
+    """
+
+    attaches = "exciter"
+    naming = "UEL_{exciter}"
+    KUF = Param("pu", 0.0, ge=0, doc="gain of the exciter's rate feedback")
+    KUI = Param("pu/s", 0.0, ge=0, doc="integral gain")
+    KUL = Param("pu", 1.0, ge=0, doc="proportional gain")
+    VUIMAX = Param("pu", 1.0, doc="upper limit of the integrator")
+    VUIMIN = Param("pu", 0.0, doc="lower limit of the integrator")
+    TU1 = Param("s", 0.0, ge=0, doc="first lead time constant")
+    TU2 = Param("s", 0.0, ge=0, doc="first lag time constant; 0: no lead-lag")
+    TU3 = Param("s", 0.0, ge=0, doc="second lead time constant")
+    TU4 = Param("s", 0.0, ge=0, doc="second lag time constant; 0: no lead-lag")
+    VULMAX = Param("pu", 0.25, doc="upper limit of the signal")
+    VULMIN = Param("pu", 0.0, doc="lower limit of the signal")
+    VU = PI(lambda s: s.error, KP="KUL", KI="KUI", limits=("VUIMIN", "VUIMAX"), at_limit=-1, doc="regulator")
+    lead = LeadLag("VU", T1="TU1", T2="TU2", doc="behind the first lead-lag")
+    lead1 = LeadLag("lead", T1="TU3", T2="TU4", doc="behind the second lead-lag")
+    limited = Limit("lead1", limits=("VULMIN", "VULMAX"), settles=True, doc="signal between its limits")
+    VUEL = Algebraic("pu", equals=lambda s: s.limited, drives="exciter.VUEL", doc="signal")
+
+    @classmethod
+    def check(cls, values: Mapping[str, float]) -> str | None:
+        return check_order(values, ("VUIMIN", "VUIMAX"), ("VULMIN", "VULMAX"))
+
+
+def terminal_power(machine: Any, bus: Any) -> tuple[Any, Any]:
+    """P and Q of the machine, on its own base."""
+    Vd, Vq = to_rotor(bus.Vr, bus.Vi, machine.delta)
+    return Vd * machine.Id + Vq * machine.Iq, Vq * machine.Id - Vd * machine.Iq
