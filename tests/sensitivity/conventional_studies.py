@@ -162,9 +162,9 @@ def limiters_of_excitation() -> Study:
         "UEL_EXC_GEN4: K1 K2 TUV TUP TUQ KUI KUL VULMIN P1 Q1 P2 Q2", "EXC_GEN4: KP KA VRMAX")],
         [("GEN1", "omega"), ("BUS8", "Vm"), ("EXC_GEN2", "Efd"), ("EXC_GEN4", "Efd")], [
         "EXC_GEN4.above_to_second", "OEL_EXC_GEN1.takes_over", "OEL_EXC_GEN1.VOEL_at_VLOW",
-        "UEL_EXC_GEN4.VU_x_off_VUIMIN", "UEL_EXC_GEN2.VU_x_off_VUIMIN", "OEL_EXC_GEN3.rises", "fault.strikes",
+        "UEL_EXC_GEN4.integral_off_VUIMIN", "UEL_EXC_GEN2.integral_off_VUIMIN", "OEL_EXC_GEN3.rises", "fault.strikes",
         "UEL_EXC_GEN2.VU_at_VUIMIN", "UEL_EXC_GEN2.limited_at_VULMIN", "UEL_EXC_GEN4.VU_at_VUIMIN",
-        "UEL_EXC_GEN2.VU_x_at_VUIMIN", "fault.clears", "OEL_EXC_GEN3.takes_over", "OEL_EXC_GEN3.VOEL_off_zero",
+        "UEL_EXC_GEN2.integral_at_VUIMIN", "fault.clears", "OEL_EXC_GEN3.takes_over", "OEL_EXC_GEN3.VOEL_off_zero",
         "OEL_EXC_GEN3.falls"])
 
 

@@ -10,10 +10,10 @@ from gridcore.contract import Block, Param, Signal
 
 
 class Polygon(Block):
-    """A function of straight lines through points, whose coordinates are parameters ``P0, Q0, P1, Q1, ...``.
+    """A function of straight lines through points, whose coordinates are parameters: ``P0, Q0, P1, Q1``.
 
-    The first and the last line go on beyond their ends. The points end where the abscissa no longer rises. Its kinks are
-    not located: it is continuous.
+    The first and the last line go on beyond their ends. The points end where the abscissa no longer rises. Its kinks
+    are not located: it is continuous.
 
     Parameters
     ----------

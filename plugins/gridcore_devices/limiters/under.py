@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Algebraic, Device, Param
-from gridcore_blocks import PI, LeadLag, Limit
+import numpy as np
+
+from gridcore.contract import Algebraic, Device, Param, State, quantity
+from gridcore_blocks import LeadLag, Limit
 
 from ..exciters.ac import check_order
 from ..machines.park import to_rotor
@@ -18,8 +20,9 @@ class UnderExcitationLimiter(Device):
         VU   = error (KUL + KUI / s), between VUIMIN and VUIMAX
         VUEL = VU (1 + s TU1) / (1 + s TU2) (1 + s TU3) / (1 + s TU4), between VULMIN and VULMAX
 
-    The error is below zero inside the limit: the integrator rests at VUIMIN. Limits of VU are those of
-    :class:`~gridcore_blocks.PI`. Where VUEL adds to the reference, VUIMIN and VULMIN are zero.
+    The error is below zero inside the limit: the integrator rests at VUIMIN. Limits of VU hold the integrator and the
+    sum, as those of :class:`~gridcore_blocks.PI`, but each by itself: a limiter may have no integral gain. Where VUEL
+    adds to the reference, VUIMIN and VULMIN are zero.
     """
 
     attaches = "exciter"
@@ -35,11 +38,17 @@ class UnderExcitationLimiter(Device):
     TU4 = Param("s", 0.0, ge=0, doc="second lag time constant; 0: no lead-lag")
     VULMAX = Param("pu", 0.25, doc="upper limit of the signal")
     VULMIN = Param("pu", 0.0, doc="lower limit of the signal")
-    VU = PI(lambda s: s.error, KP="KUL", KI="KUI", limits=("VUIMIN", "VUIMAX"), at_limit=-1, doc="regulator")
+    integral = State("pu", rate=lambda s: np.where(s.KUI > 0, s.KUI * s.error, -s.integral), T="integrates",
+                     limits=("VUIMIN", "VUIMAX"), at_limit=-1, doc="integrator, zero without an integral gain")
+    VU = Limit(lambda s: s.KUL * s.error + s.integral, limits=("VUIMIN", "VUIMAX"), settles=True, doc="regulator")
     lead = LeadLag("VU", T1="TU1", T2="TU2", doc="behind the first lead-lag")
     lead1 = LeadLag("lead", T1="TU3", T2="TU4", doc="behind the second lead-lag")
     limited = Limit("lead1", limits=("VULMIN", "VULMAX"), settles=True, doc="signal between its limits")
     VUEL = Algebraic("pu", equals=lambda s: s.limited, drives="exciter.VUEL", doc="signal")
+
+    @quantity("s", "whether there is an integral gain")
+    def integrates(s: Any) -> Any:
+        return np.where(s.KUI > 0, 1.0, 0.0)
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
