@@ -11,7 +11,15 @@ from gridcore.contract import Algebraic, Device, Param, State, quantity
 from gridcore_blocks import LeadLag, Limit
 
 from ..exciters.ac import check_order
+from ..exciters.exciter import OFF
 from ..machines.park import to_rotor
+
+
+class Sum(Limit):
+    """A limit that is left together with that of the state ``integral``, of which the input is the sum with ``KUL``."""
+
+    def expand(self) -> None:
+        self.clamp(self.input(self.u), self.limits, settles=True, initial=-1, state="integral", gain=lambda s: s.KUL)
 
 
 class UnderExcitationLimiter(Device):
@@ -21,8 +29,7 @@ class UnderExcitationLimiter(Device):
         VUEL = VU (1 + s TU1) / (1 + s TU2) (1 + s TU3) / (1 + s TU4), between VULMIN and VULMAX
 
     The error is below zero inside the limit: the integrator rests at VUIMIN. Limits of VU hold the integrator and the
-    sum, as those of :class:`~gridcore_blocks.PI`, but each by itself: a limiter may have no integral gain. Where VUEL
-    adds to the reference, VUIMIN and VULMIN are zero.
+    sum, as those of :class:`~gridcore_blocks.PI`. Where VUEL adds to the reference, VUIMIN and VULMIN are zero.
     """
 
     attaches = "exciter"
@@ -39,12 +46,17 @@ class UnderExcitationLimiter(Device):
     VULMAX = Param("pu", 0.25, doc="upper limit of the signal")
     VULMIN = Param("pu", 0.0, doc="lower limit of the signal")
     integral = State("pu", rate=lambda s: np.where(s.KUI > 0, s.KUI * s.error, -s.integral), T="integrates",
-                     limits=("VUIMIN", "VUIMAX"), at_limit=-1, doc="integrator, zero without an integral gain")
-    VU = Limit(lambda s: s.KUL * s.error + s.integral, limits=("VUIMIN", "VUIMAX"), settles=True, doc="regulator")
+                     limits=("floor", "VUIMAX"), limit_names=("VUIMIN", "VUIMAX"), clamp="VU_limit", at_limit=-1,
+                     doc="integrator, zero without an integral gain")
+    VU = Sum(lambda s: s.KUL * s.error + s.integral, limits=("VUIMIN", "VUIMAX"), doc="regulator")
     lead = LeadLag("VU", T1="TU1", T2="TU2", doc="behind the first lead-lag")
     lead1 = LeadLag("lead", T1="TU3", T2="TU4", doc="behind the second lead-lag")
     limited = Limit("lead1", limits=("VULMIN", "VULMAX"), settles=True, doc="signal between its limits")
     VUEL = Algebraic("pu", equals=lambda s: s.limited, drives="exciter.VUEL", doc="signal")
+
+    @quantity("pu", "lower limit of the integrator, out of its way where it does not integrate")
+    def floor(s: Any) -> Any:
+        return s.VUIMIN - np.where(s.KUI > 0, 0.0, OFF)
 
     @quantity("s", "whether there is an integral gain")
     def integrates(s: Any) -> Any:
