@@ -135,6 +135,40 @@ def pid_regulators_at_their_limits() -> Study:
 
 
 @study
+def limiters_of_excitation() -> Study:
+    """Field current and field voltage that stay too high; under-excitation at a sum, and at a gate."""
+    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.2513, clear=0.2823, x=0.02),
+                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.2913),
+                  *(gc.ParameterStep(id=f"less{k}", parameter=f"EXC_GEN{k}.Vref", t=0.0137, by=-0.4) for k in (2, 4)))
+    for k in (1, 2, 3, 4):
+        controls(case, f"GEN{k}", "SEXS", "TGOV1")
+    curve = {"E1": 2.3, "SE1": 0.1, "E2": 3.1, "SE2": 0.33}
+    new_controls(case, 3, "EXST1", TR=0.01, TC=1.0, TB=10.0, KA=200.0, TA=0.02, VRMAX=4.0, VRMIN=-3.0, KC=0.05, KF=0.01,
+                 TF=1.0)
+    new_controls(case, 4, "DC4B", OEL=2, UEL=2, TR=0.01, KP=20.0, KI=20.0, KD=1.0, TD=0.05, VRMAX=4.0, VRMIN=-2.0,
+                 KA=1.5, TA=0.02, KE=1.0, TE=0.2, KF=0.02, TF=1.0, VEMIN=0.0, **curve)
+    times = {"EFD1": 1.1, "TIME1": 0.1, "EFD2": 1.3, "TIME2": 0.08, "EFD3": 1.6, "TIME3": 0.04, "KMX": 2.0}
+    case.add(record("MAXEX2", exciter="EXC_GEN1", M=1, EFDRATED=1.8, VLOW=-0.02,
+                    **times | {"TIME1": 0.06, "TIME2": 0.05}))
+    case.add(record("MAXEX2", exciter="EXC_GEN3", M=0, EFDRATED=2.0, VLOW=-0.2, **times | {"TIME3": 0.05}))
+    behind = {"KUF": 0.5, "KUI": 2.0, "KUL": 2.0, "VUIMAX": 0.3, "TU1": 0.02, "TU2": 0.05, "VULMAX": 0.15}
+    case.add(record("UEL1", exciter="EXC_GEN2", KUR=1.645, KUC=1.7, VULMIN=-0.01, **behind))
+    case.add(record("UEL2", exciter="EXC_GEN4", K1=1, K2=2, TUV=0.02, TUP=0.03, TUQ=0.01, P0=0.0, Q0=0.0, P1=0.6,
+                    Q1=0.145, P2=0.9, Q2=0.26,
+                    **behind | {"VULMAX": 1.5, "VULMIN": -1.1, "VUIMIN": -1.0, "VUIMAX": 1.5}))
+    return Study(case, 0.45, 0.02, [*MORE, "less2.by", "less4.by", *of(
+        "OEL_EXC_GEN1: EFDRATED EFD1 TIME1 EFD2 TIME2 EFD3 TIME3 EFDDES KMX VLOW passed0",
+        "OEL_EXC_GEN3: EFDRATED EFD3 TIME3 KMX", "UEL_EXC_GEN2: KUR KUC KUF KUI KUL VUIMAX TU1 TU2 VULMAX",
+        "UEL_EXC_GEN4: K1 K2 TUV TUP TUQ KUI KUL VULMIN P1 Q1 P2 Q2", "EXC_GEN4: KP KA VRMAX")],
+        [("GEN1", "omega"), ("BUS8", "Vm"), ("EXC_GEN2", "Efd"), ("EXC_GEN4", "Efd")], [
+        "EXC_GEN4.above_to_second", "OEL_EXC_GEN1.takes_over", "OEL_EXC_GEN1.VOEL_at_VLOW",
+        "UEL_EXC_GEN4.integral_off_VUIMIN", "UEL_EXC_GEN2.integral_off_VUIMIN", "OEL_EXC_GEN3.rises", "fault.strikes",
+        "UEL_EXC_GEN2.VU_at_VUIMIN", "UEL_EXC_GEN2.limited_at_VULMIN", "UEL_EXC_GEN4.VU_at_VUIMIN",
+        "UEL_EXC_GEN2.integral_at_VUIMIN", "fault.clears", "OEL_EXC_GEN3.takes_over", "OEL_EXC_GEN3.VOEL_off_zero",
+        "OEL_EXC_GEN3.falls"])
+
+
+@study
 def motors_loads_and_compensated_voltages() -> Study:
     """A motor that its relay disconnects, a load in powers of the voltage, a salient machine, load compensation."""
     case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.01),

@@ -1,0 +1,1 @@
+"""Limiters of excitation: they hang on an exciter that has an input for them."""
