@@ -17,7 +17,7 @@ from gridcore_readers import raw_write
 
 from .formats import Format, Text, Toml
 from .mutations import TEXT, mutated
-from .power_flows import RAW_30, RAWX
+from .power_flows import ANDES, RAW_30, RAWX
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
 DYR = """\
@@ -111,5 +111,6 @@ def formats() -> Iterator[Format]:
                {"mutant.dyr": DYR.encode(), "good.raw": raw}, OTHER_DYR.encode())
     yield Text("dyr, tolerated", lambda path: built(load_case(path.with_name("good.raw"), path, tolerate=True)),
                {"mutant.dyr": DYR.encode(), "good.raw": raw}, OTHER_DYR.encode())
+    yield Text("andes", alone, {"mutant.json": json.dumps(ANDES).encode()}, json.dumps(ANDES, indent=1).encode())
     yield Text("m", alone, {"mutant.m": M.encode()}, OTHER_M.encode())
     yield Workbook("xlsx", {"mutant.xlsx": saved("smib", ".xlsx")}, saved("wscc9", ".xlsx"))
