@@ -19,11 +19,12 @@ def register_readers(register: Register) -> None:
 
 @hookimpl
 def register_companions(register: Register) -> None:
-    """Rows in gridcore's own format: the events of a study; dynamic data of PSS/E, taken by itself beside a power-flow
-    file.
+    """Rows in gridcore's own format: the events of a study; dynamic data of PSLF, and of PSS/E, taken by itself beside
+    a power-flow file.
     """
     register(".toml", "gridcore_readers.native:extend")
     register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw", ".rawx"))
+    register(".dyd", "gridcore_readers.dyd:extend")
 
 
 @hookimpl

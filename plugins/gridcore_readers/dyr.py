@@ -17,7 +17,7 @@ import difflib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ class Model:
     values : list of str
     line : int
         Where the record begins.
+    further : dict
+        Parameters that the device has and a DYR record has not.
     """
 
     bus: int
@@ -62,6 +64,7 @@ class Model:
     identifier: str
     values: list[str]
     line: int
+    further: dict[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
@@ -180,6 +183,12 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
     models, skipped = read_models(path)
     for note in skipped:
         case.note(f"{path.name} {note}")
+    attach(case, path, models, substitute=substitute, drop=drop, loads=loads, tolerate=tolerate)
+
+
+def attach(case: Case, path: Path, models: list[Model], *, substitute: Mapping[str, str] | None, drop: Sequence[str],
+           loads: str, tolerate: bool) -> None:
+    """Add records that were read to a case; the parameters are those of :func:`extend`."""
     extension = _Extension(case, path, available(), loads, tolerate)
     extension.add(_chosen(case, path, models, substitute or {}, drop))
     if tolerate:
@@ -343,7 +352,7 @@ class _Extension:
         return True
 
     def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
-        values: dict[str, float | str] = {}
+        values: dict[str, float | str] = {**model.further}
         for n, (entry, word) in enumerate(zip(order(cls), model.values)):
             name, _, unit = (entry or "").partition(" ")
             if not word:
