@@ -19,7 +19,7 @@ from gridcore.case import Case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 
-from . import andes, sources
+from . import sources
 from .native import grouped, headings, named, set_heading, unwritable
 
 SHEET = "case"
@@ -59,6 +59,8 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     except Exception as error:  # a damaged file breaks whatever part of zip, XML or openpyxl meets it first
         raise CaseError(f"is not a spreadsheet that can be read: {type(error).__name__}: {error}", file=file) from None
     if any(title == "Bus" and rows and "idx" in rows[0][1] for title, rows in sheets):
+        from . import andes  # which few workbooks need
+
         tables = {title: [dict(zip(map(str, rows[0][1]), cells)) for _, cells in rows[1:]]
                   for title, rows in sheets if rows}
         return andes.case_of(path, tables, drop, loads)
