@@ -7,22 +7,24 @@ from gridcore.registry import Register, hookimpl
 
 @hookimpl
 def register_readers(register: Register) -> None:
-    """The format of gridcore itself, as text and as a spreadsheet, and those of MATPOWER and of PSS/E."""
+    """The format of gridcore itself, as text and as a spreadsheet, and those of MATPOWER, PSS/E and ANDES."""
     register(".toml", "gridcore_readers.native:read", "gridcore_readers.native:write")
     register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
     register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
     register(".raw", "gridcore_readers.raw:read", "gridcore_readers.raw_write:write")
     register(".dyr", "gridcore_readers.dyr_write:read", "gridcore_readers.dyr_write:write")
     register(".rawx", "gridcore_readers.raw:read")
+    register(".json", "gridcore_readers.andes:read")
 
 
 @hookimpl
 def register_companions(register: Register) -> None:
-    """Rows in gridcore's own format: the events of a study; dynamic data of PSS/E, taken by itself beside a power-flow
-    file.
+    """Rows in gridcore's own format: the events of a study; dynamic data of PSLF, and of PSS/E, taken by itself beside
+    a power-flow file.
     """
     register(".toml", "gridcore_readers.native:extend")
     register(".dyr", "gridcore_readers.dyr:extend", beside=(".raw", ".rawx"))
+    register(".dyd", "gridcore_readers.dyd:extend")
 
 
 @hookimpl

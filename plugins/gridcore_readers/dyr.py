@@ -84,6 +84,12 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
     models, skipped = read_models(path)
     for note in skipped:
         case.note(f"{path.name} {note}")
+    attach(case, path, models, substitute=substitute, drop=drop, loads=loads, tolerate=tolerate)
+
+
+def attach(case: Case, path: Path, models: list[Model], *, substitute: Mapping[str, str] | None, drop: Sequence[str],
+           loads: str, tolerate: bool) -> None:
+    """Add records that were read to a case; the parameters are those of :func:`extend`."""
     extension = _Extension(case, path, available(), loads, tolerate)
     extension.add(_chosen(case, path, models, substitute or {}, drop))
     read_recordings(case)
@@ -323,7 +329,7 @@ class _Extension:
         return True
 
     def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
-        values: dict[str, float | str] = {}
+        values: dict[str, float | str] = {**model.further}
         for n, (entry, word) in enumerate(zip(order(cls), model.values)):
             name, _, unit = (entry or "").partition(" ")
             if "@" in name:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridcore.errors import CaseError
@@ -37,6 +37,8 @@ class Model:
     values : list of str
     line : int
         Where the record begins.
+    further : dict
+        Parameters that the device has and a DYR record has not.
     """
 
     bus: int
@@ -44,6 +46,7 @@ class Model:
     identifier: str
     values: list[str]
     line: int
+    further: dict[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -27,8 +27,12 @@ SHEET = "case"
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # Excel has no such number
 
 
-def read(path: Path) -> Case:
-    """Read a case; rows know their sheet and number, for error messages."""
+def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
+    """Read a case; rows know their sheet and number, for error messages.
+
+    A workbook whose buses have an ``idx`` is one of ANDES, and the options are of such: see
+    :func:`gridcore_readers.andes.read`.
+    """
     import openpyxl
 
     file = str(path)
@@ -55,6 +59,12 @@ def read(path: Path) -> Case:
         raise CaseError(f"cannot be read: {error.strerror or error}", file=file) from None
     except Exception as error:  # a damaged file breaks whatever part of zip, XML or openpyxl meets it first
         raise CaseError(f"is not a spreadsheet that can be read: {type(error).__name__}: {error}", file=file) from None
+    if any(title == "Bus" and rows and "idx" in rows[0][1] for title, rows in sheets):
+        from . import andes  # which few workbooks need
+
+        tables = {title: [dict(zip(map(str, rows[0][1]), cells)) for _, cells in rows[1:]]
+                  for title, rows in sheets if rows}
+        return andes.case_of(path, tables, drop, loads)
     case = Case(path.stem)
     for title, rows in sheets:
         if title == SHEET:

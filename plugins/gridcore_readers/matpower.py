@@ -181,7 +181,7 @@ def _table(text: str, name: str, columns: tuple[str, ...], file: str) -> list[tu
         rows.append((place, {key: _number_in(word, file, place, key) for key, word in zip(columns, words)}))
         for key in NUMBERS & rows[-1][1].keys():
             if not rows[-1][1][key].is_integer():
-                raise CaseError(f"{rows[-1][1][key]:g} is not the number of a bus", file=file, row=place, field=key)
+                raise CaseError(f"{rows[-1][1][key]!r} is not the number of a bus", file=file, row=place, field=key)
     return rows
 
 

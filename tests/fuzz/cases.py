@@ -17,7 +17,7 @@ from gridcore_readers import raw_write
 
 from .formats import Format, Text, Toml
 from .mutations import TEXT, mutated
-from .power_flows import RAW_30, RAWX
+from .power_flows import ANDES, RAW_30, RAWX
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
 DYR = """\
@@ -33,6 +33,14 @@ OTHER_DYR = """\
 3 'GENSAL' 1 5.0 0.05 0.06 5.0 0.0 1.1 0.7 0.25 0.2 0.12 0.03 0.25 /
 3 'IEEEG1' 1 0 0 20 0.1 0.1 0.2 0.1 -0.2 0.9 0 0.3 0.3 0 7 0.4 0 0.5 0.3 0 0 0 0 /
 3 'EXDC2' 1 0.01 40 0.1 0 0 5 -5 1 0.8 0.1 1.2 0 2.8 0.04 3.7 0.33 /
+"""
+DYD = """\
+# a remark
+genrou 1 "ONE" 20.0 "1 " : #9 mva=100.0 8.0 0.03 0.4 0.05 6.5 0 1.8 1.7 0.3 0.55 0.25 0.06 0.03 0.1 0.0 0 0 0
+gencls 3 "THREE" 20.0 "1 " : #9 mva=100.0 "h" 3.0 "d" 0.0 /
+   "ra" 0.0 "lppd" 0.2
+tgov1 1 "ONE" 20.0 "1 " : #9 mva=100.0 0.05 0.49 33 0.4 2.1 7 0
+sexs 1 "ONE" 20.0 "1 " : #9 "tatb" 0.1 "tb" 10 "k" 200 "te" 0.05 "emin" 0 "emax" 5
 """
 M = """\
 function mpc = small
@@ -111,5 +119,8 @@ def formats() -> Iterator[Format]:
                {"mutant.dyr": DYR.encode(), "good.raw": raw}, OTHER_DYR.encode())
     yield Text("dyr, tolerated", lambda path: built(load_case(path.with_name("good.raw"), path, tolerate=True)),
                {"mutant.dyr": DYR.encode(), "good.raw": raw}, OTHER_DYR.encode())
+    yield Text("dyd", lambda path: built(load_case(path.with_name("good.raw"), path)),
+               {"mutant.dyd": DYD.encode(), "good.raw": raw}, DYD.replace("genrou", "gensal").encode())
+    yield Text("andes", alone, {"mutant.json": json.dumps(ANDES).encode()}, json.dumps(ANDES, indent=1).encode())
     yield Text("m", alone, {"mutant.m": M.encode()}, OTHER_M.encode())
     yield Workbook("xlsx", {"mutant.xlsx": saved("smib", ".xlsx")}, saved("wscc9", ".xlsx"))

@@ -67,3 +67,19 @@ RAWX = {"general": {"version": "35.0"}, "network": {
     "impcor": {"fields": ["itable", "tap", "refact", "imfact"], "data": [[1, 0.9, 1.1, 0.0], [1, 1.1, 0.9, 0.1]]},
     "swshunt": {"fields": ["ibus", "shntid", "modsw", "stat", "binit"], "data": [[2, "1", 1, 1, 6.0]]},
 }}
+ANDES = {
+    "Bus": [{"idx": 1, "u": 1, "name": "ONE", "Vn": 20.0, "v0": 1.02, "a0": 0.0},
+            {"idx": "TWO", "u": 1, "name": None, "Vn": 230.0, "v0": 1.0, "a0": 0.0}],
+    "Line": [{"idx": "T", "u": 1, "bus1": 1, "bus2": "TWO", "Sn": 200.0, "fn": 50.0, "Vn1": 20.0, "Vn2": 230.0,
+              "r": 0.0, "x": 0.2, "b": 0.0, "g1": 0.01, "trans": 1.0, "tap": 1.05, "phi": 0.0}],
+    "PQ": [{"idx": "P", "u": 1, "bus": "TWO", "p0": 0.8, "q0": 0.2}],
+    "Shunt": [{"idx": "S", "u": 1, "bus": "TWO", "Sn": 200.0, "Vn": 230.0, "g": 0.0, "b": 0.1}],
+    "PV": [{"idx": "V", "u": 0, "bus": 1, "Sn": 50.0, "p0": 0.1, "q0": 0.1, "v0": 1.02, "qmax": 1.0, "qmin": -1.0}],
+    "Slack": [{"idx": 7, "u": 1, "bus": 1, "Sn": 100.0, "p0": 0.3, "q0": 0.1, "v0": 1.01, "a0": 0.0}],
+    "GENCLS": [{"idx": 2, "u": 1, "bus": 1, "gen": 7, "Sn": 100.0, "D": 0.0, "M": 12.0, "ra": 0.0, "xd1": 0.2}],
+    "TGOV1": [{"idx": 1, "u": 1, "syn": 2, "Tn": None, "R": 0.05, "VMAX": 1.0, "VMIN": 0.0, "T1": 0.5, "T2": 2.1,
+               "T3": 7.0, "Dt": 0.0}],
+    "BusFreq": [{"idx": "F", "u": 1, "bus": 1}],
+    "Toggle": [{"idx": 1, "u": 1, "model": "Line", "dev": "T", "t": 0.2}],
+    "Fault": [{"idx": 1, "u": 1, "bus": "TWO", "tf": 0.1, "tc": 0.15, "xf": 0.01, "rf": 0.0}],
+}

@@ -133,3 +133,16 @@ def test_a_line_that_is_below_the_threshold_only_in_the_file_that_is_written_com
     again = gc.load_case(tmp_path / "y.raw", alone=True)
     assert next(record.fields["x"] for record in again.of("Line")) == 1e-4
     assert not [record for record in again if record.model == "JoinedBus"]
+
+
+def test_a_machine_at_a_further_number_of_a_bus_is_written_there(tmp_path):
+    text = FILE.format(x="0.0").replace("4,'1',20.0", "3,'1',20.0").replace("4,'GEN', 20.0, 2", "4,'GEN', 20.0, 1")
+    (tmp_path / "x.raw").write_text(text)
+    (tmp_path / "x.dyr").write_text(DYR.replace("4 'GENCLS'", "3 'GENCLS'"))
+    case = gc.load_case(tmp_path / "x.raw")
+    assert case["BUS3"].model == "JoinedBus"
+    assert case["GEN3"].model == "GENCLS"
+    for suffix in (".raw", ".dyr"):
+        gc.save_case(case, tmp_path / f"y{suffix}")
+    again = gc.load_case(tmp_path / "y.raw")
+    assert again["GEN3"].fields == case["GEN3"].fields

@@ -139,6 +139,7 @@ def test_of_set_points_that_differ_at_one_bus_the_last_counts(read):
      r"bus row 2 \(line 7\): field 'BASE_KV': '20/sqrt\(3\)' is not a number"),
     (SMALL.replace("	2	7	0	0.2	0	0	0	0	0.98	0	1", "	2	7	0	0.2"),
      r"branch row 3 \(line 23\): field 'RATE_B': missing: the row has 6 columns of at least 11"),
+    (SMALL.replace("	1	20	", "	2010731.5	20	"), r"field 'GEN_BUS': 2010731\.5 is not the number of a bus"),
     (SMALL + "mpc.bus(:, 3) = mpc.bus(:, 3) / 1e3;",
      r"line 28: computes its data in code .* is not executed"),
 ])
