@@ -7,8 +7,9 @@ From the root of the repository, a long campaign, and one scenario of it again, 
 
 A third of the scenarios has a coincidence. There each derivative must be a one-sided one of the program, to the left or
 to the right, and where the two differ there must have been a warning. Sides are told apart by differences that stay on
-one of them, extrapolated to a length of zero. A side on which the runs go through different events is none, whatever
-longer differences found there: two events near each other change their order somewhere beyond the shorter ones.
+one of them, extrapolated to a length of zero. A side on which the runs go through different events, or where one has no
+solution, is none, whatever longer differences found there: two events near each other change their order somewhere
+beyond the shorter ones.
 
 A unit that starts together with one like it, and is cancelled together with it, passes both instants in the order of
 their numbers; one threshold that moves passes the second in the other order. Such a derivative is of an order to which
@@ -102,7 +103,7 @@ KINDS: dict[str, Callable[[np.random.Generator, Scenario], None]] = {
 def sides(program: Program, name: str) -> Iterator[dict[float, np.ndarray | None]]:
     """The derivatives on either side by differences of smaller and smaller lengths: by length, positive to the right.
 
-    None for a side on which the runs of one length go through different events.
+    None for a side on which the runs of one length go through different events, or one of them has no solution.
     """
     at = program.value(name)
     for part in STEPS:
@@ -111,6 +112,7 @@ def sides(program: Program, name: str) -> Iterator[dict[float, np.ndarray | None
             try:
                 runs = [program.results({name: at + length * h}) for length in LENGTHS]
             except GridcoreError:
+                found[h] = None
                 continue
             fit = np.vander(LENGTHS, len(LENGTHS), increasing=True)
             slope = np.linalg.solve(fit, np.array([value for value, _ in runs]))[1] / h
