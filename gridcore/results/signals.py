@@ -36,7 +36,7 @@ class Signal:
     ----------
     name : str
         What it is called among all signals: the quantity's name, followed by the kind of device where
-        another kind has it already (``Vm``, ``Vm_DC1``). Nodes come first, sources next.
+        another kind has it already (``Vm``, ``Vm_Exciter``). Nodes come first, sources next.
     quantity : str
         Its name on the devices.
     dimension : str

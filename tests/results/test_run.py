@@ -81,7 +81,7 @@ def test_events_say_where_and_what(run):
 def test_the_dataset_has_every_variable_bit_for_bit(run, dataset):
     for device, name in run.system.variables:
         holder = next(v for v in dataset.data_vars.values()
-                      if v.name in (name, f"{name}_DC1") and device in v.coords.get(v.dims[-1], []))
+                      if v.name in (name, f"{name}_Exciter") and device in v.coords.get(v.dims[-1], []))
         assert np.array_equal(holder.sel({holder.dims[1]: device}), run[device, name])
 
 
@@ -94,7 +94,7 @@ def test_the_dataset_carries_units_and_descriptions(dataset):
 
 def test_a_name_of_buses_and_of_exciters_stays_two_variables(run, dataset):
     assert np.array_equal(dataset["Vm"].sel(bus="BUS2"), run["BUS2", "Vm"])
-    assert np.array_equal(dataset["Vm_DC1"].sel(IEEEType1="EXC2"), run["EXC2", "Vm"])
+    assert np.array_equal(dataset["Vm_Exciter"].sel(IEEEType1="EXC2"), run["EXC2", "Vm"])
 
 
 def test_an_instant_of_switching_stands_twice_before_and_after(dataset):

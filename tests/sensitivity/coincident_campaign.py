@@ -40,7 +40,7 @@ SHARE = 1 / 3
 RELATIVE = 1e-5  # of the largest derivative of an objective: what the extrapolation leaves
 APART = 1e-3  # sides that differ by more are told
 LENGTHS = 0.5 ** np.arange(3)
-STEPS = (1e-3, 1e-4, 1e-5, 1e-6)
+STEPS = (1e-3, 1e-4, 1e-5)
 
 
 def draw(rng: np.random.Generator) -> Scenario:

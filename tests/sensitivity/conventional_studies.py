@@ -15,7 +15,7 @@ from gridcore.registry import devices
 
 def new_controls(case: gc.Case, machine: int, model: str, /, **values: Any) -> None:
     """A control on a machine, in place of the one that has its name."""
-    port, = devices[model].attaches
+    port = devices[model].attaches[0]
     item = record(model, **{port: f"EXC_GEN{machine}" if port == "exciter" else f"GEN{machine}"}, **values)
     id = item.device.naming.format(**item.fields)
     if id in case:
