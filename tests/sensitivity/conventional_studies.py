@@ -156,9 +156,10 @@ def limiters_of_excitation() -> Study:
     case.add(record("UEL2", exciter="EXC_GEN4", K1=1, K2=2, TUV=0.02, TUP=0.03, TUQ=0.01, P0=0.0, Q0=0.0, P1=0.6,
                     Q1=0.145, P2=0.9, Q2=0.26,
                     **behind | {"VULMAX": 1.5, "VULMIN": -1.1, "VUIMIN": -1.0, "VUIMAX": 1.5}))
+    # UEL1's integral is off its limit for a moment only: what KUI does is round-off of two instants
     return Study(case, 0.45, 0.02, [*MORE, "less2.by", "less4.by", *of(
         "OEL_EXC_GEN1: EFDRATED EFD1 TIME1 EFD2 TIME2 EFD3 TIME3 EFDDES KMX VLOW passed0",
-        "OEL_EXC_GEN3: EFDRATED EFD3 TIME3 KMX", "UEL_EXC_GEN2: KUR KUC KUF KUI KUL VUIMAX TU1 TU2 VULMAX",
+        "OEL_EXC_GEN3: EFDRATED EFD3 TIME3 KMX", "UEL_EXC_GEN2: KUR KUC KUF KUL VUIMAX TU1 TU2 VULMAX",
         "UEL_EXC_GEN4: K1 K2 TUV TUP TUQ KUI KUL VULMIN P1 Q1 P2 Q2", "EXC_GEN4: KP KA VRMAX")],
         [("GEN1", "omega"), ("BUS8", "Vm"), ("EXC_GEN2", "Efd"), ("EXC_GEN4", "Efd")], [
         "EXC_GEN4.above_to_second", "OEL_EXC_GEN1.takes_over", "OEL_EXC_GEN1.VOEL_at_VLOW",
