@@ -10,7 +10,7 @@ record goes follows from what it is:
   ``dyr`` are ``"port@bus"`` and ``"port@id"``. A class that stands for the records of a model in which that bus is not
   zero names the model (``dyr_record``); one whose records begin with a number that is no bus, and with no identifier,
   says so (``dyr_numbered``); one names the model that is for all loads without a record of their own (``dyr_all``);
-* a tap changer hangs on a transformer, ``bus 'MODEL' bus circuit values... /``.
+* a class of tap changers says so (``dyr_tap``) and hangs on a transformer, ``bus 'MODEL' bus circuit values... /``.
 
 No model is put in place of another unless the user says so.
 """
@@ -35,7 +35,7 @@ from .dyr_text import Key, Model, read_models
 from .psse import element, listed, real
 from .raw import DIRECT, UNKNOWN
 from .recordings import read_recordings
-from .tap_changers import MODELS, Controls, called
+from .tap_changers import Controls, called, changes_tap
 from .tolerance import mend
 
 
@@ -246,7 +246,7 @@ class _Extension:
     def _hang(self, model: Model) -> bool:
         """Hang a device on what it drives; False where that is not there yet."""
         cls = self.classes[model.name]
-        if cls.__name__ in MODELS:
+        if changes_tap(cls):
             return self._regulate(model, cls)
         ports: dict[str, Any] = {}
         for port in cls.attaches:
@@ -303,7 +303,7 @@ class _Extension:
         cls = self.classes[model.name]
         if hasattr(cls, "dyr_numbered"):
             model.values.insert(0, model.identifier)
-        if cls.__name__ in MODELS:
+        if changes_tap(cls):
             circuit, *model.values = model.values or ["1"]
             model.identifier += f" {circuit}"
         words, names = model.values, [(entry or "").partition(" ")[0] for entry in order(cls)]

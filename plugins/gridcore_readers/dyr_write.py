@@ -14,7 +14,7 @@ from gridcore.errors import CaseError
 from .dyr import order
 from .inverse import inverse
 from .raw_write import at_own_buses, numbers_of_buses
-from .tap_changers import MODELS
+from .tap_changers import changes_tap
 
 WIDTH = 110  # characters of a line
 _NUMBER = re.compile(r"[-+\d.eE]+")
@@ -52,7 +52,7 @@ def write(case: Case, path: Path) -> None:
     def head(instance: Instance) -> list[str]:
         """What a record begins with: a number of its own, or the bus of what the device hangs on and its identifier."""
         model = f"'{getattr(instance.device, 'dyr_record', instance.model)}'"
-        if instance.model in MODELS:
+        if changes_tap(instance.device):
             branch = by_id[instance.ports["transformer"]]
             one, other = (number[branch.ports[port]] for port in ("bus1", "bus2"))
             return [str(one), model, str(other), f"'{_identifier(branch, f'TRANSFORMER{one}-{other}')}'"]

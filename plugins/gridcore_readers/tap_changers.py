@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from gridcore.case import Instance
-from gridcore.contract import Record
+from gridcore.contract import Device, Record
 from gridcore.errors import CaseError
 
 from . import raw_text, rawx
 from .psse import Row, element
 from .raw_tables import Tables
 
-MODELS = ("TapChanger", "OLTC1T")
 VOLTAGE = 1  # COD
+
+
+def changes_tap(cls: type[Device]) -> bool:
+    """Whether a class says (``dyr_tap``) that its devices change the tap of their transformer as its control asks."""
+    return getattr(cls, "dyr_tap", False)
 
 
 class Controls:

@@ -31,6 +31,7 @@ class TapChanger(Device):
 
     attaches = (Port("transformer", Transformer), "bus")
     naming = "OLTC_{transformer}"
+    dyr_tap = True
     plausible = {"step": (-0.1, 0.1), "VMI": (0.5, "VMA")}
     VMA = Param("pu", gt=0, doc="upper end of the voltage band")
     VMI = Param("pu", gt=0, doc="lower end of the voltage band")
