@@ -194,6 +194,7 @@ class Linearised:
     def transpose(self, of: Coefficients, start: Point, end: Point, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The transpose of :meth:`forward` for (K, n) rows: what belongs to dX; that of dP is added to `aP`."""
         runtime, (m, c, _, early), (J, Fp), (_, Fp_end) = self.B.runtime, of.places, start.places, end.places
+        # in one call, for it is done at every step; C_start has the part of C in rows where early is not zero
         aX = np.empty((len(w), self.B.shape[1]))
         runtime.step_transposed(len(w), self.B.handle, self.C.handle, self.C_start.handle, m, early, c, J, Fp, Fp_end,
                                 runtime.place(w), runtime.place(aX), runtime.place(aP))
