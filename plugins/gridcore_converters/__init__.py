@@ -15,6 +15,8 @@ FILES = {
     "forming.cascade": "VoltageCascade",
     "forming.outer": "VirtualInertia PowerDroop VirtualOscillator",
     "forming.pll": "ConverterPLL",
+    "forming.regfma1": "REGFMA1",
+    "forming.regfmb1": "REGFMB1",
 }
 """The device classes of each file."""
 

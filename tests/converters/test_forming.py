@@ -100,3 +100,36 @@ def test_the_virtual_synchronous_machine_has_the_papers_nineteen_states_and_eige
         nearest = min(rest, key=lambda other: abs(other - value))
         assert abs(nearest - value) < 1e-8 * max(abs(value), 1.0)
         rest.remove(nearest)
+
+
+def disturbed(outer: str = "VirtualInertia") -> gc.Case:
+    """The grid falls by a tenth and turns on by 5 degrees at 20 ms."""
+    case = grid(outer, outer == "VirtualInertia")
+    case.add("ParameterStep", id="dip", parameter="INF1.E", t=0.02, by=-0.1)
+    case.add("ParameterStep", id="turn", parameter="INF1.angle", t=0.02, by=np.radians(5.0))
+    return case
+
+
+@pytest.mark.parametrize("outer", OUTER)
+def test_a_disturbance_by_all_methods_is_one_trajectory(outer):
+    system = gc.build(disturbed(outer))
+    t_end, at = 0.2, np.linspace(0.0, 0.2, 41)
+    runs = [gc.simulate(system, t_end, 1e-4), gc.simulate(system, t_end, 2e-4, method="trbdf2"),
+            gc.simulate(system, t_end, 1e-3, method="ida", rtol=1e-8, atol=1e-10)]
+    first, *others = [np.array([run.at(at)["CONV1", name] for name in ("icvr", "voi", "P", "Q")]) for run in runs]
+    assert np.ptp(first, axis=1).min() > 0.01
+    for other in others:
+        assert np.abs(other - first).max() < 2e-4
+
+
+@pytest.mark.parametrize("outer", OUTER)
+def test_a_converter_rests_with_any_outer_loop(outer):
+    run = gc.simulate(gc.build(grid(outer, pll=outer == "VirtualInertia")), 1.0)
+    assert np.abs(run.X - run.X[0]).max() < 1e-9
+
+
+def test_without_a_measured_frequency_damping_is_against_the_nominal_one():
+    with_pll, without = (gc.analyses.small_signal(gc.build(grid(pll=pll))).eigenvalues for pll in (True, False))
+    assert len(without) == len(with_pll) - 4
+    # kd acts as further droop: the slowest mode is that of a converter that hardly moves
+    assert max(without.real) > -SWING["kd"] / SWING["Ta"]
