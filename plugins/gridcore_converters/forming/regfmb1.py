@@ -116,13 +116,17 @@ class REGFMB1(BehindImpedance):
     def highest(s: Any) -> Any:
         return s.dMAX
 
+    @quantity("pu", "what the current with priority leaves")
+    def rest(s: Any) -> Any:
+        return np.sqrt(np.maximum(s.left, s.left_min))  # a step may go beyond the limit before it is located
+
     @quantity("pu", "limit of the active current")
     def IdMAX(s: Any) -> Any:
-        return np.where(s.PQFlag > 0.5, s.Kf * s.ISS, np.sqrt(s.left))
+        return np.where(s.PQFlag > 0.5, s.Kf * s.ISS, s.rest)
 
     @quantity("pu", "limit of the reactive current")
     def IqMAX(s: Any) -> Any:
-        return np.where(s.PQFlag > 0.5, np.sqrt(s.left), s.Kf * s.ISS)
+        return np.where(s.PQFlag > 0.5, s.rest, s.Kf * s.ISS)
 
     @quantity("pu", "upper limit of the internal voltage")
     def Emax(s: Any) -> Any:
