@@ -11,6 +11,7 @@ from typing import Any
 from gridcore.registry import Register, hookimpl
 
 FILES = {
+    "distributed.dera1": "DERA1",
     "forming.lcl": "LCLConverter",
     "forming.cascade": "VoltageCascade",
     "forming.outer": "VirtualInertia PowerDroop VirtualOscillator",
