@@ -33,7 +33,7 @@ def grid(outer: str = "VirtualInertia", pll: bool = True) -> gc.Case:
 
 
 def paper(x: np.ndarray, p_ref: complex, v_ref: complex, q_ref: complex) -> np.ndarray:
-    """The nineteen equations (34) to (45) of the paper, in the frame of the virtual machine; the grid is at 1."""
+    """The nineteen equations of the paper, in the frame of the virtual machine; the grid is at 1."""
     vo, icv, gamma, io, phi, vpll = (x[k] + 1j * x[k + 1] for k in (0, 2, 4, 6, 8, 10))
     eps, theta, xi, qm, slip, theta_pll = x[12], x[13], x[14] + 1j * x[15], x[16], x[17], x[18]
     w = 1.0 + slip

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Mode, Param, Setpoint, Source, State, guard, quantity
+from gridcore.contract import Mode, Param, Setpoint, Source, State, guard, quantity
 from gridcore_blocks import Lag, Limit, RateLimitedLag
 from gridcore_devices.power import injected_power
 
+from ..selected import SelectedPI
 from .tripping import PartialTrip
 
 UNLIMITED = 1e9  # 1/s
 LEAST = 0.01  # of Imax: what is left to the current that has no priority when the other takes everything
 
 
-class Order(Block):
-    """Kpg + Kig / s of what power and frequency lack, or Pref without FreqFlag, between Pmin and Pmax."""
-
-    def expand(self) -> None:
-        x = f"{self.name}_x"
-        there = self.quantity(f"{self.name}_there", lambda s: np.where(s.FreqFlag > 0.5, 1.0, 0.0), "whether it integrates")
-
-        def gain(s: Any) -> Any:
-            return np.where(s.FreqFlag > 0.5, s.Kpg, 0.0)
-
-        self.limited(x, lambda s: np.where(s.FreqFlag > 0.5, s.Kig * s.lack, s.Pref - getattr(s, x)), ("Pmin", "Pmax"),
-                     gain, lambda s: gain(s) * s.lack, at_limit=0, T=there, doc=f"{self.words}: its integrator")
-
-
 class DERA1(Source):
     """Aggregated distributed energy resources, WECC's DER_A.
 
     EPRI, "The new aggregated distributed energy resources (der_a) model for transmission planning studies: 2019
-    update", 3002015320, fig. 2-1 and appendix A; PowerWorld's documentation of DER_A::
+    update", 3002015320; PowerWorld's documentation of DER_A::
 
         Iq = [Q / Vf (1 / (1 + s Tiq)) + Kqv db(Vref - Vf), -Iqmax <= . <= Iqmax] Mult / (1 + s Tg)
         Ip = [Pord / Vf, Ipmin <= . <= Ipmax] Mult / (1 + s Tg), which rises by rrpwr at most
@@ -44,9 +32,9 @@ class DERA1(Source):
         Mult = (part connected) / (1 + s Tv)
 
     Q is Qref, or with PfFlag Qref times Pf, which is Pord behind 1 / (1 + s Tp). The current without priority has what
-    the other leaves of Imax. By frequency all of it trips, unless Vf is below Vpr. Which part is connected at low and high
-    voltage is said by :class:`~gridcore_converters.distributed.tripping.PartialTrip`. ``Vref0 = 0`` stands for the voltage
-    at t0. The frequency is that of the voltage's angle, behind a washout Ta of its own and 1 / (1 + s Trf).
+    the other leaves of Imax. By frequency all of it trips, unless Vf is below Vpr; which part is connected at low and
+    high voltage is said by :class:`~gridcore_converters.distributed.tripping.PartialTrip`. ``Vref0 = 0`` stands for the
+    voltage at t0. The frequency is that of the voltage's angle, behind a washout Ta of its own and 1 / (1 + s Trf).
     """
 
     source = False
@@ -118,13 +106,16 @@ class DERA1(Source):
                    doc="lack of voltage within the dead band")
     Iqv = Limit(lambda s: s.Kqv * (s.within_in - s.within), limits=("Iql1", "Iqh1"), settles=True,
                 doc="reactive current of the voltage's control")
-    Iqpf = Lag(lambda s: s.Qref * np.where(s.PfFlag > 0.5, s.Pf, 1.0) / s.V, T="Tiq", doc="reactive current of the reference")
+    Iqpf = Lag(lambda s: s.Qref * np.where(s.PfFlag > 0.5, s.Pf, 1.0) / s.V, T="Tiq",
+               doc="reactive current of the reference")
     fwithin = Limit(lambda s: np.where(s.FreqFlag > 0.5, -s.slip, 0.0), limits=("fdbd1", "fdbd2"), settles=True,
                     doc="lack of frequency within the dead band")
     lack = Limit(lambda s: s.Pref - s.Pf + np.where(s.fwithin_limit == 1, s.Dup, s.Ddn) * (s.fwithin_in - s.fwithin),
                  limits=("femin", "femax"), doc="lack of power")
-    order = Order("pu", "power asked for")
-    Pord = RateLimitedLag("order", T="Tpord", rates=("dPmin", "dPmax"), limits=("Pmin", "Pmax"), doc="order of the power")
+    order = SelectedPI("lack", KP="Kpg", KI="Kig", flag="FreqFlag", otherwise="Pref", limits=("Pmin", "Pmax"),
+                       doc="power asked for")
+    Pord = RateLimitedLag("order", T="Tpord", rates=("dPmin", "dPmax"), limits=("Pmin", "Pmax"),
+                          doc="order of the power")
     Pf = Lag("Pord", T="Tp", doc="power measured")
     Ip1 = Limit(lambda s: s.Pord / s.V, limits=(lambda s: np.where(s.GenFlag > 0.5, 0.0, -s.Imax), "Imax"),
                 names=("Ipmin", "Imax"), doc="active current asked for")
@@ -136,7 +127,8 @@ class DERA1(Source):
     Ip2 = Limit("Ip1", limits=(lambda s: -s.Ipmax, "Ipmax"), names=("Ipmin", "Ipmax"), doc="active current, limited")
     Iq2 = Limit("Iq1", limits=(lambda s: -s.Iqmax, "Iqmax"), names=("Iqmin", "Iqmax"), doc="reactive current, limited")
     Ip = RateLimitedLag(lambda s: s.Ip2 * s.Mult, T="Tg", doc="active current", rates=(
-        lambda s: np.where(s.storing == 1, -s.rrpwr, -UNLIMITED), lambda s: np.where(s.storing == 1, UNLIMITED, s.rrpwr)))
+        lambda s: np.where(s.storing == 1, -s.rrpwr, -UNLIMITED),
+        lambda s: np.where(s.storing == 1, UNLIMITED, s.rrpwr)))
     Iq = Lag(lambda s: s.Iq2 * s.Mult, T="Tg", doc="reactive current")
 
     @quantity("rad/s", "speed of the angle that follows the bus's")
@@ -177,8 +169,8 @@ class DERA1(Source):
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
-        v, orders = values, (("vl0", "vl1", "vh1", "vh0"), ("fl", "fh"), ("Pmin", "Pmax"))
-        wrong = [names for names in orders if any(not v[a] < v[b] for a, b in zip(names, names[1:]))]
+        orders = (("vl0", "vl1", "vh1", "vh0"), ("fl", "fh"), ("Pmin", "Pmax"))
+        wrong = [names for names in orders if any(not values[a] < values[b] for a, b in pairwise(names))]
         return f"{', '.join(wrong[0])} must be in this order" if wrong else None
 
     def currents(s: Any, bus: Any) -> Any:

@@ -11,7 +11,7 @@ from gridcore_blocks import Limit
 
 
 class PartialTrip(Block):
-    """The part that is connected, below nominal voltage (``"l"``) or above it (``"h"``). EPRI 3002015320, appendix A.
+    """The part that is connected, below nominal voltage (``"l"``) or above it (``"h"``), of DER_A. EPRI 3002015320.
 
     It falls from one at the voltage v1 to zero at v0, and follows the measured voltage Vf both ways. Once Vf has been
     beyond v1 for tv1, of what the worst voltage since then tripped only the part Vrfrac comes back; once it has been

@@ -12,7 +12,7 @@ from .frames import from_frame, to_frame
 
 
 def _part(re: str, im: str, index: int, doc: str) -> Quantity:
-    """d (0) or q (1) component of a phasor of the converter in the frame of the control."""
+    """Component d (0) or q (1) of a phasor of the converter in the frame of the control."""
     return Quantity("pu", lambda s, converter: to_frame(getattr(converter, re), getattr(converter, im), s.angle)[index],
                     doc)
 
@@ -20,7 +20,7 @@ def _part(re: str, im: str, index: int, doc: str) -> Quantity:
 class VoltageCascade(Device):
     """Voltage and current loop, virtual impedance and active damping in the frame that an outer loop turns.
 
-    D'Arco, Suul & Fosso, Electric Power Systems Research 122 (2015), sections 3.2 and 3.3; ω is the outer loop's speed::
+    D'Arco, Suul & Fosso, Electric Power Systems Research 122 (2015); ω is the speed of the outer loop::
 
         v*   = E - (rv + j ω lv) io                                                 virtual impedance
         icv* = kpv (v* - vo) + kiv ξ + j cf ω vo + kffi io,   dξ/dt = v* - vo          voltage loop

@@ -13,8 +13,8 @@ class LCLConverter(Source):
     """A converter's bridge behind an LCL filter, in the network's dq frame, all currents and voltages of it states.
 
     D'Arco, Suul & Fosso, "A Virtual Synchronous Machine implementation for distributed control of power converters in
-    SmartGrids", Electric Power Systems Research 122 (2015), section 3.1; here in the frame of the network, which
-    turns at nominal speed::
+    SmartGrids", Electric Power Systems Research 122 (2015); here in the frame of the network, which turns at nominal
+    speed::
 
         lf/ωb dicv/dt = vcv - vo - (rf + j lf) icv
         cf/ωb dvo/dt  = icv - io - j cf vo

@@ -36,12 +36,12 @@ class DroopedVoltage(OuterLoop):
 class VirtualInertia(DroopedVoltage):
     """The swing equation of a virtual synchronous machine, with droops of frequency and voltage.
 
-    D'Arco, Suul & Fosso, Electric Power Systems Research 122 (2015), sections 2.2 and 3.4::
+    D'Arco, Suul & Fosso, Electric Power Systems Research 122 (2015)::
 
         Ta dω/dt = Pref + kw (wref - ω) - p - kd (ω - wpll),   dθ/dt = ωb (ω - 1)
 
     Damping acts on the difference to the frequency of the grid, which a :class:`ConverterPLL` that hangs on this loop
-    measures; without one it is nominal. With a converter, its loops and such a PLL it is the paper's model of 19 states.
+    measures; without one it is nominal. With a converter, its loops and such a PLL it has the paper's 19 states.
     """
 
     Ta = Param("s", gt=0, doc="mechanical time constant")
@@ -62,7 +62,7 @@ class PowerDroop(DroopedVoltage):
     """Droop of the frequency by the filtered active power: ``ω = wref + kp (Pref - pm)``.
 
     D'Arco & Suul, "Equivalence of virtual synchronous machines and frequency-droops for converter-based MicroGrids",
-    IEEE Trans. Smart Grid 5 (2014), section II.
+    IEEE Trans. Smart Grid 5 (2014).
     """
 
     kp = Param("pu", gt=0, doc="droop of the frequency: frequency over power")
@@ -79,9 +79,9 @@ class VirtualOscillator(OuterLoop):
     """Dispatchable virtual oscillator.
 
     Groß, Colombino, Brouillon & Dörfler, "The effect of transmission-line dynamics on grid-forming dispatchable virtual
-    oscillator control", IEEE Trans. Control Netw. Syst. 6 (2019), eq. (7), in polar coordinates::
+    oscillator control", IEEE Trans. Control Netw. Syst. 6 (2019), in polar coordinates, v = E e^{jθ}::
 
-        dv/dt = j ωb v + eta (e^{j kappa} ((Pref - j Qref) / Vref^2 v - i) + alpha (1 - |v|^2 / Vref^2) v),   v = E e^{jθ}
+        dv/dt = j ωb v + eta (e^{j kappa} ((Pref - j Qref) / Vref^2 v - i) + alpha (1 - |v|^2 / Vref^2) v)
     """
 
     eta = Param("1/s", gt=0, doc="gain of synchronisation")

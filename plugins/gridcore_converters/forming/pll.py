@@ -19,7 +19,7 @@ class ConverterPLL(Device):
     """Phase-locked loop on the voltage of the capacitor, with filters and the arc tangent of their outputs.
 
     Kaura & Blasko, IEEE Trans. Ind. Appl. 33 (1997), as in D'Arco, Suul & Fosso, Electric Power Systems Research 122
-    (2015), section 3.5::
+    (2015)::
 
         dv/dt = wlp (vo e^{-jθ} - v),   dε/dt = arctan(vq / vd),   w = 1 + kp dε/dt + ki ε,   dθ/dt = ωb (w - 1)
     """

@@ -7,34 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Param, Setpoint, State, quantity
+from gridcore.contract import Param, Setpoint, State, quantity
 from gridcore_blocks import PI, Lag
 
+from ..selected import SelectedPI
 from .behind_impedance import BehindImpedance, internal_voltage
-
-
-class VoltageControl(Block):
-    """``kpv + kiv / s`` of what the voltage lacks between EMIN and EMAX; without VFlag the command between them."""
-
-    def expand(self) -> None:
-        def lack(s: Any) -> Any:
-            return s.Vcmd - s.Vf
-
-        def gain(s: Any) -> Any:
-            return np.where(s.VFlag > 0.5, s.kpv, 0.0)
-
-        x = f"{self.name}_x"
-        there = self.quantity(f"{self.name}_there", lambda s: np.where(s.VFlag > 0.5, 1.0, 0.0), "whether it integrates")
-        self.limited(x, lambda s: np.where(s.VFlag > 0.5, s.kiv * lack(s), s.Vcmd - getattr(s, x)), ("EMIN", "EMAX"),
-                     gain, lambda s: gain(s) * lack(s), at_limit=0, T=there, init=1.0,
-                     doc=f"{self.words}: its integrator")
 
 
 class REGFMA1(BehindImpedance):
     """Droop-controlled grid-forming converter, WECC's REGFM_A1.
 
     Du, Liu, Tuffner, Schneider & others, "Model specification of droop-controlled, grid-forming inverters (REGFM_A1)",
-    PNNL-32278 (2021, revised September 2023), figs. 2 to 5::
+    PNNL-32278 (2021, revised September 2023)::
 
         ω    = 1 + mp (Pref - Pf) + PI(PMAX - Pf) + PI(PMIN - Pf),   dδ/dt = ωb (ω - 1)
         Vcmd = Vref + mq (Qref - Qf) + PI(QMAX - Qf) + PI(QMIN - Qf)
@@ -80,7 +64,8 @@ class REGFMA1(BehindImpedance):
                doc="voltage for the upper limit of reactive power")
     raised = PI(lambda s: s.QMIN - s.Qf, KP="kpqmax", KI="kiqmax", limits=(0.0, None), at_limit=-1,
                 doc="voltage for the lower limit of reactive power")
-    E = VoltageControl("pu", "internal voltage")
+    E = SelectedPI(lambda s: s.Vcmd - s.Vf, KP="kpv", KI="kiv", flag="VFlag", otherwise="Vcmd", limits=("EMIN", "EMAX"),
+                   init=1.0, doc="internal voltage")
     delta = State("rad", rate=lambda s: s.omega_b * (s.omega - 1.0), doc="angle of the internal voltage")
 
     @quantity("pu", "frequency of the internal voltage")

@@ -20,7 +20,7 @@ class REGFMB1(BehindImpedance):
     """Virtual synchronous machine, WECC's REGFM_B1.
 
     Du, Achilles, Ramasubramanian & others, "Virtual synchronous machine grid-forming inverter model specification
-    (REGFM_B1)", NREL/TP-5D00-90260 (2024), figs. 2 to 7::
+    (REGFM_B1)", NREL/TP-5D00-90260 (2024)::
 
         2 H dω/dt  = Pref - Δω / (mp (1 + s Tp)) - Pf - D1 ω - D2 s / (s + wD) ω,   DwMIN <= ω <= DwMAX
         dδIT/dt    = ωb (ω - ωPLL), between what keeps the active current below IdMAX
@@ -35,9 +35,9 @@ class REGFMB1(BehindImpedance):
     The record is that of the model in UNIFI's library for PSS/E, REGFMB1U.
     """
 
-    dyr = ("wFlag", "VdrpFlag", "QVFlag", "PQFlag", "FFlag", "ESFlag", "mq", "kpv", "kiv", "mp", "DwMAX", "DwMIN", "kpPLL",
-           "kiPLL", "wPLLMAX", "wPLLMIN", "Tp", "H", "D1", "D2", "wD", "ISS", "Kf", "KI", "IMAX", "TPf", "TQf", "TVf",
-           "TIf", "Ke", "VFRZ")
+    dyr = ("wFlag", "VdrpFlag", "QVFlag", "PQFlag", "FFlag", "ESFlag", "mq", "kpv", "kiv", "mp", "DwMAX", "DwMIN",
+           "kpPLL", "kiPLL", "wPLLMAX", "wPLLMIN", "Tp", "H", "D1", "D2", "wD", "ISS", "Kf", "KI", "IMAX", "TPf", "TQf",
+           "TVf", "TIf", "Ke", "VFRZ")
     wFlag = Param("", 0.0, ge=0, le=1, doc="frequency of the droop: 0 the machine's, 1 the PLL's")
     VdrpFlag = Param("", 0.0, ge=0, le=1, doc="droop of the voltage: 0 by reactive power, 1 by reactive current")
     QVFlag = Param("", 1.0, ge=0, le=1, doc="what a plant controller changes: 0 Qref, 1 Vref")
@@ -175,6 +175,6 @@ class REGFMB1(BehindImpedance):
         Id, Iq = power.P / bus.Vm, power.Q / bus.Vm
         Qref = np.where(s.QVFlag > 0.5, 0.0, power.Q)
         widest = np.arcsin(s.Xdp * s.ISS)
-        return {"dIT": np.angle(E) - bus.Va, "dPLL": bus.Va, "E_x": np.abs(E), "Pf": power.P, "Qf": power.Q, "Vf": bus.Vm,
-                "Id": Id, "Iq": Iq, "dMAX": widest, "dMIN": np.where(s.ESFlag > 0.5, -widest, 0.0), "Pref": power.P,
-                "Qref": Qref, "Vref": bus.Vm + s.mq * np.where(s.VdrpFlag > 0.5, Iq, power.Q - Qref)}
+        return {"dIT": np.angle(E) - bus.Va, "dPLL": bus.Va, "E_x": np.abs(E), "Pf": power.P, "Qf": power.Q,
+                "Vf": bus.Vm, "Id": Id, "Iq": Iq, "dMAX": widest, "dMIN": np.where(s.ESFlag > 0.5, -widest, 0.0),
+                "Pref": power.P, "Qref": Qref, "Vref": bus.Vm + s.mq * np.where(s.VdrpFlag > 0.5, Iq, power.Q - Qref)}
