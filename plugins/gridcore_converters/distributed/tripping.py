@@ -10,6 +10,17 @@ from gridcore.contract import Block, Guard, Mode, State
 from gridcore_blocks import Limit
 
 
+class Held(Limit):
+    """A limit that its input is beyond at t0, upwards (1) or downwards (-1)."""
+
+    def __init__(self, u: str, *, limits: tuple[str, str], initial: int, doc: str):
+        super().__init__(u, limits=limits, settles=True, doc=doc)
+        self.initial = initial
+
+    def expand(self) -> None:
+        self.clamp(self.input(self.u), self.limits, settles=True, initial=self.initial)
+
+
 class PartialTrip(Block):
     """The part that is connected, below nominal voltage (``"l"``) or above it (``"h"``), of DER_A. EPRI 3002015320.
 
@@ -27,8 +38,8 @@ class PartialTrip(Block):
         v0, v1 = (self.value(f"v{self.letter}{k}") for k in (0, 1))
         part, lost, worst = f"{name}_part", f"{name}_lost", f"{name}_worst"
         bounds = (f"v{self.letter}0", f"v{self.letter}1")
-        held = self.block("held", Limit("Vf", limits=bounds if side < 0 else bounds[::-1], settles=True,
-                                        doc=f"voltage between both thresholds: {self.doc}"))
+        held = self.block("held", Held("Vf", limits=bounds if side < 0 else bounds[::-1], initial=-side,
+                                       doc=f"voltage between both thresholds: {self.doc}"))
 
         def beyond(v: Any) -> Any:
             return lambda s: np.where(s.VtripFlag > 0.5, s.Vf - v(s), -side)

@@ -40,7 +40,7 @@ class ConverterPLL(Device):
 
     @quantity("rad", "error of the angle")
     def error(s: Any) -> Any:
-        return np.arctan2(s.vq, s.vd)
+        return np.arctan(s.vq / s.vd)
 
     def start(s: Any, converter: Any) -> Any:
         return {"vd": np.hypot(converter.vor, converter.voi), "theta": np.arctan2(converter.voi, converter.vor)}
