@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import converter_studies  # noqa: F401
 import conventional_studies  # noqa: F401
+import converter_studies  # noqa: F401
 import playback_studies  # noqa: F401
 import pytest
 import tap_changer_studies  # noqa: F401
