@@ -59,10 +59,12 @@ def modes() -> str:
     """The slowest before the fault, and what takes part."""
     found = gc.analyses.small_signal(run().system)
     order = np.argsort(-found.eigenvalues.real)
-    shown = [k for k in order if found.eigenvalues[k].imag >= 0][:6]
-    return markdown(["eigenvalue (1/s)", "takes part"], [
-        [f"{found.eigenvalues[k].real:.3f}" + (f" ± {found.eigenvalues[k].imag:.3f}j" if found.eigenvalues[k].imag else ""),
-         ", ".join(found.participants(int(k), 3))] for k in shown])
+    rows = []
+    for k in [k for k in order if found.eigenvalues[k].imag >= 0][:6]:
+        at = found.eigenvalues[k]
+        rows.append([f"{at.real:.3f}" + (f" ± {at.imag:.3f}j" if at.imag else ""),
+                     ", ".join(found.participants(int(k), 3))])
+    return markdown(["eigenvalue (1/s)", "takes part"], rows)
 
 
 def figure() -> None:

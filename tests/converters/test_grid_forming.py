@@ -24,8 +24,8 @@ def island(model: str, P0: float = 0.5, more: float = 0.0, **values: float) -> g
         case.add("Bus", id=number)
     case.add("Line", bus1=1, bus2=2, r=0.002, x=0.05)
     case.add("Line", bus1=3, bus2=2, r=0.002, x=0.08)
-    case.add(model, bus=1, control="slack", V0=1.0, Sn=100.0)
-    case.add(model, bus=3, control="PV", V0=1.0, P0=P0, Sn=60.0, **values)
+    case.add(model, bus=1, control="slack", V0=1.0, Sn=100.0, kiv=5.86)
+    case.add(model, bus=3, control="PV", V0=1.0, P0=P0, Sn=60.0, kiv=5.86, **values)
     case.add("ZIP", bus=2, P0=0.8, Q0=0.2, pP=1.0, pZ=0.0, qP=1.0, qZ=0.0)
     if more:
         case.add("ParameterStep", id="more", parameter="LOAD2.P0", t=0.2, by=more)
@@ -82,7 +82,7 @@ def feeder(model: str, **values: float) -> gc.Case:
         case.add("Bus", id=number)
     case.add("InfiniteBus", bus=1, control="slack", X=0.02)
     case.add("Line", bus1=1, bus2=2, r=0.01, x=0.15)
-    case.add(model, bus=2, control="PV", P0=0.7, V0=1.01, **values)
+    case.add(model, bus=2, control="PV", P0=0.7, V0=1.01, kiv=5.86, **values)
     case.add("BusFault", id="fault", bus=2, t=0.1, clear=0.2, x=0.02)
     return case
 
@@ -127,7 +127,7 @@ def test_records_of_a_dyr_file_take_the_place_of_a_generator(tmp_path):
     gc.save_case(case, tmp_path / "two.toml")
     for name in ("REGFMA1", "REGFMB1"):
         order = available()[name].dyr
-        defaults = {key: param.default for key, param in available()[name].declares.params.items()}
+        defaults = {key: param.default for key, param in available()[name].declares.params.items()} | {"kiv": 5.86}
         (tmp_path / "two.dyr").write_text(f"2 '{name}' 1 " + " ".join(f"{defaults[key]:g}" for key in order) + " /\n")
         read = gc.load_case(tmp_path / "two.toml", tmp_path / "two.dyr")
         assert read["GEN2"].model == name

@@ -65,7 +65,7 @@ def droop_between_its_limits() -> Study:
     case = feeder(*FAULT, gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.4137, by=2.0),
                   gc.ParameterStep(id="less", parameter="GEN3.Pref", t=0.7137, by=-3.0))
     case.add("REGFMA1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, PMAX=0.8, PMIN=0.6, QMAX=0.3, QMIN=-0.2,
-             EMAX=1.1, mp=0.02, kppmax=0.02, kipmax=0.3)
+             EMAX=1.1, kiv=5.86, mp=0.02, kppmax=0.02, kipmax=0.3)
     return Study(case, 1.2, 0.02, [*GRID, "more.t", "more.by", "less.by", *of(
         "GEN3: P0 V0 Sn Rs Xdp IMAX EMAX PMAX PMIN QMAX QMIN mp mq kppmax kipmax kpqmax kiqmax kiv kpv TPf TQf TVf")],
         [("BUS3", "Vm"), ("GEN3", "delta"), ("GEN3", "P"), ("GEN3", "E")], [

@@ -48,7 +48,7 @@ class REGFMA1(BehindImpedance):
     kpqmax = Param("pu", 3.0, ge=0, doc="gain at the limits of reactive power")
     kiqmax = Param("1/s", 20.0, ge=0, doc="integral gain at the limits of reactive power")
     kpv = Param("pu", 0.0, ge=0, doc="gain of the voltage's control")
-    kiv = Param("1/s", 5.86, gt=0, doc="integral gain of the voltage's control")
+    kiv = Param("1/s", gt=0, doc="integral gain of the voltage's control")
     Pref = Setpoint("pu", doc="reference of the active power")
     Vref = Setpoint("pu", init=1.0, doc="reference of the voltage")
     Qref = Setpoint("pu", equals=lambda s, bus: np.where(s.QVFlag > 0.5, 0.0, s.Q),
