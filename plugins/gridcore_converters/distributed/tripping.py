@@ -41,8 +41,9 @@ class PartialTrip(Block):
         held = self.block("held", Held("Vf", limits=bounds if side < 0 else bounds[::-1], initial=-side,
                                        doc=f"voltage between both thresholds: {self.doc}"))
 
-        def beyond(v: Any) -> Any:
-            return lambda s: np.where(s.VtripFlag > 0.5, s.Vf - v(s), -side)
+        def beyond(threshold: int) -> Any:
+            """Above zero beyond v1 (1), or v0 (2), which the events of the limit have found."""
+            return lambda s: np.where(s.VtripFlag > 0.5, 1.5 + side * getattr(s, f"{held}_limit") - threshold, -1.0)
 
         def falls(s: Any) -> Any:
             """While 1, the worst voltage is the present one."""
@@ -53,14 +54,14 @@ class PartialTrip(Block):
             part: Mode(0, doc=f"0 all may come back, 1 the worst voltage is now, 2 it was before: {self.doc}"),
             lost: Mode(0, doc=f"1 once nothing comes back: {self.doc}"),
             worst: State("pu", init=1.0, T="Trv", rate=falls, doc=f"worst voltage since a part was lost: {self.doc}"),
-            f"{name}_trips": Guard(beyond(v1), side, {part: 0}, {
+            f"{name}_trips": Guard(beyond(1), 1, {part: 0}, {
                 part: lambda s: np.where(side * s.Vf_rate > 0, 1.0, 2.0), worst: lambda s: s.Vf}, f"tv{self.letter}1",
                 doc=f"a part is lost: {self.doc}"),
             f"{name}_turns": Guard(lambda s: s.Vf_rate, -side, {part: 1}, {part: 2},
                                    doc=f"the voltage turns back: {self.doc}"),
             f"{name}_deepens": Guard(lambda s: s.Vf - getattr(s, worst), side, {part: 2}, {part: 1},
                                      doc=f"the voltage is worse than before: {self.doc}"),
-            f"{name}_trips_all": Guard(beyond(v0), side, {lost: 0}, {lost: 1}, f"tv{self.letter}0",
+            f"{name}_trips_all": Guard(beyond(2), 1, {lost: 0}, {lost: 1}, f"tv{self.letter}0",
                                        doc=f"all is lost: {self.doc}")}
         nearer = np.maximum if side < 0 else np.minimum
 
