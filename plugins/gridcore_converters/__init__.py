@@ -18,6 +18,8 @@ FILES = {
     "forming.pll": "ConverterPLL",
     "forming.regfma1": "REGFMA1",
     "forming.regfmb1": "REGFMB1",
+    "network.line_inductor": "LineInductor",
+    "network.rl_load": "RLLoad",
 }
 """The device classes of each file."""
 

@@ -53,9 +53,12 @@ def converters_of_exchangeable_parts() -> Study:
         case.add("VoltageCascade", converter=f"CONV{number}", **LOOPS)
         case.add(outer, id=f"OUT{number}", loops=f"LOOPS_CONV{number}", **data)
     case.add("ConverterPLL", id="PLL", outer="OUT3", wlp=500.0, kp=0.084, ki=4.69)
+    case.add("RLLoad", id="RL", bus=2, P0=0.3, Q0=0.1)
+    case.add("LineInductor", bus1=1, bus2=2, line="LINE1-2")
     return Study(case, 0.25, 0.01, [*GRID, *of(
         "CONV3: P0 Q0 Sn lf rf cf lg rg", "LOOPS_CONV3: kpv kiv kffi kpc kic kffv kad wad rv lv",
-        "OUT3: Ta kd kw kq wf", "PLL: wlp kp ki", "OUT4: kp kq wf", "OUT5: eta alpha kappa")],
+        "LINE1-2: r", "RL: P0 Q0 k", "OUT3: Ta kd kw kq wf", "PLL: wlp kp ki", "OUT4: kp kq wf",
+        "OUT5: eta alpha kappa")],
         [("BUS3", "Vm"), ("CONV3", "P"), ("OUT4", "theta"), ("CONV5", "Q")], ["fault.strikes", "trip.opens"], theta=0.6)
 
 

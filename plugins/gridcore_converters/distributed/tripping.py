@@ -9,6 +9,8 @@ import numpy as np
 from gridcore.contract import Block, Guard, Mode, State
 from gridcore_blocks import Limit
 
+WORSE = 1e-9  # pu: where the voltage turns back it is as bad as it was, but for round-off
+
 
 class Held(Limit):
     """A limit that its input is beyond at t0, upwards (1) or downwards (-1)."""
@@ -57,9 +59,9 @@ class PartialTrip(Block):
             f"{name}_trips": Guard(beyond(1), 1, {part: 0}, {
                 part: lambda s: np.where(side * s.Vf_rate > 0, 1.0, 2.0), worst: lambda s: s.Vf}, f"tv{self.letter}1",
                 doc=f"a part is lost: {self.doc}"),
-            f"{name}_turns": Guard(lambda s: s.Vf_rate, -side, {part: 1}, {part: 2},
+            f"{name}_turns": Guard(lambda s: s.Vf_rate, -side, {part: 1}, {part: 2, worst: lambda s: s.Vf},
                                    doc=f"the voltage turns back: {self.doc}"),
-            f"{name}_deepens": Guard(lambda s: s.Vf - getattr(s, worst), side, {part: 2}, {part: 1},
+            f"{name}_deepens": Guard(lambda s: side * (s.Vf - getattr(s, worst)) - WORSE, 1, {part: 2}, {part: 1},
                                      doc=f"the voltage is worse than before: {self.doc}"),
             f"{name}_trips_all": Guard(beyond(2), 1, {lost: 0}, {lost: 1}, f"tv{self.letter}0",
                                        doc=f"all is lost: {self.doc}")}
