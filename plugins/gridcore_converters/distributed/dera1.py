@@ -94,6 +94,7 @@ class DERA1(Source):
     Qref = Setpoint("pu", doc="reference of the reactive power; with PfFlag over the active power")
     V0t = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
     stopped = Mode(0, doc="1 once all of it has tripped by frequency")
+    blind = Mode(0, doc="1 while the voltage is too low for a trip by frequency")
     storing = Mode(0, doc="1 while the active current is below zero")
     Vf = Lag(lambda s, bus: bus.Vm, T="Trv", init=1.0, doc="voltage measured")
     V = Limit("Vf", limits=(0.01, None), doc="voltage measured, as it is divided by")
@@ -147,15 +148,25 @@ class DERA1(Source):
     def Iqmax(s: Any) -> Any:
         return np.where(s.PqFlag > 0.5, s.rest, UNLIMITED)
 
-    @guard("up", when={"stopped": 0}, then={"stopped": 1}, delay="tfl")
+    @guard("up", when={"stopped": 0, "blind": 0}, then={"stopped": 1}, delay="tfl")
     def trips_low(s: Any) -> Any:
         """The frequency is too low."""
-        return trips(s, s.fl - 1.0 - s.slip)
+        return np.where(s.FtripFlag > 0.5, s.fl - 1.0 - s.slip, -1.0)
 
-    @guard("up", when={"stopped": 0}, then={"stopped": 1}, delay="tfh")
+    @guard("up", when={"stopped": 0, "blind": 0}, then={"stopped": 1}, delay="tfh")
     def trips_high(s: Any) -> Any:
         """The frequency is too high."""
-        return trips(s, 1.0 + s.slip - s.fh)
+        return np.where(s.FtripFlag > 0.5, 1.0 + s.slip - s.fh, -1.0)
+
+    @guard("down", when={"blind": 0}, then={"blind": 1}, settles=True)
+    def blinds(s: Any) -> Any:
+        """The voltage falls below Vpr."""
+        return np.where(s.FtripFlag > 0.5, s.Vf - s.Vpr, 1.0)
+
+    @guard("up", when={"blind": 1}, then={"blind": 0}, settles=True)
+    def sees(s: Any) -> Any:
+        """The voltage rises above Vpr."""
+        return s.Vf - s.Vpr
 
     @guard("down", when={"storing": 0}, then={"storing": 1}, settles=True)
     def stores(s: Any) -> Any:
@@ -183,8 +194,3 @@ class DERA1(Source):
         return {"theta": bus.Va, "Vf": V, "low_worst": V, "high_worst": V, "Ip": P / V, "Iq": Q / V, "Iqpf": Q / V,
                 "order_x": P, "Pord": P, "Pf": P, "Pref": P, "V0t": V,
                 "Qref": np.where(s.PfFlag > 0.5, Q / np.where(P != 0, P, 1.0), Q)}
-
-
-def trips(s: Any, excess: Any) -> Any:
-    """What is above zero where `excess` is, and the voltage is high enough."""
-    return np.where(s.FtripFlag > 0.5, np.minimum(excess, s.Vf - s.Vpr), -1.0)
