@@ -138,11 +138,11 @@ class REGFMB1(BehindImpedance):
 
     @quantity("pu", "active current in the frame of the PLL")
     def Id_now(s: Any) -> Any:
-        return s.status * to_frame(s.free_r, s.free_i, s.dPLL)[0] * s.I / s.free
+        return s.status * to_frame(s.free_r, s.free_i, s.dPLL)[0] * s.passed
 
     @quantity("pu", "reactive current in the frame of the PLL")
     def Iq_now(s: Any) -> Any:
-        return -s.status * to_frame(s.free_r, s.free_i, s.dPLL)[1] * s.I / s.free
+        return -s.status * to_frame(s.free_r, s.free_i, s.dPLL)[1] * s.passed
 
     @quantity("pu", "voltage that is asked for")
     def Vcmd(s: Any) -> Any:
