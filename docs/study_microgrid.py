@@ -60,7 +60,7 @@ def modes() -> str:
     found = gc.analyses.small_signal(run().system)
     order = np.argsort(-found.eigenvalues.real)
     rows = []
-    for k in [k for k in order if found.eigenvalues[k].imag >= 0][:6]:
+    for k in [k for k in order if found.eigenvalues[k].imag >= 0][:4]:
         at = found.eigenvalues[k]
         rows.append([f"{at.real:.3f}" + (f" ± {at.imag:.3f}j" if at.imag else ""),
                      ", ".join(found.participants(int(k), 3))])
