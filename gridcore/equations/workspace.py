@@ -166,7 +166,7 @@ class Workspace:
     def linearise(self, batches: Batches, entries: int) -> np.ndarray:
         """F_X(Z), and behind it what other batches add up; each with an entry more for what is dropped."""
         out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
-        runtime.linearise(self.plan, len(batches), batches.table, entries, runtime.place(out))
+        runtime.linearise(self.plan, len(batches.batches), batches.table, entries, runtime.place(out))
         return out
 
     def newton(self, tol: float) -> float:
