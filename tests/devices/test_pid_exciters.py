@@ -195,4 +195,5 @@ def test_a_gate_without_a_limiter_is_open(name):
 
 def test_a_limiter_is_refused_where_an_exciter_has_no_input_for_it():
     with pytest.raises(gc.errors.GridcoreError, match="VOEL"):
-        built(gridcore_devices.StaticExciter, dict(KA=20.0, TA=0.05), more=[gc.Record("OverSignal", {"id": "LIM", "exciter": "EXC"})])
+        built(gridcore_devices.StaticExciter, dict(KA=20.0, TA=0.05),
+              more=[gc.Record("OverSignal", {"id": "LIM", "exciter": "EXC"})])

@@ -12,10 +12,11 @@ from studies import Study
 
 import gridcore as gc
 
-BEHIND = {"KUF": 0.0, "KUI": 0.0, "VUIMAX": 5.0, "VUIMIN": -5.0, "TU1": 0.02, "TU2": 0.05, "VULMAX": 5.0, "VULMIN": -5.0}
-ESST3A = {"TR": 0.02, "VIMAX": 0.1, "VIMIN": -0.1, "KM": 8.0, "TC": 1.0, "TB": 5.0, "KA": 50.0, "TA": 0.02, "VRMAX": 2.5,
-          "VRMIN": -2.5, "KG": 1.0, "KP": 5.0, "KI": 0.5, "VBMAX": 6.2, "KC": 0.1, "XL": 0.1, "THETAP": 10.0, "TM": 0.2,
-          "VMMAX": 0.42, "VMMIN": -0.3}
+BEHIND = {"KUF": 0.0, "KUI": 0.0, "VUIMAX": 5.0, "VUIMIN": -5.0, "TU1": 0.02, "TU2": 0.05, "VULMAX": 5.0,
+          "VULMIN": -5.0}
+ESST3A = {"TR": 0.02, "VIMAX": 0.1, "VIMIN": -0.1, "KM": 8.0, "TC": 1.0, "TB": 5.0, "KA": 50.0, "TA": 0.02,
+          "VRMAX": 2.5, "VRMIN": -2.5, "KG": 1.0, "KP": 5.0, "KI": 0.5, "VBMAX": 6.2, "KC": 0.1, "XL": 0.1,
+          "THETAP": 10.0, "TM": 0.2, "VMMAX": 0.42, "VMMIN": -0.3}
 SEEN = [("GEN1", "omega"), ("BUS8", "Vm"), ("EXC_GEN2", "Efd"), ("EXC_GEN4", "Efd")]
 
 
@@ -23,7 +24,8 @@ def kundur(*steps: tuple[str, float, float], **exciters: dict[str, float]) -> gc
     """With exciters EXC_GEN1 to EXC_GEN4 of these models, after a fault; inputs of limiters step."""
     case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.2513, clear=0.2823, x=0.02),
                   gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.2913),
-                  *(gc.ParameterStep(id=f"step{k}", parameter=name, t=t, by=by) for k, (name, t, by) in enumerate(steps)))
+                  *(gc.ParameterStep(id=f"step{k}", parameter=name, t=t, by=by)
+                    for k, (name, t, by) in enumerate(steps)))
     for k, (model, values) in enumerate(exciters.items(), 1):
         controls(case, f"GEN{k}", "SEXS", "TGOV1")
         new_controls(case, k, model.partition("_")[0], **EXCITERS.get(model.partition("_")[0], {}) | values)

@@ -12,7 +12,8 @@ class ESDC2A(GatedBelow, DCExciter):
     """IEEE type DC2A, IEEE Std 421.5-2005, section 5.2, as PSS/E's ESDC2A.
 
     The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the regulator is fed from the
-    terminals: its limits are ``V VRMIN`` and ``V VRMAX``. Its input is the lead-lag's output, or VUEL where that is higher.
+    terminals: its limits are ``V VRMIN`` and ``V VRMAX``. Its input is the lead-lag's output, or VUEL where that is
+    higher.
     """
 
     gate = HighGate("lead", "VUEL", settles=False, doc="input of the regulator")
