@@ -135,8 +135,8 @@ def same():
     case.add("ZIP", id="LOAD3", bus=3, P0=0.2, Q0=0.05, pZ=0, pP=1, qZ=0, qP=1)
     case.add("Exponential", id="LOAD3_2", bus=3, P0=0.1, Q0=0.02, alpha=1.2, beta=2.1)
     case.add("GENROU", id="GEN1", bus=1, control="slack", Sn=250.0, P0=0.5, Q0=0.25, V0=1.02, Qmin=-2.5, Qmax=2.5,
-             H=4.0, D=1.0, Rs=0.003, Td0p=8.0, Td0pp=0.03, Tq0p=0.4, Tq0pp=0.05, Xd=1.8, Xq=1.7, Xdp=0.3, Xqp=0.55, Xdpp=0.25,
-             Xl=0.2, S10=0.04, S12=0.2)
+             H=4.0, D=1.0, Rs=0.003, Td0p=8.0, Td0pp=0.03, Tq0p=0.4, Tq0pp=0.05, Xd=1.8, Xq=1.7, Xdp=0.3, Xqp=0.55,
+             Xdpp=0.25, Xl=0.2, S10=0.04, S12=0.2)
     case.add("SEXS", machine="GEN1", TATB=0.1, TB=10.0, K=100.0, TE=0.1, EMIN=0.0, EMAX=5.0)
     case.add("TGOV1", machine="GEN1", R=0.05, T1=0.2, VMIN=0.0, VMAX=1.2, T2=2.0, T3=8.0)
     case.add("IEEEST", exciter="EXC_GEN1", ICS=1, T1=0.1, T2=0.05, T3=0.1, T4=0.05, T5=5.0, T6=5.0, KS=5.0, LSMIN=-0.1,
