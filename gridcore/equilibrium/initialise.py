@@ -261,11 +261,11 @@ def start(system: System, Z: np.ndarray) -> None:
         def lookup(path: Path, name: str, group: Group = group) -> np.ndarray:
             return Z[layout.gather(group, path, name)]
 
-        extra: dict[str, Any] = {}
+        extra: dict[str, Any] = {"instances": SimpleNamespace(ids=[layout.instances[k].id for k in group.members],
+                                                              on=Z[layout.of_group(group, "status")] == 1)}
         if group.shape.cls.regulates:
-            scale = Z[layout.globals["base_mva"]] / Z[layout.of_group(group, "Sn")]
-            P, Q = (Z[layout.of_group(group, name)] * scale for name in ("P0", "Q0"))
-            extra["power"] = SimpleNamespace(P=P, Q=Q)
+            per = Z[layout.globals["base_mva"]] / Z[layout.of_group(group, "Sn")]
+            extra["power"] = SimpleNamespace(**{k[0]: Z[layout.of_group(group, k)] * per for k in ("P0", "Q0")})
         with np.errstate(all="ignore"):
             for name, value in Scope(group.shape, lookup).call(function, **extra).items():
                 Z[layout.gather(group, (), name)] = value
