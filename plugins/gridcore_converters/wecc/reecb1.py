@@ -8,8 +8,8 @@ from .electrical import ElectricalControl
 class REECB1(ElectricalControl):
     """Electrical control REEC_B, as PSS/E's REECB1.
 
-    :class:`~gridcore_converters.wecc.electrical.ElectricalControl` with one limit of current, ``Imax``, and the reactive
-    current of the voltage error always added.
+    :class:`~gridcore_converters.wecc.electrical.ElectricalControl` with one limit of current, ``Imax``, and the
+    reactive current of the voltage error always added.
 
     WECC Solar Plant Dynamic Modeling Guidelines (2014), REEC_B; EPRI 3002027129 (2023).
     The voltage that the record names by a bus is that of the converter's terminals.
