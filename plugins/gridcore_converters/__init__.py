@@ -12,7 +12,11 @@ from gridcore.registry import Register, hookimpl
 
 FILES = {
     "wecc.regca1": "REGCA1",
+    "wecc.regcb1": "REGCB1",
+    "wecc.reeca1": "REECA1",
     "wecc.reecb1": "REECB1",
+    "wecc.reecc1": "REECC1",
+    "wecc.reecd1": "REECD1",
     "wecc.repca1": "REPCA1",
 }
 """The device classes of each file."""

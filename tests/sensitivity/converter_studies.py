@@ -27,18 +27,67 @@ def converter(case: gc.Case, machine: str, **models: dict[str, Any]) -> None:
         below = item.fields.get("id") or item.device.naming.format(**item.fields)
 
 
+FAULT = (gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.02),
+         gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713))
+
+
+def asks(*replaced: str) -> list[str]:
+    """Parameters of the rest of the system."""
+    gone = tuple(f"{machine}.{name}" for machine in replaced for name in "STHX")
+    return [name for name in MORE if not name.startswith(gone)]
+
+
 @study
 def solar_plants_in_a_fault() -> Study:
-    """Power logic, dips that hold, reactive support, priority of either current, plant controls behind dead bands."""
-    case = system("kundur", gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.02),
-                  gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1523))
-    converter(case, "GEN2", REGCA1={"Lvplsw": 1.0, "Rrpwr": 5.0, "Lvpnt1": 0.9, "Iqrmax": 8.0, "Iqrmin": -8.0},
+    """A dip that holds the controls, the power logic, reactive support, a plant control behind dead bands."""
+    case = system("kundur", *FAULT)
+    converter(case, "GEN2", REGCA1={"Lvplsw": 1.0, "Rrpwr": 5.0, "Lvpnt1": 0.9, "Lvpl1": 0.9, "Iqrmax": 8.0,
+                                    "Iqrmin": -8.0, "Volim": 1.1, "Khv": 0.7},
               REECB1={"QFlag": 1.0, "VFlag": 1.0, "Kqp": 0.2, "Kqi": 2.0, "Kvp": 1.0, "Kvi": 20.0, "Imax": 1.1,
-                      "Vdip": 0.6, "Kqv": 2.0, "dbd1": -0.02, "dbd2": 0.02, "Tpord": 0.05},
+                      "Vdip": 0.84, "Kqv": 2.0, "dbd1": -0.02, "dbd2": 0.02, "Tpord": 0.05},
               REPCA1={"RefFlag": 1.0, "Fflag": 1.0, "Kc": 0.02, "dbd1": -0.002, "dbd2": 0.002, "fdbd1": -2e-4,
                       "fdbd2": 2e-4, "Ddn": 20.0, "Dup": 10.0, "Vfrz": 0.7, "Tft": 0.02, "Qmax": 0.4})
-    return Study(case, 0.4, 0.02, [*(name for name in MORE if not name.startswith(("GEN2.S", "GEN2.H"))), *of(
-        "GEN2: Tg Rrpwr Brkpt Zerox Lvpl1 Lvpnt1 Lvpnt0 Tfltr Iqrmax",
+    return Study(case, 0.4, 0.02, [*asks("GEN2"), *of(
+        "GEN2: Tg Rrpwr Brkpt Zerox Lvpl1 Lvpnt1 Lvpnt0 Tfltr Iqrmax Khv Volim",
         "REEC_GEN2: Vdip Trv dbd1 Kqv Kqp Kqi Kvp Kvi Imax Tpord",
         "REPC_REEC_GEN2: Tfltr Kp Ki Tft Tfv Vfrz Kc emax dbd1 dbd2 Qmax Kpg Kig Tp Ddn Dup Tg fdbd1")],
         [("GEN2", "P"), ("GEN2", "Q"), ("BUS8", "Vm")], [])
+
+
+# 1 pu of current at 1 pu voltage, less below
+TABLE = {"Vq1": 0.3, "Iq1": 0.3, "Vq2": 0.7, "Iq2": 0.6, "Vq3": 0.9, "Iq3": 1.0, "Vp1": 0.2, "Ip1": 0.2, "Vp2": 0.6,
+         "Ip2": 0.5, "Vp3": 0.95, "Ip3": 1.1}
+
+
+@study
+def wind_turbines_whose_dip_is_followed_by_a_hold() -> Study:
+    """Tables of limits, either priority, a reactive current that is frozen or goes on, a limit that is held."""
+    case = system("kundur", *FAULT)
+    controls = {"PfFlag": 1.0, "Vdip": 0.85, "Kqv": 2.0, "dbd1": -0.05, "dbd2": 0.05, "Imax": 1.05, "Tiq": 0.03,
+                **TABLE}
+    converter(case, "GEN2", REGCA1={"Brkpt": 0.88}, REECA1={**controls, "Thld": 0.06, "Thld2": 0.08, "Iqfrz": 0.1})
+    converter(case, "GEN4", REGCB1={"Xdp": 0.15, "Rs": 0.01, "Imax": 1.0, "Rrpwr": 8.0, "Iqrmax": 9.0, "RateFlag": 1.0},
+              REECA1={**controls, "PQFlag": 1.0, "Thld": -0.05, "QFlag": 1.0, "Kqi": 1.0, "Kvp": 0.5, "Kvi": 10.0,
+                      "PfFlag": 0.0})
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
+        "REEC_GEN2: Vdip Thld Thld2 Iqfrz Kqv Imax Tiq Tp Vq2 Iq2 Vp3 Ip2 Trv",
+        "REEC_GEN4: Vdip Thld Kqi Kvp Kvi Imax Vq3 Iq3 Vp2 Ip3", "GEN4: Tg Te Tfltr Imax Rrpwr Iqrmax Xdp Rs")],
+        [("GEN2", "P"), ("GEN4", "Q"), ("BUS8", "Vm")], [])
+
+
+@study
+def batteries_and_blocked_converters() -> Study:
+    """A state of charge that comes to its end, momentary cessation, and currents held after it."""
+    case = system("kundur", *FAULT)
+    case.set("GEN4.P0", 2.0)
+    case.set("LOAD9.P0", 12.67)
+    controls = {"Vdip": 0.85, "Kqv": 1.0, "dbd1": -0.05, "dbd2": 0.05, "Imax": 1.1, "Tiq": 0.03, **TABLE}
+    converter(case, "GEN2", REGCB1={"Xdp": 0.2, "PQFlag": 1.0, "Te": 0.02}, REECC1={
+        **controls, "T": 5.0, "SOCini": 0.5, "SOCmin": 0.46, "VFlag": 0.0, "QFlag": 1.0, "Kvp": 0.5, "Kvi": 10.0})
+    converter(case, "GEN4", REGCA1={"Brkpt": 0.88}, REECD1={
+        **controls, "Thld": 0.05, "Thld2": 0.06, "Vblkl": 0.74, "Tblk": 0.04, "QFlag": 1.0, "Kqi": 1.0, "Kqp": 0.1,
+        "Kvp": 0.5, "Kvi": 10.0, "Kc": 0.02, "Ke": 0.5, "Vq4": 1.0, "Iq4": 1.05})
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
+        "REEC_GEN2: T SOCini SOCmin Vdip Kvp Kvi Imax Vp2 Ip2 Vq3", "GEN2: Tg Te Tfltr Xdp P0",
+        "REEC_GEN4: Vdip Thld Thld2 Vblkl Tblk Kqi Kqp Kvi Kc Ke Tr1 Imax Vp3 Ip3 Iq4 Vq4")],
+        [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Limits, Signal
+from gridcore.contract import Block, Guard, Limits, Signal
 from gridcore_blocks import PI, Deadband
 
 NEVER = 1e3  # pu: half of a band that nothing leaves, or a limit that nothing reaches
@@ -73,11 +73,23 @@ class Band(Block):
 
 
 class Window(Block):
-    """On which side of a window a signal is: the mode ``<block>``, -1 below `low`, 1 above `high`, 0 between."""
+    """1 while a signal is outside a window, 0 within; the mode ``<block>_side`` is -1 below it, 1 above.
 
-    def __init__(self, u: Signal, *, low: Signal, high: Signal, unit: str = "pu", doc: str = ""):
+    Parameters
+    ----------
+    u : str or callable
+        Input.
+    low, high : str, float or callable
+        Ends of the window.
+    out, back : mapping, optional
+        What else changes when the signal leaves the window, and when it is back: see
+        :func:`~gridcore.contract.device.guard`.
+    """
+
+    def __init__(self, u: Signal, *, low: Signal, high: Signal, out: Mapping[str, Any] | None = None,
+                 back: Mapping[str, Any] | None = None, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.low, self.high = u, low, high
+        self.u, self.low, self.high, self.out, self.back = u, low, high, dict(out or {}), dict(back or {})
 
     def expand(self) -> None:
         u, low, high = self.input(self.u), self.reader(self.low, "low", "low end"), self.reader(
@@ -86,8 +98,10 @@ class Window(Block):
         self.mode(side, f"-1 below, 0 within, 1 above: {self.words}")
         for way, end, sign in (("below", low, -1), ("above", high, 1)):
             past = _less(u, end)
-            self.change(way, past, sign, side, 0, sign, f"{self.words}: the voltage goes {way}")
-            self.change(f"back_from_{way}", past, -sign, side, sign, 0, f"{self.words}: the voltage is back from {way}")
+            self._parts[f"{self.name}_{way}"] = Guard(past, sign, {side: 0}, {side: sign, **self.out},
+                                                      doc=f"{self.words}: {way} the window", settles=True)
+            self._parts[f"{self.name}_from_{way}"] = Guard(past, -sign, {side: sign}, {side: 0, **self.back},
+                                                           doc=f"{self.words}: back from {way} the window")
         self.output(lambda s: np.where(getattr(s, side) == 0, 0.0, 1.0))
 
 
@@ -129,6 +143,37 @@ class Table(Block):
             return value
 
         self.output(output)
+
+
+class After(Block):
+    """1 for a time after it was started, by a guard with :meth:`starts` among its changes; 0 otherwise.
+
+    Parameters
+    ----------
+    time : str, float or callable
+        How long (s); none where it is not positive.
+    rest : str
+        A parameter that is zero: the clock at t0.
+    """
+
+    def __init__(self, *, time: Signal, rest: str, doc: str = ""):
+        super().__init__("", doc)
+        self.time, self.rest = time, rest
+
+    @staticmethod
+    def starts(name: str, time: Callable[[Any], Any]) -> dict[str, Any]:
+        """What starts the block of that name, which lasts so long."""
+        return {f"{name}_on": lambda s: np.where(time(s) > 0, 1.0, 0.0), f"{name}_clock": 0.0}
+
+    def expand(self) -> None:
+        time, on, clock = self.reader(self.time, "time", f"how long: {self.words}"), f"{self.name}_on", (
+            f"{self.name}_clock")
+        self.mode(on, f"1 while it lasts: {self.words}")
+        self.state(clock, lambda s: np.where(getattr(s, on) == 1, 1.0, 0.0), start_at=self.rest,
+                   doc=f"{self.words}: seconds that have passed")
+        self.change("ends", lambda s: getattr(s, clock) - time(s), 1, on, 1, 0, f"{self.words}: it ends",
+                    settles=False)
+        self.output(lambda s: np.where(getattr(s, on) == 1, 1.0, 0.0))
 
 
 def _past(u: Callable[[Any], Any], x: Callable[[Any], Any], before: Callable[[Any], Any] | None

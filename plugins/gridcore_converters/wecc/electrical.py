@@ -93,7 +93,7 @@ class ElectricalControl(Device):
                        equals=lambda s: np.where(s.Pf != 0, s.Qext / np.where(s.Pf != 0, s.Pf, 1.0), 0.0))
     Vf = Lag(lambda s, bus: bus.Vm, T="Trv", init=1.0, doc="measured voltage")
     Pf = Lag(lambda s, converter: converter.P, T="Tp", init=0.5, doc="measured power")
-    dip = Window("Vf", low="Vdip", high="Vup", doc="whether states are held")
+    dip = Window("Vf", low="Vdip", high="Vup", doc="voltage that holds the control")
 
     Qset = Limit(lambda s: np.where(s.PfFlag == 1, s.tangent * s.Pf, s.Qext), limits=("Qmin", "Qmax"),
                  doc="reference of the reactive power")
@@ -110,7 +110,11 @@ class ElectricalControl(Device):
     def Vset(s: Any) -> Any:
         return np.where(s.VFlag == 1, s.outer, s.direct)
 
-    inner = HeldPI(lambda s: np.where(regulates_voltage(s), s.Vset - s.Vf, 0.0),
+    @quantity("pu", "voltage that is controlled")
+    def Vinner(s: Any) -> Any:
+        return s.Vf
+
+    inner = HeldPI(lambda s: np.where(regulates_voltage(s), s.Vset - s.Vinner, 0.0),
                    KP=lambda s: np.where(regulates_voltage(s), s.Kvp, 0.0),
                    KI=lambda s: np.where(regulates_voltage(s), s.Kvi, 0.0), hold="dip",
                    limits=(lambda s: np.where(regulates_voltage(s), s.Iqmin, -NEVER),
@@ -121,16 +125,27 @@ class ElectricalControl(Device):
                 doc="voltage error")
     support = Limit(lambda s: s.Kqv * s.band, limits=("Iql1", "Iqh1"), doc="reactive current of the voltage error")
 
-    @quantity("pu", "reactive current added in a dip")
+    @quantity("pu", "reactive current of the voltage error that is added")
     def Iqinj(s: Any) -> Any:
         return s.support
 
-    total = Limit(lambda s: np.where(regulates_voltage(s), s.inner, s.quotient) + s.Iqinj,
-                  limits=(lambda s: np.where(adds(s), s.Iqmin, -NEVER), lambda s: np.where(adds(s), s.Iqmax, NEVER)),
-                  doc="reactive current")
+    @quantity("pu", "reactive current that is asked for")
+    def Iqwanted(s: Any) -> Any:
+        return np.where(regulates_voltage(s), s.inner, s.quotient) + s.Iqinj
+
+    @quantity("", "1 where the limits of the control of the voltage are not those of the whole reactive current")
+    def adds(s: Any) -> Any:
+        return np.where(np.logical_or(s.QFlag == 0, s.Iqinj != 0), 1.0, 0.0)
+
+    @quantity("pu", "active current that is asked for")
+    def Ipwanted(s: Any) -> Any:
+        return s.Pord / voltage(s)
+
+    total = Limit("Iqwanted", limits=(lambda s: np.where(s.adds != 0, s.Iqmin, -NEVER),
+                                      lambda s: np.where(s.adds != 0, s.Iqmax, NEVER)), doc="reactive current")
     Pord = RateLimitedLag(lambda s: np.where(s.dip != 0, s.Pord, s.Pwanted), T="Tpord", rates=("dPmin", "dPmax"),
                           limits=("Pmin", "Pmax"), init=0.5, doc="power order")
-    current = Limit(lambda s: s.Pord / voltage(s), limits=("Ipmin", "Ipmax"), doc="active current")
+    current = Limit("Ipwanted", limits=("Ipmin", "Ipmax"), doc="active current")
     Ipcmd = Algebraic("pu", init=0.5, equals=lambda s: s.current, drives="converter.Ipcmd",
                       doc="active current command")
     Iqcmd = Algebraic("pu", equals=lambda s: s.total, drives="converter.Iqcmd", doc="reactive current command")
@@ -161,7 +176,7 @@ class ElectricalControl(Device):
 
     @quantity("pu", "lower limit of the active current")
     def Ipmin(s: Any) -> Any:
-        return 0.0 * s.Imax
+        return 0.0 * s.Ipmax
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
@@ -177,8 +192,8 @@ class ElectricalControl(Device):
 
     def start(s: Any, bus: Any, converter: Any) -> Any:
         P, Q, V = converter.P, converter.Q, bus.Vm
-        Iq = s.Iqcmd
-        return {"Vf": V, "Vstart": V, "Pf": P, "Pord": P, "Pref": P, "quotient": Q / V, "inner_x": Iq, "outer_x": V,
+        return {**dict.fromkeys(("Vf", "Vstart", "outer_x"), V), **dict.fromkeys(("Pf", "Pord", "Pref"), P),
+                "quotient": Q / V, "inner_x": s.Iqcmd,
                 "Qext": np.where((s.QFlag == 1) & (s.VFlag == 0), V - s.Vref1, Q),
                 "tangent": np.where(P != 0, Q / np.where(P != 0, P, 1.0), 0.0)}
 
@@ -187,7 +202,3 @@ def chooses_direct(s: Any) -> Any:
     """Whether the voltage reference is Qset."""
     return np.logical_and(s.QFlag == 1, s.VFlag == 0)
 
-
-def adds(s: Any) -> Any:
-    """Whether the limits of the sum are not those that the control of the voltage keeps by itself."""
-    return np.logical_or(s.QFlag == 0, s.Iqinj != 0)

@@ -85,14 +85,12 @@ class REPCA1(FrequencyRelay):
         return bus.Vm
 
     @quantity("pu", "voltage, with what compensates it")
-    def compensated(s: Any) -> Any:
-        re = s.V - (s.Rc * s.P + s.Xc * s.Q) / s.V
-        im = (s.Rc * s.Q - s.Xc * s.P) / s.V
-        return np.where(s.VCFlag == 1, np.sqrt(re * re + im * im), s.V + s.Kc * s.Q)
+    def Vcomp(s: Any) -> Any:
+        return compensated(s, s.VCFlag, s.V, s.P, s.Q)
 
-    measured = Lag(lambda s: np.where(s.RefFlag == 1, s.compensated, s.Q), T="Tfltr", init=1.0,
+    measured = Lag(lambda s: np.where(s.RefFlag == 1, s.Vcomp, s.Q), T="Tfltr", init=1.0,
                    doc="voltage or reactive power, measured")
-    low = Window("V", low="Vfrz", high=99.0, doc="whether the reactive control is held")
+    low = Window("V", low="Vfrz", high=99.0, doc="voltage that holds the reactive control")
     band = Band(lambda s: s.reference - s.measured, low="dbd1", high="dbd2", doc="error beyond the dead band")
     error = Limit("band", limits=("emin", "emax"), doc="error of the reactive control")
     reactive = HeldPI("error", KP="Kp", KI="Ki", hold="low", start_at="rest", limits=(
@@ -123,6 +121,12 @@ class REPCA1(FrequencyRelay):
         return None
 
     def start(s: Any, bus: Any) -> Any:
-        measured = np.where(s.RefFlag == 1, s.compensated, s.Q)
+        measured = np.where(s.RefFlag == 1, s.Vcomp, s.Q)
         return {"theta": bus.Va, "measured": measured, "reference": measured, "Qstart": s.Qext, "Qcmd_x": s.Qext,
                 "Pm": s.P, "Plant": s.P, "Pstart": s.Pref, "Pcmd": s.Pref}
+
+
+def compensated(s: Any, behind: Any, V: Any, P: Any, Q: Any) -> Any:
+    """``|V - (Rc + j Xc) I|`` where `behind` is 1, ``V + Kc Q`` otherwise."""
+    re, im = V - (s.Rc * P + s.Xc * Q) / V, (s.Rc * Q - s.Xc * P) / V
+    return np.where(behind == 1, np.sqrt(re * re + im * im), V + s.Kc * Q)
