@@ -18,6 +18,10 @@ FILES = {
     "wecc.reecc1": "REECC1",
     "wecc.reecd1": "REECD1",
     "wecc.repca1": "REPCA1",
+    "wecc.wtdta1": "WTDTA1",
+    "wecc.wtara1": "WTARA1",
+    "wecc.wtpta1": "WTPTA1",
+    "wecc.wttqa1": "WTTQA1",
 }
 """The device classes of each file."""
 
