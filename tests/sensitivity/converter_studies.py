@@ -91,3 +91,24 @@ def batteries_and_blocked_converters() -> Study:
         "REEC_GEN2: T SOCini SOCmin Vdip Kvp Kvi Imax Vp2 Ip2 Vq3", "GEN2: Tg Te Tfltr Xdp P0",
         "REEC_GEN4: Vdip Thld Thld2 Vblkl Tblk Kqi Kqp Kvi Kc Ke Tr1 Imax Vp3 Ip3 Iq4 Vq4")],
         [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [])
+
+
+@study
+def wind_turbines_with_their_mechanics() -> Study:
+    """Two masses, pitch and torque between their limits and rates; a torque control of speed, another of power."""
+    case = system("kundur", *FAULT, gc.ParameterStep(id="less", parameter="REPC_REEC_GEN2.Plant", t=0.2137, by=-0.2))
+    train = {"H": 4.0, "Htfrac": 0.8, "Freq1": 1.6, "Dshaft": 1.5, "DAMP": 0.5}
+    pitch = {"Tp": 0.2, "TetaMax": 20.0, "Kcc": 0.5, "RTetaMax": 8.0, "RTetaMin": -8.0, "Kpw": 500.0}
+    for machine, flags in (("GEN2", {"Tflag": 0.0}), ("GEN4", {"Tflag": 1.0, "TRATE": 850.0})):
+        converter(case, machine, REGCA1={}, REECA1={"Vdip": 0.85, "Imax": 1.2, "Thld2": 0.05, "Tpord": 0.05},
+                  WTDTA1=train, WTARA1={"Ka": 0.007, "Theta0": 2.0 * flags["Tflag"]}, WTPTA1=pitch)
+        case.add(record("WTTQA1", train=f"WTDT_REEC_{machine}", Kpp=5.0, Kip=1.0, Twref=2.0, Temax=0.9, p3=0.7,
+                        **flags))
+    case.add(record("REPCA1", control="REEC_GEN2", Fflag=1.0, Pmax=1.1))
+    wind = "WTAR_WTDT_REEC"
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), "less.t", "less.by", *of(
+        "WTDT_REEC_GEN2: H Htfrac Freq1 Dshaft DAMP", f"{wind}_GEN4: Ka Theta0",
+        f"WTPT_{wind}_GEN4: Kiw Kpw Kic Kpc Kcc Tp TetaMin RTetaMax",
+        "WTTQ_WTDT_REEC_GEN2: Kpp Kip Tp Twref p2 spd3 p3", "WTTQ_WTDT_REEC_GEN4: Kpp Kip Temax TRATE",
+        "REEC_GEN2: Thld2 Tpord")],
+        [("WTDT_REEC_GEN2", "wg"), (f"WTPT_{wind}_GEN4", "dpitch"), ("GEN4", "P"), ("BUS8", "Vm")], [])
