@@ -98,10 +98,11 @@ def wind_turbines_with_their_mechanics() -> Study:
     """Two masses, pitch and torque between their limits and rates; a torque control of speed, another of power."""
     case = system("kundur", *FAULT, gc.ParameterStep(id="less", parameter="REPC_REEC_GEN2.Plant", t=0.2137, by=-0.2))
     train = {"H": 4.0, "Htfrac": 0.8, "Freq1": 1.6, "Dshaft": 1.5, "DAMP": 0.5}
-    pitch = {"Tp": 0.2, "TetaMax": 20.0, "Kcc": 0.5, "RTetaMax": 8.0, "RTetaMin": -8.0, "Kpw": 500.0}
+    pitch = {"Tp": 0.2, "TetaMax": 20.0, "TetaMin": -1.0, "Kcc": 0.5, "RTetaMax": 8.0, "RTetaMin": -8.0,
+             "Kpw": 500.0}
     for machine, flags in (("GEN2", {"Tflag": 0.0}), ("GEN4", {"Tflag": 1.0, "TRATE": 850.0})):
         converter(case, machine, REGCA1={}, REECA1={"Vdip": 0.85, "Imax": 1.2, "Thld2": 0.05, "Tpord": 0.05},
-                  WTDTA1=train, WTARA1={"Ka": 0.007, "Theta0": 2.0 * flags["Tflag"]}, WTPTA1=pitch)
+                  WTDTA1=train, WTARA1={"Ka": 0.007, "Theta0": 2.0}, WTPTA1=pitch)
         case.add(record("WTTQA1", train=f"WTDT_REEC_{machine}", Kpp=5.0, Kip=1.0, Twref=2.0, Temax=0.9, p3=0.7,
                         **flags))
     case.add(record("REPCA1", control="REEC_GEN2", Fflag=1.0, Pmax=1.1))

@@ -43,7 +43,7 @@ class ElectricalControl(Device):
         QFlag = 0   base = Qset / Vf / (1 + s Tiq)
         QFlag = 1   base = (Kvp + Kvi / s) (Vset - Vf), between Iqmin and Iqmax, where
             VFlag = 1   Vset = (Kqp + Kqi / s) (Qset - Q), between Vmin and Vmax
-            VFlag = 0   Vset = Qset + Vref1, between Vmin and Vmax
+            VFlag = 0   Vset = Qext + Vref1, between Vmin and Vmax
         Iqcmd  base + Iqinj, between Iqmin and Iqmax;  Iqinj = Kqv band(Vref - Vf), between Iql1 and Iqh1
         Ipcmd  Pord / Vf between Ipmin and Ipmax, Pord = Pref / (1 + s Tpord), its rate between dPmin and dPmax,
                Pmin <= Pord <= Pmax (non-windup)
@@ -57,7 +57,7 @@ class ElectricalControl(Device):
     attaches = "converter"
     naming = "REEC_{converter}"
     PfFlag = Param("", 0.0, ge=0, le=1, doc="1: constant power factor; 0: reactive power Qext")
-    VFlag = Param("", 1.0, ge=0, le=1, doc="1: control of the reactive power sets the voltage; 0: Qset does")
+    VFlag = Param("", 1.0, ge=0, le=1, doc="1: control of the reactive power sets the voltage; 0: Qext does")
     QFlag = Param("", 0.0, ge=0, le=1, doc="1: control of the voltage; 0: reactive power over the voltage")
     PQFlag = Param("", 0.0, ge=0, le=1, doc="priority at the limit of current: 0 reactive, 1 active")
     Vdip = Param("pu", -99.0, doc="voltage below which states are held")
@@ -85,7 +85,7 @@ class ElectricalControl(Device):
     Pmin = Param("pu", 0.0, doc="lower limit of the power order")
     Imax = Param("pu", 1.3, gt=0, doc="largest current")
     Tpord = Param("s", 0.02, gt=0, doc="time constant of the power order")
-    Vref1 = Param("pu", 0.0, doc="what is added to Qset as voltage reference")
+    Vref1 = Param("pu", 0.0, doc="what is added to Qext as voltage reference")
     Pref = Input("pu", doc="reference of the active power")
     Qext = Input("pu", doc="reference of the reactive power, or of the voltage with VFlag = 0")
     Vstart = Setpoint("pu", init=1.0, equals=lambda s: s.Vf, doc="voltage at t0")
@@ -95,14 +95,19 @@ class ElectricalControl(Device):
     Pf = Lag(lambda s, converter: converter.P, T="Tp", init=0.5, doc="measured power")
     dip = Window("Vf", low="Vdip", high="Vup", doc="voltage that holds the control")
 
-    Qset = Limit(lambda s: np.where(s.PfFlag == 1, s.tangent * s.Pf, s.Qext), limits=("Qmin", "Qmax"),
-                 doc="reference of the reactive power")
+    @quantity("pu", "reference of the reactive power, or of the voltage with VFlag = 0, before limits")
+    def Qasked(s: Any) -> Any:
+        return np.where(s.PfFlag == 1, s.tangent * s.Pf, s.Qext)
+
+    Qset = Limit(lambda s: np.where(chooses_direct(s), 0.0, s.Qasked), doc="reference of the reactive power",
+                 limits=(lambda s: np.where(chooses_direct(s), -NEVER, s.Qmin),
+                         lambda s: np.where(chooses_direct(s), NEVER, s.Qmax)))
     outer = HeldPI(lambda s, converter: np.where(regulates_power(s), s.Qset - converter.Q, 0.0),
                    KP=lambda s: np.where(regulates_power(s), s.Kqp, 0.0),
                    KI=lambda s: np.where(regulates_power(s), s.Kqi, 0.0), hold="dip", init=1.0,
                    limits=(lambda s: np.where(regulates_power(s), s.Vmin, -NEVER),
                            lambda s: np.where(regulates_power(s), s.Vmax, NEVER)), doc="control of the reactive power")
-    direct = Limit(lambda s: np.where(s.VFlag == 1, 0.0, s.Qset + s.Vref1),
+    direct = Limit(lambda s: np.where(chooses_direct(s), s.Qasked + s.Vref1, 0.0),
                    limits=(lambda s: np.where(chooses_direct(s), s.Vmin, -NEVER),
                            lambda s: np.where(chooses_direct(s), s.Vmax, NEVER)), doc="voltage reference without it")
 
