@@ -12,6 +12,8 @@ from gridcore_blocks import Lag, Limit, RateLimitedLag
 
 from .blocks import NEVER, Band, HeldPI, Window
 
+NEARLY_NONE = 0.01  # pu: what is left by the current of priority when the limit of the other is rounded
+
 
 def voltage(s: Any) -> Any:
     """The measured voltage as what is divided by it takes it."""
@@ -29,9 +31,15 @@ def regulates_power(s: Any) -> Any:
 
 
 def remaining(limit: Any, current: Any) -> Any:
-    """What a current of priority leaves of the limit to the other, ``sqrt(limit^2 - current^2)``."""
+    """What a current of priority leaves of the limit to the other: ``sqrt(limit^2 - current^2)``.
+
+    The slope of the circle is infinite where nothing is left. Of the last hundredth of 1 pu a cubic makes a finite one,
+    which joins the circle with its slope.
+    """
     left = limit * limit - current * current
-    return np.where(left > 0, np.sqrt(np.where(left > 0, left, 1.0)), 0.0)
+    part = left / NEARLY_NONE**2
+    last = NEARLY_NONE * part * (1.5 - 0.5 * part)
+    return np.where(part > 1, np.sqrt(np.where(part > 1, left, 1.0)), np.where(part > 0, last, 0.0))
 
 
 class ElectricalControl(Device):

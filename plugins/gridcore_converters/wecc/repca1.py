@@ -40,7 +40,7 @@ class REPCA1(FrequencyRelay):
     RefFlag = Param("", 0.0, ge=0, le=1, doc="0 control of the reactive power, 1 of the voltage")
     Fflag = Param("", 0.0, ge=0, le=1, doc="1: control of the active power and the frequency")
     Tfltr = Param("s", 0.02, ge=0, doc="time constant of what is measured")
-    Kp = Param("pu", 18.0, ge=0, doc="proportional gain of the reactive control")
+    Kp = Param("pu", 1.0, ge=0, doc="proportional gain of the reactive control")
     Ki = Param("1/s", 5.0, ge=0, doc="integral gain of the reactive control")
     Tft = Param("s", 0.0, ge=0, doc="lead time constant of the command")
     Tfv = Param("s", 0.05, ge=0, doc="lag time constant of the command")
