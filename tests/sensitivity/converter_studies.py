@@ -41,17 +41,22 @@ def asks(*replaced: str) -> list[str]:
 def solar_plants_in_a_fault() -> Study:
     """A dip that holds the controls, the power logic, reactive support, a plant control behind dead bands."""
     case = system("kundur", *FAULT)
-    converter(case, "GEN2", REGCA1={"Lvplsw": 1.0, "Rrpwr": 5.0, "Lvpnt1": 0.9, "Lvpl1": 0.9, "Iqrmax": 8.0,
+    converter(case, "GEN2", REGCA1={"Lvplsw": 1.0, "Rrpwr": 5.0, "Lvpnt1": 0.9, "Lvpl1": 0.8, "Iqrmax": 8.0,
                                     "Iqrmin": -8.0, "Volim": 1.1, "Khv": 0.7},
               REECB1={"QFlag": 1.0, "VFlag": 1.0, "Kqp": 0.2, "Kqi": 2.0, "Kvp": 1.0, "Kvi": 20.0, "Imax": 1.1,
                       "Vdip": 0.84, "Kqv": 2.0, "dbd1": -0.02, "dbd2": 0.02, "Tpord": 0.05},
-              REPCA1={"RefFlag": 1.0, "Fflag": 1.0, "Kc": 0.02, "dbd1": -0.002, "dbd2": 0.002, "fdbd1": -2e-4,
-                      "fdbd2": 2e-4, "Ddn": 20.0, "Dup": 10.0, "Vfrz": 0.7, "Tft": 0.02, "Qmax": 0.4})
+              REPCA1={"RefFlag": 1.0, "Fflag": 1.0, "Kp": 18.0, "Kc": 0.02, "dbd1": -0.002, "dbd2": 0.002,
+                      "fdbd1": -2e-4, "fdbd2": 2e-4, "Ddn": 20.0, "Dup": 10.0, "Vfrz": 0.7, "Tft": 0.02, "Qmax": 0.4})
     return Study(case, 0.4, 0.02, [*asks("GEN2"), *of(
         "GEN2: Tg Rrpwr Brkpt Zerox Lvpl1 Lvpnt1 Lvpnt0 Tfltr Iqrmax Khv Volim",
         "REEC_GEN2: Vdip Trv dbd1 Kqv Kqp Kqi Kvp Kvi Imax Tpord",
         "REPC_REEC_GEN2: Tfltr Kp Ki Tft Tfv Vfrz Kc emax dbd1 dbd2 Qmax Kpg Kig Tp Ddn Dup Tg fdbd1")],
-        [("GEN2", "P"), ("GEN2", "Q"), ("BUS8", "Vm")], [])
+        [("GEN2", "P"), ("GEN2", "Q"), ("BUS8", "Vm")], [
+        "GEN2.gain_below_2", "REPC_REEC_GEN2.low_below", "REPC_REEC_GEN2.band_beyond_above",
+        "REPC_REEC_GEN2.reactive_at_reactive_max", "REEC_GEN2.band_beyond_above", "GEN2.Iq_speed_at_Iq_speed_max",
+        "GEN2.logic_below_2", "GEN2.Ip_at_LVPL", "REEC_GEN2.dip_below", "REEC_GEN2.dip_from_below", "fault.clears", "GEN2.over_to_first",
+        "GEN2.logic_above_2", "REPC_REEC_GEN2.reactive_off_reactive_max", "REEC_GEN2.band_beyond_back_below",
+        "trip.opens", "GEN2.over_to_second"])
 
 
 # 1 pu of current at 1 pu voltage, less below
@@ -72,7 +77,12 @@ def wind_turbines_whose_dip_is_followed_by_a_hold() -> Study:
     return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
         "REEC_GEN2: Vdip Thld Thld2 Iqfrz Kqv Imax Tiq Tp Vq2 Iq2 Vp3 Ip2 Trv",
         "REEC_GEN4: Vdip Thld Kqi Kvp Kvi Imax Vq3 Iq3 Vp2 Ip3", "GEN4: Tg Te Tfltr Imax Rrpwr Iqrmax Xdp Rs")],
-        [("GEN2", "P"), ("GEN4", "Q"), ("BUS8", "Vm")], [])
+        [("GEN2", "P"), ("GEN4", "Q"), ("BUS8", "Vm")], [
+        "REEC_GEN2.VDL2_below_3", "REEC_GEN2.Iptop_to_first", "REEC_GEN2.dip_below", "REEC_GEN2.current_at_Ipmax",
+        "REEC_GEN4.dip_below", "GEN4.Iq_speed_at_Iq_speed_max", "REEC_GEN4.total_at_total_max",
+        "REEC_GEN4.Iqtop_to_first", "GEN4.ip_off_ipmax", "GEN4.ip_at_ipmax", "fault.clears",
+        "REEC_GEN2.current_off_Ipmax", "REEC_GEN2.dip_from_below", "REEC_GEN4.Iqtop_to_second",
+        "REEC_GEN4.total_off_total_max", "REEC_GEN2.after_ends", "REEC_GEN4.after_ends", "REEC_GEN2.limited_ends"])
 
 
 @study
@@ -90,7 +100,11 @@ def batteries_and_blocked_converters() -> Study:
     return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
         "REEC_GEN2: T SOCini SOCmin Vdip Kvp Kvi Imax Vp2 Ip2 Vq3", "GEN2: Tg Te Tfltr Xdp P0",
         "REEC_GEN4: Vdip Thld Thld2 Vblkl Tblk Kqi Kqp Kvi Kc Ke Tr1 Imax Vp3 Ip3 Iq4 Vq4")],
-        [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [])
+        [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [
+        "REEC_GEN4.VDL1_below_4", "REEC_GEN4.dip_below", "REEC_GEN4.outside_below", "REEC_GEN4.inner_x_at_inner_max",
+        "REEC_GEN2.dip_below", "fault.clears", "REEC_GEN2.dip_from_below", "REEC_GEN4.outside_from_below",
+        "REEC_GEN4.still_ends", "GEN4.Ip_speed_at_Rrpwr", "REEC_GEN4.inner_off_inner_max", "GEN4.Ip_speed_off_Rrpwr",
+        "REEC_GEN4.dip_from_below", "REEC_GEN2.charge_below", "REEC_GEN4.after_ends", "REEC_GEN4.limited_ends"])
 
 
 @study
@@ -112,4 +126,8 @@ def wind_turbines_with_their_mechanics() -> Study:
         f"WTPT_{wind}_GEN4: Kiw Kpw Kic Kpc Kcc Tp TetaMin RTetaMax",
         "WTTQ_WTDT_REEC_GEN2: Kpp Kip Tp Twref p2 spd3 p3", "WTTQ_WTDT_REEC_GEN4: Kpp Kip Temax TRATE",
         "REEC_GEN2: Thld2 Tpord")],
-        [("WTDT_REEC_GEN2", "wg"), (f"WTPT_{wind}_GEN4", "dpitch"), ("GEN4", "P"), ("BUS8", "Vm")], [])
+        [("WTDT_REEC_GEN2", "wg"), (f"WTPT_{wind}_GEN4", "dpitch"), ("GEN4", "P"), ("BUS8", "Vm")], [
+        "WTTQ_WTDT_REEC_GEN4.change_at_change_max", f"WTPT_{wind}_GEN4.dpitch_speed_at_RTetaMax", "REEC_GEN2.dip_below",
+        f"WTPT_{wind}_GEN2.control_at_lowest", "WTTQ_WTDT_REEC_GEN2.optimum_above_3",
+        "WTTQ_WTDT_REEC_GEN2.change_off_change_max", f"WTPT_{wind}_GEN2.control_off_lowest", "less.steps",
+        "REEC_GEN2.limited_ends", f"WTPT_{wind}_GEN4.dpitch_speed_off_RTetaMin"])

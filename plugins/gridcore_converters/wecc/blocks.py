@@ -118,12 +118,14 @@ class Table(Block):
         Input.
     points : sequence of pairs of str or float
         Input and output at each point.
+    beyond : mapping, optional
+        What else changes when the input rises above the last point.
     """
 
-    def __init__(self, u: Signal, *, points: Sequence[tuple[str | float, str | float]], unit: str = "pu",
-                 doc: str = ""):
+    def __init__(self, u: Signal, *, points: Sequence[tuple[str | float, str | float]],
+                 beyond: Mapping[str, Any] | None = None, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
-        self.u, self.points = u, points
+        self.u, self.points, self.beyond = u, points, dict(beyond or {})
 
     def expand(self) -> None:
         u, piece = self.input(self.u), f"{self.name}_piece"
@@ -131,7 +133,10 @@ class Table(Block):
         self.mode(piece, f"points below the input: {self.words}", len(points))
         for k, (x, _) in enumerate(points):
             before = points[k - 1][0] if k else None
-            self.change(f"above_{k + 1}", _past(u, x, before), 1, piece, k, k + 1, f"{self.name}: above point {k + 1}")
+            more = self.beyond if k + 1 == len(points) else {}
+            self._parts[f"{self.name}_above_{k + 1}"] = Guard(
+                _past(u, x, before), 1, {piece: k}, {piece: k + 1, **more},
+                doc=f"{self.name}: above point {k + 1}", settles=True)
             self.change(f"below_{k + 1}", _past(u, x, before), -1, piece, k + 1, k, f"{self.name}: below point {k + 1}")
 
         def output(s: Any) -> Any:

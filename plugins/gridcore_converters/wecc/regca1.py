@@ -52,7 +52,9 @@ class REGCA1(Source):
     Iqcmd = Input("pu", doc="reactive current command, positive to inject")
     Qstart = Setpoint("pu", equals=lambda s: s.Q, doc="reactive power injected at t0, on the rating")
     Vlp = Lag(lambda s, bus: bus.Vm, T="Tfltr", init=1.0, doc="voltage of the power logic")
-    logic = Table("Vlp", points=(("Zerox", 0.0), ("Brkpt", "Lvpl1")), doc="limit of the power logic below Brkpt")
+    # above Brkpt there is no limit, and the current is free at once
+    logic = Table("Vlp", points=(("Zerox", 0.0), ("Brkpt", "Lvpl1")), beyond={"Ip_limit": 0},
+                  doc="limit of the power logic below Brkpt")
 
     @quantity("pu", "upper limit of the active current")
     def LVPL(s: Any) -> Any:
