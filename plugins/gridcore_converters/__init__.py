@@ -22,6 +22,13 @@ FILES = {
     "wecc.wtara1": "WTARA1",
     "wecc.wtpta1": "WTPTA1",
     "wecc.wttqa1": "WTTQA1",
+    "distributed.dera1": "DERA1",
+    "forming.lcl": "LCLConverter",
+    "forming.cascade": "VoltageCascade",
+    "forming.outer": "VirtualInertia PowerDroop VirtualOscillator",
+    "forming.pll": "ConverterPLL",
+    "forming.regfma1": "REGFMA1",
+    "forming.regfmb1": "REGFMB1",
 }
 """The device classes of each file."""
 
