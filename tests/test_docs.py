@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,9 @@ def test_links_to_files_lead_somewhere(page):
     targets = [(page.parent / target).resolve() for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())]
     made = {MADE / name for name in made_pages()}
     assert not [target for target in targets if not target.exists() and target not in made]
+
+
+def test_the_citation_is_of_the_version_that_is_here():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = dict(re.findall(r"^(\S+): (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE))
+    assert (cited["version"], cited["license"]) == (project["version"], project["license"])
