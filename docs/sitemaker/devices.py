@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gridcore.contract import REQUIRED, Device
+from gridcore.contract import Device
 from gridcore.registry import devices
+from gridcore_verbs.declared import declared, record
 
 from .equations import sections
 from .formula import Writer, call, symbol
@@ -28,7 +29,6 @@ EQUATIONS = (
     "As the class has them: names of ports stand before a dot, and quantities are not inlined. What stands beside a "
     "state are its limits; it is held there while its rate points outwards. Where its time constant is zero, a state "
     "has no dynamics: the right side is zero.")
-_BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -78,47 +78,14 @@ def _place(cls: type[Device]) -> str:
 
 
 def _declarations(cls: type[Device]) -> Iterator[str]:
-    declared = cls.declares
-    record = [str(each).split(" ")[0] for each in getattr(cls, "dyr", ())]
-    rows = [[f"`{name}`", cell(p.unit), _default(p.default), bounds(p), cell(p.doc) + _drives(p)]
-            for name, p in declared.params.items()]
-    rows += [[f"`{name}`", "", _default(f.default), " ".join(f"`{choice}`" for choice in f.choices), cell(f.doc)]
-             for name, f in declared.fields.items()]
-    if rows:
-        place = [str(record.index(row[0].strip("`")) + 1) if row[0].strip("`") in record else "" for row in rows]
-        yield "## Parameters\n\n" + table(["name", "unit", "default", "bounds", "in the DYR record", "meaning"],
-                                          [[*row[:4], at, row[4]] for row, at in zip(rows, place, strict=True)])
-    for heading, items in (("Inputs", declared.inputs), ("References", declared.references),
-                           ("Set-points", declared.setpoints), ("States", declared.states),
-                           ("Algebraic variables", declared.algebraics), ("Modes", declared.modes),
-                           ("Quantities", declared.quantities)):
-        rows = [[f"`{name}`", cell(getattr(item, "unit", "")), cell(item.doc) + _drives(item), _rest(heading, item)]
-                for name, item in items.items()]
-        if rows:
-            yield f"## {heading}\n\n" + table(["name", "unit", "meaning", ""], rows)
-
-
-def _rest(heading: str, item: Any) -> str:
-    if heading == "Inputs":
-        return f"{'set-point' if item.default is None else f'{item.default:g}'}, where nothing drives it"
-    if heading == "Modes":
-        return f"begins as {item.initial:g}"
-    return ""
-
-
-def _drives(item: Any) -> str:
-    return f" (drives `{item.drives}`)" if getattr(item, "drives", None) else ""
-
-
-def _default(value: Any) -> str:
-    if value is REQUIRED:
-        return "required"
-    return f"{value:g}" if isinstance(value, int | float) else f"`{value}`" if value else ""
-
-
-def bounds(param: Any) -> str:
-    """Bounds of a parameter in words: ``> 0, ≤ 1``."""
-    return ", ".join(f"{_BOUNDS[how]} {value:g}" for how, value in param.bounds.items())
+    place = {str(each).split(" ")[0]: n for n, each in enumerate(getattr(cls, "dyr", ()), start=1)}
+    for heading, found in declared(cls):
+        columns = {name: list(map(cell, values)) for name, values in found.columns.items()}
+        if heading == "parameters":
+            columns["in the DYR record"] = [str(place.get(name, "")) for name in found.columns["name"]]
+        columns["name"] = [f"`{name}`" for name in found.columns["name"]]
+        rows = list(zip(*columns.values(), strict=True))
+        yield f"## {heading.capitalize()}\n\n{table(list(columns), rows)}"
 
 
 def _equations(cls: type[Device]) -> str:
@@ -133,10 +100,10 @@ def _equations(cls: type[Device]) -> str:
 
 
 def _events(cls: type[Device]) -> str:
-    declared = cls.declares
+    own = cls.declares
     ways = {1: "rises through zero", -1: "falls through zero", 0: "passes zero"}
     rows = []
-    for name, guard in declared.guards.items():
+    for name, guard in own.guards.items():
         value = call(guard.function)
         write = Writer([value])
         shared = ", ".join(f"{left} = {right}" for left, right in write.named)
@@ -145,7 +112,7 @@ def _events(cls: type[Device]) -> str:
         rows.append([f"`{name}`", f"{formula} {ways[guard.direction]}".replace("|", r"\vert "), when, _then(guard.then),
                      f"`{guard.delay}`" if guard.delay else "", cell(guard.doc)])
     rows += [[f"`{name}`", f"the time is ${symbol(timer.at)}$", "", _then(timer.then), "", cell(timer.doc)]
-             for name, timer in declared.timers.items()]
+             for name, timer in own.timers.items()]
     return "## Events\n\n" + table(["name", "when", "while", "then", "delay", "words"], rows) if rows else ""
 
 
@@ -162,13 +129,9 @@ def _then(then: Mapping[str, Any]) -> str:
 
 
 def _record(cls: type[Device]) -> str:
-    record = getattr(cls, "dyr", ())
-    if not record:
-        return ""
-    model = getattr(cls, "dyr_record", cls.__name__).upper()
-    values = " ".join("·" if each is None else str(each) for each in record)
-    return ("## DYR record\n\nBus, model and identifier, then the values; `·` is one that is not used.\n\n"
-            f"    bus '{model}' id  {values} /")
+    written = record(cls)
+    return written and ("## DYR record\n\nBus, model and identifier, then the values; `·` is one that is not used.\n\n"
+                        f"    {written}")
 
 
 def _named(name: str, text: str) -> bool:

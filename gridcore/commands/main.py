@@ -38,9 +38,9 @@ class Verbs(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None,  # type: ignore[override]
              **extra: Any) -> NoReturn:
         """Run a verb, and exit: 0 when all is well, 1 when a study or a check failed, 2 for what was given wrongly."""
-        extra["standalone_mode"] = False
+        extra |= {"standalone_mode": False, "args": (sys.argv[1:] if args is None else args) or ["--help"]}
         try:
-            code = super().main((sys.argv[1:] if args is None else args) or ["--help"], prog_name or "gridcore", **extra)
+            code = super().main(prog_name=prog_name or "gridcore", **extra)
         except Interrupted as error:
             click.echo(f"interrupted: {error}", err=True)
             code = 128 + error.signal
