@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from gridcore.commands import file_options, load
 from gridcore.registry import cases, devices
 
 from .tables import Table, json_option, show
+
+if TYPE_CHECKING:
+    from gridcore.case import Case
 
 
 @click.command("cases")
@@ -42,16 +45,27 @@ def info(case: str) -> None:
     for what, text in found.about.items():
         click.echo(f"\n{what.replace('_', ' ')}: {' '.join(str(text).split())}")
     click.echo()
-    count = Counter(record.model for record in found)
-    show("models", Table({"model": list(count), "records": list(map(str, count.values())), "what it is": [
-        _first(devices[model]) if model in devices else "there is no such device" for model in count]}))
-    events = [(id, record) for id, record in zip(found.ids(), found, strict=True) if _is_event(record.model)]
-    if events:
+    show("models", models(found))
+    happens = events(found)
+    if happens.columns["event"]:
         click.echo()
-        show("events", Table({
-            "event": [id for id, _ in events], "model": [record.model for _, record in events],
-            "what it says": [", ".join(f"{key} = {value}" for key, value in record.fields.items() if key != "id")
-                             for _, record in events]}))
+        show("events", happens)
+
+
+def models(case: Case) -> Table:
+    """The models of a case, and how many records each has."""
+    count = Counter(record.model for record in case)
+    return Table({"model": list(count), "records": list(map(str, count.values())), "what it is": [
+        _first(devices[model]) if model in devices else "there is no such device" for model in count]})
+
+
+def events(case: Case) -> Table:
+    """What happens in a study of a case."""
+    found = [(id, record) for id, record in zip(case.ids(), case, strict=True) if _is_event(record.model)]
+    return Table({
+        "event": [id for id, _ in found], "model": [record.model for _, record in found],
+        "what it says": [", ".join(f"{key} = {value}" for key, value in record.fields.items() if key != "id")
+                         for _, record in found]})
 
 
 def _is_event(model: str) -> bool:
@@ -76,10 +90,10 @@ def describe(model: str) -> None:
     for heading, table in declared(cls):
         click.echo(f"\n{heading}")
         show(heading, table)
-    events = [(name, guard.doc) for name, guard in {**cls.declares.guards, **cls.declares.timers}.items()]
-    if events:
+    happens = {name: item.doc for name, item in {**cls.declares.guards, **cls.declares.timers}.items()}
+    if happens:
         click.echo("\nevents")
-        show("events", Table({"name": [name for name, _ in events], "meaning": [words for _, words in events]}))
+        show("events", Table({"name": list(happens), "meaning": list(happens.values())}))
     if written := record(cls):
         click.echo(f"\nDYR record\n{written}")
 

@@ -28,14 +28,22 @@ class Table:
     def text(self) -> str:
         """Aligned columns: text to the left, numbers to the right."""
         parts = []
-        for heading, values in self.columns.items():
-            digits = _DIGITS.get(heading)
-            # adding zero turns -0.0 into 0.0
-            cells = [str(v) if digits is None else f"{round(v, digits) + 0.0:.{digits}f}" for v in values]
+        for heading, cells in self._texts().items():
             width = max(map(len, [heading, *cells]))
-            side = "<" if digits is None else ">"
+            side = ">" if heading in _DIGITS else "<"
             parts.append([f"{cell:{side}{width}}" for cell in (heading, *cells)])
         return "\n".join("  ".join(row).rstrip() for row in zip(*parts, strict=True))
+
+    def _texts(self) -> dict[str, list[str]]:
+        """The columns as they are shown."""
+        # adding zero turns -0.0 into 0.0
+        return {heading: [str(v) if (digits := _DIGITS.get(heading)) is None else
+                          f"{round(v, digits) + 0.0:.{digits}f}" for v in values]
+                for heading, values in self.columns.items()}
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows as they are shown."""
+        return list(zip(*self._texts().values(), strict=True))
 
     def rows(self) -> list[dict[str, Any]]:
         """A mapping for each row, for JSON: a text that is a number is one, what is not finite is None."""
