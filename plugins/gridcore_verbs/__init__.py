@@ -14,4 +14,5 @@ def register_commands(register: Register) -> None:
     register("cases", "gridcore_verbs.about:list_cases")
     for verb in ("info", "describe"):
         register(verb, f"gridcore_verbs.about:{verb}")
+    register("new-device", "gridcore_verbs.new_device:new_device")
     register("pf", "gridcore_verbs.power_flow:pf")
