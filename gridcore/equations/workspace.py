@@ -170,5 +170,5 @@ class Workspace:
         return out
 
     def newton(self, tol: float) -> float:
-        """``X += R``; returns max |R_i| / (scale_i + |X_i|), and leaves the next residual unless below `tol`."""
+        """``X += R``; returns max ``|R_i| / (scale_i + |X_i|)``, and leaves the next residual unless below `tol`."""
         return self.runtime.newton(self.plan, tol)
