@@ -183,9 +183,10 @@ def symbol(name: str) -> str:
 RELATIONS = {"less": "<", "less_equal": r"\le", "greater": ">", "greater_equal": r"\ge", "equal": "=",
              "not_equal": r"\ne", "logical_and": r"\wedge", "logical_or": r"\vee", "bitwise_and": r"\wedge",
              "bitwise_or": r"\vee"}
-NAMED = {"sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "exp": r"\exp", "log": r"\ln", "tanh": r"\tanh",
-         "arcsin": r"\arcsin", "arctan2": r"\operatorname{atan2}", "maximum": r"\max", "minimum": r"\min",
-         "sign": r"\operatorname{sgn}", "hypot": r"\operatorname{hypot}"}
+NAMED = {**{name: rf"\{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "arcsin", "arccos",
+                                            "arctan")},
+         "log": r"\ln", "maximum": r"\max", "minimum": r"\min", "arctan2": r"\operatorname{atan2}",
+         "sign": r"\operatorname{sgn}"}
 
 
 def _write(node: Expression, w: Writer) -> tuple[str, int]:
@@ -219,9 +220,8 @@ def _write(node: Expression, w: Writer) -> tuple[str, int]:
         return f"{w.bound(args[0], 1)} {RELATIONS[op]} {w.bound(args[1], 1)}", 0
     if op == "logical_not":
         return rf"\neg \left({w(args[0])}\right)", 3
-    if op in NAMED:
-        return rf"{NAMED[op]}\left({', '.join(map(w, args))}\right)", 3
-    raise NotImplementedError(f"no LaTeX for numpy.{op}")
+    name = NAMED.get(op) or rf"\operatorname{{{op.replace('_', ' ')}}}"
+    return rf"{name}\left({', '.join(map(w, args))}\right)", 3
 
 
 def _cases(node: Any, w: Writer) -> str:

@@ -25,7 +25,7 @@ from .linearised import Linearised
 
 TOLERANCES = ("rtol", "atol")
 _SAFETY = 0.9
-_SHARE, _AT = 0.1, 1e-4  # of the tolerance, for the error of one step: there are many; where rtol is 1e-4
+_SHARE = 0.3  # of the tolerance, for the error of one step where rtol is RTOL: there are many
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
 _SHRINK, _GROW = 0.2, 5.0  # limits of one change
 _START = 0.5  # error of the first step, of what is tolerated
@@ -47,7 +47,7 @@ class Controlled(Stepper):
         self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
         self.end_weight, self.rejections = stepper.end_weight, 0
         self.ws: Any = None
-        self._share = min(_SHARE * (rtol / _AT) ** (1 / self.order), 1.0)
+        self._share = min(_SHARE * (rtol / numerics.RTOL) ** (1 / self.order), 1.0)
 
     def restart(self, ws: Workspace, t: float) -> None:
         """Begin anew, with a step that is small enough."""
