@@ -11,6 +11,17 @@ from typing import Any
 from gridcore.registry import Register, hookimpl
 
 FILES = {
+    "wecc.regca1": "REGCA1",
+    "wecc.regcb1": "REGCB1",
+    "wecc.reeca1": "REECA1",
+    "wecc.reecb1": "REECB1",
+    "wecc.reecc1": "REECC1",
+    "wecc.reecd1": "REECD1",
+    "wecc.repca1": "REPCA1",
+    "wecc.wtdta1": "WTDTA1",
+    "wecc.wtara1": "WTARA1",
+    "wecc.wtpta1": "WTPTA1",
+    "wecc.wttqa1": "WTTQA1",
     "distributed.dera1": "DERA1",
     "forming.lcl": "LCLConverter",
     "forming.cascade": "VoltageCascade",
@@ -28,7 +39,7 @@ DEVICES = {name: f"{__name__}.{file}:{name}" for file, names in FILES.items() fo
 
 
 def __getattr__(name: str) -> Any:
-    """``gridcore_converters.LCLConverter``."""
+    """``gridcore_converters.REGCA1``."""
     if name not in DEVICES:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return pkgutil.resolve_name(DEVICES[name])

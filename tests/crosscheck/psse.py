@@ -96,7 +96,7 @@ class Study:
     frequency : float
         Hz, where the RAW file does not say that of the run; 0: it does.
     margin : float
-        Seconds around the event that are not compared.
+        How near the event is not compared (s).
     """
 
     dyr: str
@@ -137,6 +137,7 @@ class Study:
     def differences(self, **options: Any) -> Iterator[tuple[Column, float, float]]:
         """Each column, its largest difference away from the disturbance, and what it may be."""
         table = np.genfromtxt(FOLDER / self.csv, delimiter=",")
+        table = table[np.isfinite(table).all(axis=1)]
         run = gc.simulate(gc.build(self.case()), self.t_end, self.step, **options)
         t = table[:, 0]
         away = (np.abs(t - self.t) > self.margin) & (t <= self.t_end)
@@ -183,6 +184,13 @@ STUDIES = {
                    event=opens("LINE101-102", 2.0), t=2.0, t_end=4.0, loads="I/Z", margin=0.05),
     "DEGOV": Study("DEGOV/ThreeBus_DEGOV_nodelay.dyr", "DEGOV/degov_nodelay_speed_final.csv", (speed(102),), t_end=5.0,
                    step=1 / 240, torque=("GENCLS",)),  # by PowerWorld
+    # columns 1 and 2 follow a jump by halves, and do so for 50 ms
+    "RENA": Study("RENA/ThreeBus_REN_A_DEFAULT_FLAG.dyr", "RENA/TEST_RENA_DEFAULT_FLAGS.csv", (
+        other("GEN103", "P"), other("GEN103", "Q"), V(103)), "ThreeBusRenewable.raw", opens("LINE101-103"), t_end=5.0,
+        margin=0.05),
+    "RENA, plant control of the voltage": Study(
+        "RENA/ThreeBus_REN_A_NOFREQFLAG_with_REF_FLAG.dyr", "RENA/TEST_RENA_NOFREQ_REF_FLAG.csv", (theta(103), V(103)),
+        "ThreeBusRenewable.raw", opens("LINE101-103"), t_end=10.0, margin=0.05),
     "GENCLS": Study("Test01/OMIB.dyr", "Test01/Test01_delta.csv", (delta(102),), "OMIB.raw"),
     "GENCLS by PSAT": Study("Test01/OMIB.dyr", "Test01/psat_Test01_delta.csv", (other("GEN102", "delta"),), "OMIB.raw"),
 }

@@ -1,129 +1,133 @@
-"""Studies of converters: grid-forming ones into their limits and back, distributed ones that trip in part."""
+"""Studies of converters on kundur: every model, through its limits, what it holds in a dip, and the recovery."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from conventional_studies import of
-from industry_studies import study
+from industry_studies import MORE, study, system
 from scenes import record
 from studies import Study
 
 import gridcore as gc
 
 
-def feeder(*disturbance: Any, H: float = 0.0) -> gc.Case:
-    """An infinite bus, or a machine, two circuits, a load, and bus 3 for a converter."""
-    case = gc.Case("feeder", base_mva=100)
-    for number in (1, 2, 3):
-        case.add("Bus", id=number)
-    if H:
-        case.add("GENCLS", bus=1, control="slack", H=H, Xdp=0.2)
-    else:
-        case.add("InfiniteBus", bus=1, control="slack", X=0.02)
-    for number, id in enumerate(("LINE1-2", "SECOND")):
-        case.add("Line", id=id, bus1=1, bus2=2, r=0.01, x=0.1 + 0.02 * number, b=0.02)
-    case.add("Line", bus1=2, bus2=3, r=0.002, x=0.05)
-    case.add("ZIP", bus=2, P0=0.4, Q0=0.1, pI=0.5, pZ=0.5)
-    for item in disturbance:
+def converter(case: gc.Case, machine: str, **models: dict[str, Any]) -> None:
+    """A converter and its controls in place of a machine and its; the first model is the converter's."""
+    place = {name: case[machine].fields[name] for name in ("bus", "control", "P0", "V0", "Sn")
+             if name in case[machine].fields}
+    for id in (f"PSS_EXC_{machine}", f"EXC_{machine}", f"GOV_{machine}", machine):
+        if id in case:
+            case.remove(id)
+    below = machine
+    for model, values in models.items():
+        item = record(model, **({"id": machine, **place} if below == machine and model.startswith("REG") else
+                                {record(model).device.attaches[0]: below}), **values)
         case.add(item)
-    return case
+        below = item.fields.get("id") or item.device.naming.format(**item.fields)
 
 
-FAULT = (record("BusFault", id="fault", bus=2, t=0.0513, clear=0.1523, x=0.02),
-         record("BranchTrip", id="trip", branch="SECOND", t=0.1523))
-GRID = ("fault.t", "fault.clear", "fault.x", "trip.t", "LINE1-2.x", "LINE2-3.r", "LOAD2.P0", "INF1.V0", "INF1.X")
-LCL = {"lf": 0.08, "rf": 0.003, "cf": 0.074, "lg": 0.2, "rg": 0.01}
-LOOPS = {"kpv": 0.59, "kiv": 736.0, "kffi": 0.1, "kpc": 1.27, "kic": 14.3, "kffv": 0.2, "kad": 0.5, "wad": 50.0,
-         "rv": 0.01, "lv": 0.2}
-OUTER: dict[str, dict[str, float]] = {
-    "VirtualInertia": {"Ta": 2.0, "kd": 400.0, "kw": 20.0, "kq": 0.2, "wf": 1000.0},
-    "PowerDroop": {"kp": 0.02, "kq": 0.05, "wf": 30.0}, "VirtualOscillator": {"eta": 10.0, "alpha": 2.0, "kappa": 1.5}}
+FAULT = (gc.BusFault(id="fault", bus=8, t=0.0513, clear=0.1523, x=0.02),
+         gc.BranchTrip(id="trip", branch="LINE8-9_2", t=0.1713))
 
 
-@study
-def converters_of_exchangeable_parts() -> Study:
-    """Three outer loops, one with a measured frequency."""
-    case = feeder(*FAULT)
-    for number, (outer, data) in enumerate(OUTER.items(), 3):
-        if number > 3:
-            case.add("Bus", id=number)
-            case.add("Line", bus1=2, bus2=number, r=0.002, x=0.05)
-        case.add("LCLConverter", bus=number, control="PQ", P0=0.2 * number - 0.4, Q0=0.05, **LCL)
-        case.add("VoltageCascade", converter=f"CONV{number}", **LOOPS)
-        case.add(outer, id=f"OUT{number}", loops=f"LOOPS_CONV{number}", **data)
-    case.add("ConverterPLL", id="PLL", outer="OUT3", wlp=500.0, kp=0.084, ki=4.69)
-    case.add("RLLoad", id="RL", bus=2, P0=0.3, Q0=0.1)
-    case.add("LineInductor", bus1=1, bus2=2, line="LINE1-2")
-    return Study(case, 0.25, 0.01, [*GRID, *of(
-        "CONV3: P0 Q0 Sn lf rf cf lg rg", "LOOPS_CONV3: kpv kiv kffi kpc kic kffv kad wad rv lv",
-        "LINE1-2: r", "RL: P0 Q0 k", "OUT3: Ta kd kw kq wf", "PLL: wlp kp ki", "OUT4: kp kq wf",
-        "OUT5: eta alpha kappa")],
-        [("BUS3", "Vm"), ("CONV3", "P"), ("OUT4", "theta"), ("CONV5", "Q")], ["fault.strikes", "trip.opens"], theta=0.6)
+def asks(*replaced: str) -> list[str]:
+    """Parameters of the rest of the system."""
+    gone = tuple(f"{machine}.{name}" for machine in replaced for name in "STHX")
+    return [name for name in MORE if not name.startswith(gone)]
 
 
 @study
-def droop_between_its_limits() -> Study:
-    """A current that is cut, powers that their controllers bring back, an internal voltage at its limit."""
-    case = feeder(*FAULT, gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.4137, by=2.0),
-                  gc.ParameterStep(id="less", parameter="GEN3.Pref", t=0.7137, by=-3.0))
-    case.add("REGFMA1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, PMAX=0.8, PMIN=0.6, QMAX=0.3, QMIN=-0.2,
-             EMAX=1.1, kiv=5.86, mp=0.02, kppmax=0.02, kipmax=0.3)
-    return Study(case, 1.2, 0.02, [*GRID, "more.t", "more.by", "less.by", *of(
-        "GEN3: P0 V0 Sn Rs Xdp IMAX EMAX PMAX PMIN QMAX QMIN mp mq kppmax kipmax kpqmax kiqmax kiv kpv TPf TQf TVf")],
-        [("BUS3", "Vm"), ("GEN3", "delta"), ("GEN3", "P"), ("GEN3", "E")], [
-        "GEN3.I_at_IMAX", "GEN3.under_x_off_min", "GEN3.lower_x_off_max", "GEN3.E_x_at_EMAX", "GEN3.over_x_off_max",
-        "GEN3.under_at_min", "GEN3.raised_x_off_min", "GEN3.raised_x_at_min", "GEN3.I_off_IMAX", "GEN3.E_x_off_EMAX",
-        "GEN3.lower_x_at_max", "GEN3.I_at_IMAX", "GEN3.over_at_max", "GEN3.over_x_at_max"])
+def solar_plants_in_a_fault() -> Study:
+    """A dip that holds the controls, the power logic, reactive support, a plant control behind dead bands."""
+    case = system("kundur", *FAULT)
+    converter(case, "GEN2", REGCA1={"Lvplsw": 1.0, "Rrpwr": 5.0, "Lvpnt1": 0.9, "Lvpl1": 0.8, "Iqrmax": 8.0,
+                                    "Iqrmin": -8.0, "Volim": 1.1, "Khv": 0.7},
+              REECB1={"QFlag": 1.0, "VFlag": 1.0, "Kqp": 0.2, "Kqi": 2.0, "Kvp": 1.0, "Kvi": 20.0, "Imax": 1.1,
+                      "Vdip": 0.84, "Kqv": 2.0, "dbd1": -0.02, "dbd2": 0.02, "Tpord": 0.05},
+              REPCA1={"RefFlag": 1.0, "Fflag": 1.0, "Kp": 18.0, "Kc": 0.02, "dbd1": -0.002, "dbd2": 0.002,
+                      "fdbd1": -2e-4, "fdbd2": 2e-4, "Ddn": 20.0, "Dup": 10.0, "Vfrz": 0.7, "Tft": 0.02, "Qmax": 0.4})
+    return Study(case, 0.4, 0.02, [*asks("GEN2"), *of(
+        "GEN2: Tg Rrpwr Brkpt Zerox Lvpl1 Lvpnt1 Lvpnt0 Tfltr Iqrmax Khv Volim",
+        "REEC_GEN2: Vdip Trv dbd1 Kqv Kqp Kqi Kvp Kvi Imax Tpord",
+        "REPC_REEC_GEN2: Tfltr Kp Ki Tft Tfv Vfrz Kc emax dbd1 dbd2 Qmax Kpg Kig Tp Ddn Dup Tg fdbd1")],
+        [("GEN2", "P"), ("GEN2", "Q"), ("BUS8", "Vm")], [
+        "GEN2.gain_below_2", "REPC_REEC_GEN2.low_below", "REPC_REEC_GEN2.band_beyond_above",
+        "REPC_REEC_GEN2.reactive_at_reactive_max", "REEC_GEN2.band_beyond_above", "GEN2.Iq_speed_at_Iq_speed_max",
+        "GEN2.logic_below_2", "GEN2.Ip_at_LVPL", "REEC_GEN2.dip_below", "REEC_GEN2.dip_from_below", "fault.clears",
+        "GEN2.over_to_first", "GEN2.logic_above_2", "REPC_REEC_GEN2.reactive_off_reactive_max", "REEC_GEN2.band_beyond_back_below",
+        "trip.opens", "GEN2.over_to_second"])
+
+
+# 1 pu of current at 1 pu voltage, less below
+TABLE = {"Vq1": 0.3, "Iq1": 0.3, "Vq2": 0.7, "Iq2": 0.6, "Vq3": 0.9, "Iq3": 1.0, "Vp1": 0.2, "Ip1": 0.2, "Vp2": 0.6,
+         "Ip2": 0.5, "Vp3": 0.95, "Ip3": 1.1}
 
 
 @study
-def virtual_machine_between_its_limits() -> Study:
-    case = feeder(*FAULT, gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.8137, by=1.0))
-    case.add("REGFMB1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, VFRZ=0.42, wPLLMAX=0.004, DwMAX=0.005)
-    return Study(case, 1.2, 0.02, [*GRID, "more.t", "more.by", *of(
-        "GEN3: P0 V0 Sn Rs Xdp IMAX mq kiv kpv mp kpPLL kiPLL wPLLMAX DwMAX H D1 D2 wD ISS Kf KI TPf TQf TVf TIf",
-        "GEN3: VFRZ")], [("BUS3", "Vm"), ("GEN3", "dPLL"), ("GEN3", "P"), ("GEN3", "E")], [
-        "GEN3.I_at_IMAX", "GEN3.wPLL_at_wPLLMAX", "GEN3.freezes", "GEN3.E_x_at_Emax", "GEN3.I_off_IMAX",
-        "GEN3.slip_at_DwMAX", "GEN3.dIT_at_highest", "GEN3.follows", "GEN3.slip_off_DwMAX", "GEN3.dMAX_off_widest",
-        "GEN3.dIT_off_highest", "GEN3.E_x_off_Emax", "GEN3.dMAX_at_widest", "GEN3.left_at_ISS", "GEN3.left_off_ISS"])
+def wind_turbines_whose_dip_is_followed_by_a_hold() -> Study:
+    """Tables of limits, either priority, a reactive current that is frozen or goes on, a limit that is held."""
+    case = system("kundur", *FAULT)
+    controls = {"PfFlag": 1.0, "Vdip": 0.85, "Kqv": 2.0, "dbd1": -0.05, "dbd2": 0.05, "Imax": 1.05, "Tiq": 0.03,
+                **TABLE}
+    converter(case, "GEN2", REGCA1={"Brkpt": 0.88}, REECA1={**controls, "Thld": 0.06, "Thld2": 0.08, "Iqfrz": 0.1})
+    converter(case, "GEN4", REGCB1={"Xdp": 0.15, "Rs": 0.01, "Imax": 1.0, "Rrpwr": 8.0, "Iqrmax": 9.0, "RateFlag": 1.0},
+              REECA1={**controls, "PQFlag": 1.0, "Thld": -0.05, "QFlag": 1.0, "Kqi": 1.0, "Kvp": 0.5, "Kvi": 10.0,
+                      "PfFlag": 0.0})
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
+        "REEC_GEN2: Vdip Thld Thld2 Iqfrz Kqv Imax Tiq Tp Vq2 Iq2 Vp3 Ip2 Trv",
+        "REEC_GEN4: Vdip Thld Kqi Kvp Kvi Imax Vq3 Iq3 Vp2 Ip3", "GEN4: Tg Te Tfltr Imax Rrpwr Iqrmax Xdp Rs")],
+        [("GEN2", "P"), ("GEN4", "Q"), ("BUS8", "Vm")], [
+        "REEC_GEN2.VDL2_below_3", "REEC_GEN2.Iptop_to_first", "REEC_GEN2.dip_below", "REEC_GEN2.current_at_Ipmax",
+        "REEC_GEN4.dip_below", "GEN4.Iq_speed_at_Iq_speed_max", "REEC_GEN4.total_at_total_max",
+        "REEC_GEN4.Iqtop_to_first", "GEN4.ip_off_ipmax", "GEN4.ip_at_ipmax", "fault.clears",
+        "REEC_GEN2.current_off_Ipmax", "REEC_GEN2.dip_from_below", "REEC_GEN4.Iqtop_to_second",
+        "REEC_GEN4.total_off_total_max", "REEC_GEN2.after_ends", "REEC_GEN4.after_ends", "REEC_GEN2.limited_ends"])
 
 
 @study
-def virtual_machine_with_priority_for_reactive_current() -> Study:
-    case = feeder(*FAULT)
-    case.add("REGFMB1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, PQFlag=0, ESFlag=0, Tp=0.05, VdrpFlag=1,
-             wFlag=1)
-    return Study(case, 0.5, 0.02, [*GRID, *of("GEN3: P0 Xdp IMAX mq mp Tp ISS Kf KI TIf H")],
-                 [("BUS3", "Vm"), ("GEN3", "dIT"), ("GEN3", "P")], [
-        "GEN3.dMAX_off_widest", "GEN3.left_at_ISS", "GEN3.dIT_at_highest", "GEN3.left_off_ISS"])
+def batteries_and_blocked_converters() -> Study:
+    """A state of charge that comes to its end, momentary cessation, and currents held after it."""
+    case = system("kundur", *FAULT)
+    case.set("GEN4.P0", 2.0)
+    case.set("LOAD9.P0", 12.67)
+    controls = {"Vdip": 0.85, "Kqv": 1.0, "dbd1": -0.05, "dbd2": 0.05, "Imax": 1.1, "Tiq": 0.03, **TABLE}
+    converter(case, "GEN2", REGCB1={"Xdp": 0.2, "PQFlag": 1.0, "Te": 0.02}, REECC1={
+        **controls, "T": 5.0, "SOCini": 0.5, "SOCmin": 0.46, "VFlag": 0.0, "QFlag": 1.0, "Kvp": 0.5, "Kvi": 10.0})
+    converter(case, "GEN4", REGCA1={"Brkpt": 0.88}, REECD1={
+        **controls, "Thld": 0.05, "Thld2": 0.06, "Vblkl": 0.74, "Tblk": 0.04, "QFlag": 1.0, "Kqi": 1.0, "Kqp": 0.1,
+        "Kvp": 0.5, "Kvi": 10.0, "Kc": 0.02, "Ke": 0.5, "Vq4": 1.0, "Iq4": 1.05})
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
+        "REEC_GEN2: T SOCini SOCmin Vdip Kvp Kvi Imax Vp2 Ip2 Vq3", "GEN2: Tg Te Tfltr Xdp P0",
+        "REEC_GEN4: Vdip Thld Thld2 Vblkl Tblk Kqi Kqp Kvi Kc Ke Tr1 Imax Vp3 Ip3 Iq4 Vq4")],
+        [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [
+        "REEC_GEN4.VDL1_below_4", "REEC_GEN4.dip_below", "REEC_GEN4.outside_below", "REEC_GEN4.inner_x_at_inner_max",
+        "REEC_GEN2.dip_below", "fault.clears", "REEC_GEN2.dip_from_below", "REEC_GEN4.outside_from_below",
+        "REEC_GEN4.still_ends", "GEN4.Ip_speed_at_Rrpwr", "REEC_GEN4.inner_off_inner_max", "GEN4.Ip_speed_off_Rrpwr",
+        "REEC_GEN4.dip_from_below", "REEC_GEN2.charge_below", "REEC_GEN4.after_ends", "REEC_GEN4.limited_ends"])
 
 
 @study
-def distributed_resources_that_trip_in_part() -> Study:
-    """A deep dip in which a part is lost, a swell, and the rate at which the current comes back."""
-    case = feeder(*FAULT, gc.ParameterStep(id="swell", parameter="INF1.E", t=0.4137, by=0.16),
-                  gc.ParameterStep(id="back", parameter="INF1.E", t=0.4637, by=-0.14))
-    case.add("DERA1", bus=3, control="PQ", P0=0.5, Q0=0.1, Sn=60.0, vl0=0.1, vl1=0.8, tvl1=0.04, tvl0=0.3, vh1=1.08,
-             vh0=1.2, tvh1=0.03, tvh0=0.3, Kqv=2.0, dbd1=-0.02, dbd2=0.02, rrpwr=3.0, Imax=1.2)
-    return Study(case, 0.64, 0.005, [*GRID, "swell.t", "swell.by", "back.by", *of(
-        "GEN3: P0 Q0 Sn Trv dbd1 dbd2 Kqv Tp Tiq Pmax Tpord Imax vl0 vl1 vh0 vh1 tvl1 tvh1 Vrfrac Tg rrpwr Tv",
-        "GEN3: Iqh1 Iql1")],
-        [("BUS3", "Vm"), ("GEN3", "P"), ("GEN3", "Ip"), ("GEN3", "Iq")], [
-        "GEN3.within_at_dbd2", "GEN3.low_trips:delay started", "GEN3.Ip2_at_Ipmax", "GEN3.left_at_Imax",
-        "GEN3.Iqv_at_Iqh1", "GEN3.low_trips", "GEN3.low_turns", "GEN3.Iq1_off_Imax", "GEN3.Ip_speed_at_Ip_speed_max",
-        "GEN3.Ip_speed_off_Ip_speed_max", "GEN3.within_at_dbd1", "GEN3.high_trips", "GEN3.high_turns"])
-
-
-@study
-def distributed_resources_with_frequency_control() -> Study:
-    """Storage that is charged while the frequency rises, at limited rates, and trips by frequency in the end."""
-    case = feeder(gc.ParameterStep(id="step", parameter="GEN1.Pm", t=0.0513, by=0.5), H=3.0)
-    case.add("DERA1", bus=3, control="PQ", P0=0.05, Q0=0.1, Sn=60.0, FreqFlag=1, PfFlag=0, PqFlag=1, GenFlag=0,
-             Ddn=30.0, Dup=20.0, fdbd1=-0.001, fdbd2=0.001, Pmin=-0.4, dPmin=-2.0, dPmax=2.0, fh=1.0285, tfh=0.05,
-             rrpwr=1.5, Imax=0.55, Kqv=5.0, dbd1=-0.01, dbd2=0.01, Vref0=1.0)
-    return Study(case, 0.64, 0.005, ["step.t", "step.by", "GEN1.H", "GEN1.Xdp", "LINE2-3.x", *of(
-        "GEN3: P0 Q0 Sn Trf Ta fdbd1 Ddn Kpg Kig Pmin dPmin Tpord Tp fh tfh rrpwr Imax Tv Tg Vref0 Kqv")],
-        [("BUS3", "Vm"), ("GEN3", "P"), ("GEN3", "slip"), ("GEN1", "omega")], [
-        "GEN3.fwithin_at_fdbd1", "GEN3.stores", "GEN3.Ip_speed_at_Ip_speed_min", "GEN3.Pord_speed_at_dPmin",
-        "GEN3.Pord_speed_off_dPmin", "GEN3.order_x_at_Pmin", "GEN3.trips_high"])
+def wind_turbines_with_their_mechanics() -> Study:
+    """Two masses, pitch and torque between their limits and rates; a torque control of speed, another of power."""
+    case = system("kundur", *FAULT, gc.ParameterStep(id="less", parameter="REPC_REEC_GEN2.Plant", t=0.2137, by=-0.2))
+    train = {"H": 4.0, "Htfrac": 0.8, "Freq1": 1.6, "Dshaft": 1.5, "DAMP": 0.5}
+    pitch = {"Tp": 0.2, "TetaMax": 20.0, "TetaMin": -1.0, "Kcc": 0.5, "RTetaMax": 8.0, "RTetaMin": -8.0,
+             "Kpw": 500.0}
+    for machine, flags in (("GEN2", {"Tflag": 0.0}), ("GEN4", {"Tflag": 1.0, "TRATE": 850.0})):
+        converter(case, machine, REGCA1={}, REECA1={"Vdip": 0.85, "Imax": 1.2, "Thld2": 0.05, "Tpord": 0.05},
+                  WTDTA1=train, WTARA1={"Ka": 0.007, "Theta0": 2.0}, WTPTA1=pitch)
+        case.add(record("WTTQA1", train=f"WTDT_REEC_{machine}", Kpp=5.0, Kip=1.0, Twref=2.0, Temax=0.9, p3=0.7,
+                        **flags))
+    case.add(record("REPCA1", control="REEC_GEN2", Fflag=1.0, Pmax=1.1))
+    wind = "WTAR_WTDT_REEC"
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), "less.t", "less.by", *of(
+        "WTDT_REEC_GEN2: H Htfrac Freq1 Dshaft DAMP", f"{wind}_GEN4: Ka Theta0",
+        f"WTPT_{wind}_GEN4: Kiw Kpw Kic Kpc Kcc Tp TetaMin RTetaMax",
+        "WTTQ_WTDT_REEC_GEN2: Kpp Kip Tp Twref p2 spd3 p3", "WTTQ_WTDT_REEC_GEN4: Kpp Kip Temax TRATE",
+        "REEC_GEN2: Thld2 Tpord")],
+        [("WTDT_REEC_GEN2", "wg"), (f"WTPT_{wind}_GEN4", "dpitch"), ("GEN4", "P"), ("BUS8", "Vm")], [
+        "WTTQ_WTDT_REEC_GEN4.change_at_change_max", f"WTPT_{wind}_GEN4.dpitch_speed_at_RTetaMax", "REEC_GEN2.dip_below",
+        f"WTPT_{wind}_GEN2.control_at_lowest", "WTTQ_WTDT_REEC_GEN2.optimum_above_3",
+        "WTTQ_WTDT_REEC_GEN2.change_off_change_max", f"WTPT_{wind}_GEN2.control_off_lowest", "less.steps",
+        "REEC_GEN2.limited_ends", f"WTPT_{wind}_GEN4.dpitch_speed_off_RTetaMin"])

@@ -328,7 +328,7 @@ class Equations:
             if function is None:
                 continue
             scope = self.scope(group, self.Z[:, :1].real, self.t[:1].real)
-            extra = {}
+            extra = {"instances": SimpleNamespace(ids=[], on=False)}
             if group.shape.cls.regulates:
                 base = scope.value((), "base_mva") / scope.value((), "Sn")
                 extra["power"] = SimpleNamespace(P=scope.value((), "P0") * base, Q=scope.value((), "Q0") * base)
