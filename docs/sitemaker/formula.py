@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-GREEK = {"alpha", "beta", "gamma", "delta", "epsilon", "theta", "kappa", "lambda", "mu", "nu", "xi", "rho", "sigma",
+GREEK = {"alpha", "beta", "gamma", "delta", "epsilon", "theta", "kappa", "lambda", "mu", "rho", "sigma",
          "tau", "phi", "psi", "omega", "Delta", "Omega"}
 SMALL = 5  # shorter expressions are written out wherever they stand
 LEAF = "leaf"
@@ -205,6 +205,8 @@ def _write(node: Expression, w: Writer) -> tuple[str, int]:
         return f"{w.bound(args[0], 1)} {'+' if op == 'add' else '-'} {w.bound(args[1], 1 if op == 'add' else 2)}", 1
     if op == "multiply":
         dot = r"\cdot" if not isinstance(args[1], Expression) else r"\,"
+        if not isinstance(args[0], Expression):
+            return rf"{w(args[0])} {dot} {w.bound(args[1], 2)}", min(2, number(args[0])[1])
         return rf"{w.bound(args[0], 2)} {dot} {w.bound(args[1], 2)}", 2
     if op in ("divide", "true_divide"):
         return rf"\frac{{{w(args[0])}}}{{{w(args[1])}}}", 3

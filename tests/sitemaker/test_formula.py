@@ -20,6 +20,7 @@ def latex(function):
     (lambda s: 1e-6 * s.omega, r"10^{-6} \, \omega"),
     (lambda s: s.a - (-s.b) * s.c, r"\text{a} + \text{b} \, \text{c}"),
     (lambda s: s.a + -(s.b - s.c), r"\text{a} - \left(\text{b} - \text{c}\right)"),
+    (lambda s: s.a - -1.1 * s.b, r"\text{a} - \left(-1.1 \, \text{b}\right)"),
     (lambda s: s.a * 1.0 + 0.0, r"\text{a}"),
     (lambda s: (s.a * s.b) ** 2, r"{\left(\text{a} \, \text{b}\right)}^{2}"),
     (lambda s: np.where(s.on, s.a, 0.0),
