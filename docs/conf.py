@@ -11,6 +11,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sitemaker
 exclude_patterns = ["_build", "figures"]
 
 highlight_language = "none"  # what is indented is a command, a file or a formula
+smartquotes = False  # --option has two hyphens
 html_theme = "furo"
 html_title = "gridcore"
 html_static_path = ["static"]
