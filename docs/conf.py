@@ -10,6 +10,8 @@ author = "the gridcore authors"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sitemaker.extension"]
 exclude_patterns = ["_build", "figures"]
 
+highlight_language = "none"  # what is indented is a command, a file or a formula
+smartquotes = False  # --option has two hyphens
 html_theme = "furo"
 html_title = "gridcore"
 html_static_path = ["static"]
@@ -18,7 +20,7 @@ html_math_renderer = "mathml"
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
-nb_execution_mode = "cache"
+nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 

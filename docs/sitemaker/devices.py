@@ -55,15 +55,16 @@ def family(cls: type[Device]) -> str:
 
 def device_page(name: str, cls: type[Device]) -> str:
     """The page of a device class."""
-    return page(name, docstring(inspect.getdoc(cls) or ""), _bases(cls), _place(cls), *_declarations(cls),
-                _equations(cls), _events(cls), _record(cls), _checked(name), _cases(name), _source(cls))
+    return page(name, docstring(inspect.getdoc(cls) or ""), _place(cls), *_declarations(cls), _equations(cls),
+                _events(cls), _bases(cls), _record(cls), _checked(name), _cases(name), _source(cls))
 
 
 def _bases(cls: type[Device]) -> str:
     """What its own base classes say: a docstring may refer to their equations."""
     said = [(base, inspect.getdoc(base)) for base in cls.__mro__[1:]
             if issubclass(base, Device) and base is not Device and "__doc__" in vars(base) and base.__doc__]
-    return "\n\n".join(f"**From {base.__name__}.**\n\n{docstring(doc)}" for base, doc in said if doc)
+    parts = [f"### {base.__name__}\n\n{docstring(doc)}" for base, doc in said if doc]
+    return "\n\n".join(["## What its base classes say", *parts]) if parts else ""
 
 
 def _place(cls: type[Device]) -> str:

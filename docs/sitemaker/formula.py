@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-GREEK = {"alpha", "beta", "gamma", "delta", "epsilon", "theta", "kappa", "lambda", "mu", "nu", "xi", "rho", "sigma",
+GREEK = {"alpha", "beta", "gamma", "delta", "epsilon", "theta", "kappa", "lambda", "mu", "rho", "sigma",
          "tau", "phi", "psi", "omega", "Delta", "Omega"}
 SMALL = 5  # shorter expressions are written out wherever they stand
 LEAF = "leaf"
@@ -78,7 +78,7 @@ def _knowing(node: Any, condition: Any, branch: int) -> Any:
 
 
 def _simplified(op: str, args: tuple[Any, ...]) -> Any:
-    """Without factors of one and terms of zero, which helpers of several models leave."""
+    """Without factors of one, terms of zero and double signs, which helpers of several models leave."""
     def is_number(arg: Any, value: float) -> bool:
         return not isinstance(arg, Expression) and arg == value
 
@@ -90,6 +90,15 @@ def _simplified(op: str, args: tuple[Any, ...]) -> Any:
             return rest[0]
     if op == "multiply" and all(isinstance(arg, Leaf) for arg in args) and args[0]._args == args[1]._args:
         return Expression("square", args[:1])
+    negative = [isinstance(arg, Expression) and arg._op == "negative" for arg in args]
+    if op == "multiply" and any(negative):
+        bare = tuple(arg._args[0] if minus else arg for arg, minus in zip(args, negative, strict=True))
+        product = _simplified(op, bare)
+        return product if all(negative) else Expression("negative", (product,))
+    if op in ("add", "subtract") and negative[1]:
+        return Expression("subtract" if op == "add" else "add", (args[0], args[1]._args[0]))
+    if op == "negative" and negative[0]:
+        return args[0]._args[0]
     if (op == "subtract" and is_number(args[1], 0.0)) or (op == "divide" and is_number(args[1], 1.0)):
         return args[0]
     return Expression(op, args)
@@ -194,14 +203,11 @@ def _write(node: Expression, w: Writer) -> tuple[str, int]:
     if op == LEAF:
         return symbol(args[0]), 4
     if op in ("add", "subtract"):
-        first, second = w.bound(args[0], 1), args[1]
-        if op == "add" and isinstance(second, Expression) and second._op == "negative" and not w.name(second):
-            op, second = "subtract", second._args[0]
-        return (f"{first} + {w.bound(second, 1)}" if op == "add" else f"{first} - {w.bound(second, 2)}"), 1
+        return f"{w.bound(args[0], 1)} {'+' if op == 'add' else '-'} {w.bound(args[1], 1 if op == 'add' else 2)}", 1
     if op == "multiply":
-        if isinstance(args[0], Expression) and args[0]._op == "negative" and not w.name(args[0]):
-            return f"-{w.part(Expression('multiply', (args[0]._args[0], args[1])))[0]}", 1
         dot = r"\cdot" if not isinstance(args[1], Expression) else r"\,"
+        if not isinstance(args[0], Expression):
+            return rf"{w(args[0])} {dot} {w.bound(args[1], 2)}", min(2, number(args[0])[1])
         return rf"{w.bound(args[0], 2)} {dot} {w.bound(args[1], 2)}", 2
     if op in ("divide", "true_divide"):
         return rf"\frac{{{w(args[0])}}}{{{w(args[1])}}}", 3

@@ -99,5 +99,5 @@ def describe(model: str) -> None:
 
 
 def _first(cls: type) -> str:
-    """First sentence of a docstring."""
-    return " ".join(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].split()).rstrip(":")
+    """First paragraph of a docstring, without marks of code."""
+    return " ".join(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].replace("``", "").split()).rstrip(":")

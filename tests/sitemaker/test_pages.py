@@ -80,7 +80,8 @@ def test_every_page_is_reached_from_the_index(made):
         if page not in reached:
             reached.add(page)
             for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", pages[page], re.MULTILINE | re.DOTALL):
-                entries = [line for line in tree.splitlines() if line and not line.startswith(":")]
+                lines = [line for line in tree.splitlines() if line and not line.startswith(":")]
+                entries = [line.rpartition("<")[2].rstrip(">") for line in lines]
                 ahead += [beside(page, f"{entry}.md") for entry in entries]
     assert reached == set(pages)
 
