@@ -264,8 +264,9 @@ def start(system: System, Z: np.ndarray) -> None:
         extra: dict[str, Any] = {"instances": SimpleNamespace(ids=[layout.instances[k].id for k in group.members],
                                                               on=Z[layout.of_group(group, "status")] == 1)}
         if group.shape.cls.regulates:
-            per = Z[layout.globals["base_mva"]] / Z[layout.of_group(group, "Sn")]
-            extra["power"] = SimpleNamespace(**{k[0]: Z[layout.of_group(group, k)] * per for k in ("P0", "Q0")})
+            scale = Z[layout.globals["base_mva"]] / Z[layout.of_group(group, "Sn")]
+            P, Q = (Z[layout.of_group(group, name)] * scale for name in ("P0", "Q0"))
+            extra["power"] = SimpleNamespace(P=P, Q=Q)
         with np.errstate(all="ignore"):
             for name, value in Scope(group.shape, lookup).call(function, **extra).items():
                 Z[layout.gather(group, (), name)] = value

@@ -20,7 +20,7 @@ from gridcore.errors import DeviceError
 from gridcore.registry import devices, registered
 
 _TRIES = 200
-_DEEPEST = 3
+_DEEPEST = 4
 
 
 class GridSource(Source):

@@ -246,7 +246,7 @@ class Equations:
                 function = group.shape.cls.function("scheduled")
                 if function is not None:
                     P, Q = self.scope(group, Z, t).call(function)
-                    where = np.array([buses.index(i) for i in group.at[("bus",)]])
+                    where = np.array([buses.index(i) for i in group.at[(group.shape.cls.bus_ports()[0],)]])
                     np.add.at(S, where, P)
                     np.add.at(S, n + where, Q)
             return S

@@ -1,0 +1,20 @@
+"""REECB1: electrical control of a large solar plant."""
+
+from __future__ import annotations
+
+from .electrical import ElectricalControl
+
+
+class REECB1(ElectricalControl):
+    """Electrical control REEC_B, as PSS/E's REECB1.
+
+    :class:`~gridcore_converters.wecc.electrical.ElectricalControl` with one limit of current, ``Imax``, and the
+    reactive current of the voltage error always added.
+
+    WECC Solar Plant Dynamic Modeling Guidelines (2014), REEC_B; EPRI 3002027129 (2023).
+    The voltage that the record names by a bus is that of the converter's terminals.
+    """
+
+    dyr = (None, "PfFlag", "VFlag", "QFlag", "PQFlag", "Vdip", "Vup", "Trv", "dbd1", "dbd2", "Kqv", "Iqh1", "Iql1",
+           "Vref0", "Tp", "Qmax", "Qmin", "Vmax", "Vmin", "Kqp", "Kqi", "Kvp", "Kvi", "Tiq", "dPmax", "dPmin", "Pmax",
+           "Pmin", "Imax", "Tpord")
