@@ -179,6 +179,10 @@ class Row:
         """An error that says where this record stands."""
         return CaseError(message, file=self.file, row=self.place, field=field)
 
+    def _missing(self, name: str) -> CaseError:
+        blank = self.columns[name][0] < len(self.words)
+        return self.error(f"missing: {'it is blank' if blank else f'the record has {len(self.words)} values'}", name)
+
     def text(self, name: str) -> str:
         """A word; the default of the column where the record has none."""
         position, default = self.columns[name]
@@ -187,7 +191,7 @@ class Row:
         if word:
             return word
         if default is None:
-            raise self.error(f"missing: the record has {len(words)} values", name)
+            raise self._missing(name)
         return default
 
     def number(self, name: str) -> float:
@@ -196,7 +200,7 @@ class Row:
         words = self.words
         word = (words[position] if position < len(words) else "") or default
         if word is None:
-            raise self.error(f"missing: the record has {len(words)} values", name)
+            raise self._missing(name)
         try:
             value = float(word)
         except ValueError:

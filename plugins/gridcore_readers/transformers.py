@@ -20,7 +20,7 @@ from .psse import Row, element, listed
 SMALLEST = 1e-4  # pu: PSS/E's threshold of a zero-impedance line, and what it puts in a star in place of zero
 TINY = 1e-6  # pu: an impedance of less is none
 ANGLES = 5.0  # a correction table with arguments above is one of angles (degrees), and so is one with some below 0
-IMPEDANCES = {pair: f"R{pair} X{pair} SBASE{pair}" for pair in ("1-2", "2-3", "3-1")}
+IMPEDANCES = {pair: f"R{pair} X{pair}" for pair in ("1-2", "2-3", "3-1")}
 Devices = list[tuple[str, dict[str, Any]]]
 
 
@@ -101,10 +101,10 @@ class Transformers:
 
     def _impedance(self, code: int, impedance: Row, pair: str) -> complex:
         """Series impedance of a pair of windings, per unit of the system's base."""
-        r, x, rating = impedance.numbers(IMPEDANCES[pair])
+        r, x = impedance.numbers(IMPEDANCES[pair])
         if code == 1:
             return complex(r, x)
-        rating = rating or self.base
+        rating = impedance.number(f"SBASE{pair}") or self.base
         if rating <= 0:
             raise impedance.error("must be above 0", f"SBASE{pair}")
         if code == 3:  # load loss (W), and the magnitude of the impedance
