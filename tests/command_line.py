@@ -32,9 +32,9 @@ def invoke(*arguments: Any, wrt: Iterable[str] = ()) -> Result:
     return CliRunner().invoke(gridcore, [*map(str, arguments), *(part for w in wrt for part in ("--wrt", w))])
 
 
-def refused(result: Result) -> str:
+def refused(result: Result, code: int = 2) -> str:
     """The one line of an error."""
-    assert result.exit_code == 2
+    assert result.exit_code == code
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MADE = ROOT / "docs" / "generated"
+PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if MADE not in page.parents)]
+BLOCK = re.compile(r"^```(?:python|\{code-cell\} python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -38,7 +42,25 @@ def make_checks(test):
         assert not check.marks, f"{test.__name__}[{check.id}] is expected to fail, and passes"
 
 
+@functools.cache
+def made_pages() -> dict[str, str]:
+    """Pages that are made when the site is built, by their path in docs/generated."""
+    sys.path.append(str(ROOT / "docs"))
+    try:
+        from sitemaker import make
+    finally:
+        sys.path.pop()
+    return make.pages()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_to_files_lead_somewhere(page):
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
-    assert not [target for target in targets if not (page.parent / target).exists()]
+    targets = [(page.parent / target).resolve() for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())]
+    made = {MADE / name for name in made_pages()}
+    assert not [target for target in targets if not target.exists() and target not in made]
+
+
+def test_the_citation_is_of_the_version_that_is_here():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = dict(re.findall(r"^(\S+): (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE))
+    assert (cited["version"], cited["license"]) == (project["version"], project["license"])

@@ -1,7 +1,7 @@
 """The command line: ``gridcore VERB``. Verbs come from the hook ``register_commands``.
 
 Nothing heavy is imported before a verb needs it. Whatever gridcore raises on purpose is one line on
-standard error and exit code 2; ``GRIDCORE_DEBUG=1`` shows the traceback.
+standard error and exit code 2, or 1 of a study under way; ``GRIDCORE_DEBUG=1`` shows the traceback.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Verbs(click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None,  # type: ignore[override]
              **extra: Any) -> NoReturn:
-        """Run a verb, and exit: 0 when all is well, 1 when a check failed, 2 for an error."""
-        extra["standalone_mode"] = False
+        """Run a verb, and exit: 0 when all is well, 1 when a study or a check failed, 2 for what was given wrongly."""
+        extra |= {"standalone_mode": False, "args": (sys.argv[1:] if args is None else args) or ["--help"]}
         try:
-            code = super().main(args, prog_name or "gridcore", **extra)
+            code = super().main(prog_name=prog_name or "gridcore", **extra)
         except Interrupted as error:
             click.echo(f"interrupted: {error}", err=True)
             code = 128 + error.signal
@@ -49,7 +49,7 @@ class Verbs(click.Group):
                 raise
             told = error.format_message() if isinstance(error, click.ClickException) else str(error)
             click.echo(f"error: {' '.join(told.split())}", err=True)
-            code = 2
+            code = 2 if getattr(error, "run", None) is None else 1
         except (KeyboardInterrupt, click.Abort) as error:
             click.echo("interrupted", err=True)
             code = 128 + next(iter((error.__cause__ or error).args), signal.SIGINT)

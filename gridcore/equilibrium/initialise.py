@@ -261,7 +261,8 @@ def start(system: System, Z: np.ndarray) -> None:
         def lookup(path: Path, name: str, group: Group = group) -> np.ndarray:
             return Z[layout.gather(group, path, name)]
 
-        extra: dict[str, Any] = {}
+        extra: dict[str, Any] = {"instances": SimpleNamespace(ids=[layout.instances[k].id for k in group.members],
+                                                              on=Z[layout.of_group(group, "status")] == 1)}
         if group.shape.cls.regulates:
             scale = Z[layout.globals["base_mva"]] / Z[layout.of_group(group, "Sn")]
             P, Q = (Z[layout.of_group(group, name)] * scale for name in ("P0", "Q0"))

@@ -1,8 +1,9 @@
 """Steps as long as a tolerance of their local error allows, for any stepper that estimates it.
 
 The first step is that of E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, section
-II.4, of order one, as its estimate may be. Then a PI controller: K. Gustafsson, ACM TOMS 17(4), 1991; its gains, 0.3
-and 0.4, are those of G. Söderlind, Numerical Algorithms 31, 2002.
+II.4, of order one, as its estimate may be. Then a PI controller: K. Gustafsson, ACM TOMS 17(4), 1991; gains, 0.3 and
+0.4, of G. Söderlind, Numerical Algorithms 31, 2002. Errors of a run are proportional to the tolerance, as a step may
+have its power (p + 1)/p: G. Söderlind, L. Wang, J. Comput. Appl. Math. 185, 2006 (tolerance calibration).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .linearised import Linearised
 
 TOLERANCES = ("rtol", "atol")
 _SAFETY = 0.9
-_SHARE = 0.1  # of the tolerance, for the error of one step: there are many
+_SHARE = 0.3  # of the tolerance, for the error of one step where rtol is RTOL: there are many
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
 _SHRINK, _GROW = 0.2, 5.0  # limits of one change
 _START = 0.5  # error of the first step, of what is tolerated
@@ -46,6 +47,7 @@ class Controlled(Stepper):
         self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
         self.end_weight, self.rejections = stepper.end_weight, 0
         self.ws: Any = None
+        self._share = min(_SHARE * (rtol / numerics.RTOL) ** (1 / self.order), 1.0)
 
     def restart(self, ws: Workspace, t: float) -> None:
         """Begin anew, with a step that is small enough."""
@@ -94,8 +96,7 @@ class Controlled(Stepper):
         """The largest part of what is tolerated, and of which variable; none where nothing is known."""
         if error is None:
             return 1.0, -1
-        ws = self.ws
-        parts = np.abs(error) / _SHARE / (self.atol * ws.scale + self.rtol * np.abs(ws.X))
+        parts = np.abs(error) / self._share / (self.atol * self.ws.scale + self.rtol * np.abs(self.ws.X))
         worst = int(parts.argmax())
         return float(np.nan_to_num(parts[worst], nan=np.inf)), worst
 

@@ -142,8 +142,8 @@ class Records(Sequence[Record]):
     def _of_row(self, row: int) -> Record:
         if row < 0:
             return self.others[-1 - row]
-        k, start, end, guard, method = self._ends[5 * row: 5 * row + 5]
-        return Step._make((k, self._h[row], start, end, guard, method))
+        ends, at = self._ends, 5 * row
+        return Step(ends[at], self._h[row], ends[at + 1], ends[at + 2], ends[at + 3], ends[at + 4])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))

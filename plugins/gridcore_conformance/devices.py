@@ -343,7 +343,9 @@ def _start(subject: _Subject) -> str:
 
     def call(members: slice) -> dict[str, Any]:
         P, Q = np.linspace(0.2, 0.6, _POINTS)[members], np.linspace(-0.1, 0.2, _POINTS)[members]
-        extra: dict[str, Any] = {"power": SimpleNamespace(P=P, Q=Q)} if cls.regulates else {}
+        on = np.zeros(_POINTS, dtype=bool)[members]  # of what is out of service no start refuses its operating point
+        extra: dict[str, Any] = {"instances": SimpleNamespace(ids=[f"D{k}" for k in range(len(P))], on=on)}
+        extra |= {"power": SimpleNamespace(P=P, Q=Q)} if cls.regulates else {}
         with np.errstate(all="ignore"):
             return dict(subject.scope({s: v[members] for s, v in subject.point.items()}).call(function, **extra))
 

@@ -22,6 +22,15 @@ FILES = {
     "wecc.wtara1": "WTARA1",
     "wecc.wtpta1": "WTPTA1",
     "wecc.wttqa1": "WTTQA1",
+    "distributed.dera1": "DERA1",
+    "forming.lcl": "LCLConverter",
+    "forming.cascade": "VoltageCascade",
+    "forming.outer": "VirtualInertia PowerDroop VirtualOscillator",
+    "forming.pll": "ConverterPLL",
+    "forming.regfma1": "REGFMA1",
+    "forming.regfmb1": "REGFMB1",
+    "network.line_inductor": "LineInductor",
+    "network.rl_load": "RLLoad",
 }
 """The device classes of each file."""
 

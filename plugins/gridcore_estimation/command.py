@@ -9,6 +9,7 @@ import click
 
 from gridcore.commands import Study, file_of, simulation_options, system_options
 from gridcore.registry import plots
+from gridcore_verbs.tables import Table, json_option, show, write_csv
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -57,6 +58,7 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 @click.option("--channel", "channels", multiple=True, callback=_pairs, metavar="NAME=QUANTITY",
               help="What a channel of the files measures: 'V6 rms=BUS6.Vm'. Others are then left out.")
 @click.option("--shift", type=float, default=0.0, help="Added to the times of the files (s).")
+@json_option
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
               help="Parameters, event times, initial values: LINE14.b, 'RELAY*.delay'. May be repeated.")
 @click.option("--start", multiple=True, callback=_numbers, metavar="NAME=VALUE",
@@ -93,7 +95,7 @@ def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: floa
     recordings += [_recording({**study, "changes": {}}, *_case_and_file(text), channels, shift, end) for text in also]
     if check:
         found = identifiability(recordings, wrt=wrt, start=start)
-        click.echo(found.table().text())
+        show("identifiability", found.table())
         click.echo(f"\ncollinearity index of all {found.collinearity:.4g}; "
                    f"to be estimated together: {', '.join(found.subset()) or 'none'}")
         for line in found.unidentifiable():
@@ -131,10 +133,11 @@ def _tell(number: int, iterate: Iterate) -> None:
 def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
-    from gridcore_verbs.tables import Table, write_csv
 
     run = result.runs[0]
-    click.echo(f"\n{result.table(level).text()}\n")
+    click.echo()
+    show("parameters", result.table(level))
+    click.echo()
     click.echo(f"{result.iterations} iterations of {result.method} ({result.message}); "
                f"{result.problem.runs} simulations, {result.rejected} trials rejected; "
                f"{result.problem.samples} samples, {result.degrees_of_freedom} degrees of freedom")

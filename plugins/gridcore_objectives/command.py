@@ -11,17 +11,17 @@ import numpy as np
 from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
 from gridcore.errors import GridcoreError
 from gridcore.registry import plots
+from gridcore_verbs.tables import Table, json_option, per, show, write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from gridcore_verbs.tables import Table
 
 
 @click.command("grad")
 @system_options
 @simulation_options
 @sensitivity_options
+@json_option
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
               help="The objectives: 'pydoc gridcore_objectives.files' has the format, "
                    "cases/*/frequency.toml examples.")
@@ -38,7 +38,6 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     from gridcore.results import whole_file
     from gridcore.sensitivity import Request, adjoint, evaluate
     from gridcore_netcdf.dataset import write_dataset
-    from gridcore_verbs.tables import write_csv
 
     from .files import load_objectives
 
@@ -54,11 +53,11 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
             error.args = (f"{file}: {error}",)
             raise
         gradient = adjoint(run, objectives, wrt, joint=joint, jumps=jumps, dispatch=dispatch)
-    click.echo(_values(gradient, top).text())
+    show("objectives", _values(gradient, top))
     if len(gradient) > top:
         click.echo(f"and {len(gradient) - top} more")
     click.echo()
-    click.echo(_largest(gradient, top).text())
+    show("derivatives", _largest(gradient, top))
     data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
     write_csv(long_table(gradient), data[0])
     write_dataset(gradient.to_dataset(name="gradient"), data[1])
@@ -73,7 +72,6 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
 def long_table(gradient: xr.DataArray) -> Table:
     """One row for each derivative, every digit kept."""
     from gridcore.sensitivity import products
-    from gridcore_verbs.tables import Table
 
     m, n = gradient.shape
 
@@ -92,8 +90,6 @@ def long_table(gradient: xr.DataArray) -> Table:
 
 def _values(gradient: xr.DataArray, top: int) -> Table:
     """The objectives; of many the largest, in their order."""
-    from gridcore_verbs.tables import Table
-
     shown = gradient[np.sort(np.argsort(-np.abs(gradient["value"].values), kind="stable")[:top])]
     return Table({"objective": shown["objective"].values.tolist(),
                   "value": [f"{value: .6g}" for value in shown["value"].values],
@@ -103,7 +99,6 @@ def _values(gradient: xr.DataArray, top: int) -> Table:
 def _largest(gradient: xr.DataArray, top: int) -> Table:
     """The derivatives that matter most; those that are zero are left out."""
     from gridcore.sensitivity import products
-    from gridcore_verbs.tables import Table, per
 
     size, slope = np.abs(products(gradient)).ravel(), np.abs(gradient.values).ravel()
     order = [k for k in np.lexsort((-slope, -size)) if slope[k] > 0][:top]

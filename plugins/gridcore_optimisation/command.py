@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from gridcore.commands import Study, file_of, simulation_options, system_options
+from gridcore_verbs.tables import json_option, show, write_csv
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -22,6 +23,7 @@ _LIMIT = (click.Path(path_type=Path), float)
 @click.option("--at-most", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT",
               help="Each objective of this file is to stay below the limit. May be repeated.")
 @click.option("--at-least", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT", help="The same, above it.")
+@json_option
 @click.option("--outside", is_flag=True, help="Data that these files name may lie outside their folders.")
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
@@ -43,7 +45,6 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from gridcore.registry import analyses, plots
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
-    from gridcore_verbs.tables import write_csv
 
     from .measures import Constraint
     from .report import iterations, limits, parameters
@@ -58,10 +59,10 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
                      constraints=constraints, bounds={pattern: (low, high) for pattern, low, high in bounds},
                      method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)
-    click.echo(parameters(found).text())
+    show("parameters", parameters(found))
     if len(found.constraints):
         click.echo()
-        click.echo(limits(found).text())
+        show("limits", limits(found))
     click.echo()
     click.echo(f"objective {found.start:.9g} -> {found.value:.9g}")
     made = f"{len(found.trials)} simulations" + (f", {found.failures} failed" if found.failures else "")
@@ -84,6 +85,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
 @click.command("critical")
 @system_options
 @simulation_options
+@json_option
 @click.option("--between", required=True, nargs=2, type=float, metavar="STABLE UNSTABLE",
               help="Two values between which stability is lost.")
 @click.option("--parameter", default="fault.clear", show_default=True, help="What is varied.")
@@ -98,8 +100,6 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
     folder --out.
     """
-    from gridcore_verbs.tables import write_csv
-
     from .critical import critical_value
     from .report import attempts, sensitivities
 
@@ -107,7 +107,7 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
     system = asked.build()
     found = critical_value(system, parameter, between=between, t_end=asked.t_end, step=asked.step, wrt=wrt,
                            tolerance=tolerance, simulate=asked.simulation)
-    click.echo(attempts(found).text())
+    show("attempts", attempts(found))
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))
     if not wrt:
@@ -118,6 +118,6 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
         click.get_current_context().exit(1)
     table, path = sensitivities(found.sensitivities), file_of(found.run, out, "_critical.csv")
     click.echo()
-    click.echo(table.text())
+    show("derivatives", table)
     write_csv(table, path)
     click.echo(str(path))

@@ -7,14 +7,16 @@ from gridcore.registry import Register, hookimpl
 
 @hookimpl
 def register_readers(register: Register) -> None:
-    """The format of gridcore itself, as text and as a spreadsheet, and those of MATPOWER, PSS/E and ANDES."""
+    """The format of gridcore itself, as text and as a spreadsheet, and those of MATPOWER, PSS/E, ANDES and
+    PowerSystems.jl.
+    """
     register(".toml", "gridcore_readers.native:read", "gridcore_readers.native:write")
     register(".xlsx", "gridcore_readers.excel:read", "gridcore_readers.excel:write")
     register(".m", "gridcore_readers.matpower:read", "gridcore_readers.matpower:write")
     register(".raw", "gridcore_readers.raw:read", "gridcore_readers.raw_write:write")
     register(".dyr", "gridcore_readers.dyr_write:read", "gridcore_readers.dyr_write:write")
     register(".rawx", "gridcore_readers.raw:read")
-    register(".json", "gridcore_readers.andes:read")
+    register(".json", "gridcore_readers.json_file:read")
 
 
 @hookimpl

@@ -8,7 +8,6 @@ column by column, whatever plugin has it; :data:`NAMES` has those columns that a
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -22,7 +21,6 @@ from gridcore.errors import CaseError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
 
-from . import sources
 from .characteristics import shares
 from .psse import element, listed
 
@@ -43,33 +41,21 @@ PLACES = ("idx", "uid", "u", "name", "bus", "gen", "syn", "avr", "Vn", "fn", "co
 Table = list[dict[str, Any]]
 
 
-def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
-    """Read a case from a JSON file.
-
-    Parameters
-    ----------
-    path : Path
-    drop : sequence of str
-        Tables to leave out that there is no device for.
-    loads : str
-        Characteristic of the loads: see :func:`gridcore_readers.characteristics.shares`. Constant impedance, which is
-        what ANDES makes of them in a run, if not given.
+def tables(path: Path, data: Any) -> dict[str, Table]:
+    """The tables that a JSON file has.
 
     Raises
     ------
     CaseError
-        If the file is malformed, or has devices that there is no class for.
+        If it is malformed.
     """
-    try:
-        data = json.loads(sources.text(path))
-    except (ValueError, RecursionError) as error:
-        raise CaseError(f"is not valid JSON: {str(error) or 'too deep'}", file=str(path)) from None
     if not isinstance(data, dict) or "Bus" not in data:
-        raise CaseError("is no case: a table 'Bus' is wanted, as ANDES has it", file=str(path))
+        raise CaseError("is no case: a table 'Bus' is wanted, as ANDES has it, or 'data' with components, as "
+                        "PowerSystems.jl has it", file=str(path))
     for name, table in data.items():
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
             raise CaseError("is no table: a list of rows is wanted", file=str(path), row=name)
-    return case_of(path, data, drop, loads)
+    return data
 
 
 def case_of(path: Path, tables: Mapping[str, Table], drop: Sequence[str] = (), loads: str = "") -> Case:

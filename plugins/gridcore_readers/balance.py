@@ -30,7 +30,7 @@ def unbalanced(case: Case, buses: set[int], home: Mapping[Any, Any]) -> set[int]
     around: defaultdict[Any, float] = defaultdict(float)
     for record in case:
         fields = record.fields
-        ends = [fields[port] for port in ("bus1", "bus2", "bus") if port in fields]
+        ends = [fields["bus"]] if "bus" in fields else [fields[port] for port in ("bus1", "bus2") if port in fields]
         if home:
             ends = [home.get(bus, bus) for bus in ends]
         if buses.isdisjoint(ends) or fields.get("status", 1) == 0 or record.model == "JoinedBus":

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import click
 
+from gridcore_verbs.tables import Table, json_option, show
+
 from .psse import listed
 
 
 @click.command("faults")
+@json_option
 @click.argument("case", metavar="CASE")
 def faults(case: str) -> None:
     """List all that is wrong with the rows of a case, a line each; where there is anything the exit code is 1.
@@ -22,14 +25,13 @@ def faults(case: str) -> None:
     from .tolerance import found
 
     lines = [str(error) for error in found(load_case(case))]
-    for line in lines:
-        click.echo(line)
-    click.echo(f"{len(lines)} faults")
+    show("faults", Table({"fault": lines}), "\n".join([*lines, f"{len(lines)} faults"]))
     if lines:
         click.get_current_context().exit(1)
 
 
 @click.command("models")
+@json_option
 @click.option("--all", "everything", is_flag=True, help="All buses of each model, not only the first ten.")
 @click.argument("files", metavar="FILE.dyr...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def models(files: tuple[Path, ...], everything: bool) -> None:
@@ -49,10 +51,13 @@ def models(files: tuple[Path, ...], everything: bool) -> None:
         for record in records:
             found[record.name].append(record.bus)
     there = available()
-    width = max(map(len, found), default=0)
-    for name, buses in sorted(found.items()):
-        at = listed(buses, len(buses) if everything else 10)
-        click.echo(f"{name:<{width}}  {'yes' if name in there else 'NO ':<3}  {len(buses):>5}  buses {at}")
+    width, models = max(map(len, found), default=0), sorted(found.items())
+    lines = [f"{name:<{width}}  {'yes' if name in there else 'NO ':<3}  {len(buses):>5}  "
+             f"buses {listed(buses, len(buses) if everything else 10)}" for name, buses in models]
+    show("models", Table({
+        "model": [name for name, _ in models], "device": [name in there for name, _ in models],
+        "records": [len(buses) for _, buses in models], "buses": [", ".join(map(str, buses)) for _, buses in models]}),
+        "\n".join(lines))
     missing = found.keys() - there.keys()
     click.echo(f"{sum(map(len, found.values()))} records of {len(found)} models, "
                + (f"{len(missing)} of them without a device" if missing else "a device for each"))

@@ -9,7 +9,7 @@ record goes follows from what it is:
 * where the record says by a bus and an identifier among its values what else a device hangs on, their entries in
   ``dyr`` are ``"port@bus"`` and ``"port@id"``. A class that stands for the records of a model in which that bus is not
   zero names the model (``dyr_record``); one whose records begin with a number that is no bus, and with no identifier,
-  says so (``dyr_numbered``); one names the model that is for all loads without a record of their own (``dyr_all``);
+  says so (``dyr_numbered``), and so does one that stands for a whole family of load models (``dyr_family``);
 * a class of tap changers says so (``dyr_tap``) and hangs on a transformer, ``bus 'MODEL' bus circuit values... /``.
 
 No model is put in place of another unless the user says so.
@@ -32,6 +32,8 @@ from gridcore.suggest import suggest
 
 from .characteristics import exponents
 from .dyr_text import Key, Model, read_models
+from .load_groups import breadth, family, holds
+from .power_flow_files import PowerFlowFiles
 from .psse import element, listed, real
 from .raw import DIRECT, UNKNOWN
 from .recordings import read_recordings
@@ -42,7 +44,7 @@ from .tolerance import mend
 def available() -> dict[str, type[Device]]:
     """The device classes that say the order of their record, by model."""
     found = {name.upper(): devices[name] for name in devices if order(devices[name])}
-    return found | {cls.dyr_all: cls for cls in found.values() if hasattr(cls, "dyr_all")}
+    return {model: cls for name, own in found.items() for model, cls in family(name, own).items()}
 
 
 def order(cls: type[Device]) -> tuple[str | None, ...]:
@@ -131,7 +133,8 @@ class _Extension:
         self.unlike: dict[str, list[int]] = defaultdict(list)
         self.omitted: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.unsaturated: list[int] = []
-        self.controls = Controls()
+        self.files = PowerFlowFiles()
+        self.controls = Controls(self.files)
 
     def add(self, models: list[Model]) -> None:
         """All of them, hosts before what hangs on them."""
@@ -159,33 +162,38 @@ class _Extension:
     def _meant(self, models: list[Model]) -> list[Model]:
         """The records that are meant: of the class that their values ask for, and one for each load.
 
-        What is said of one load goes before what is said of all of a bus, and that before what is said of all.
+        What is said of one load goes before what is said of all of a bus, and that before what is said of more.
         """
         meant: list[Model] = []
-        taken: set[Key] = set()
+        taken: set[tuple[type[Device], Key]] = set()
 
-        def breadth(model: Model) -> int:
-            return 2 * self._everywhere(model) + (model.identifier == "*" and _for_loads(self.classes[model.name]))
+        def loads(model: Model) -> int:
+            cls = self.classes[model.name]
+            return 2 * breadth(model.name, cls) + (model.identifier == "*" and _for_loads(cls))
 
-        for model in sorted(models, key=breadth):
+        for model in sorted(models, key=loads):
             cls, other = self.classes[model.name], self.others.get(model.name, "")
             if other and any(word.strip("0.") for entry, word in zip(order(self.classes[other]), model.values)
                              if (entry or "").endswith("@bus")):
                 model.name = other
-            each = [model]
-            if breadth(model):
-                keys = [key for id in self.place if (key := self._load(id)) and model.identifier in ("*", key[1])
-                        and (self._everywhere(model) or key[0] == model.bus)]
+            each, kind = [model], Load if issubclass(cls, Load) else cls
+            if loads(model):
+                keys = self._loads(model, cls)
                 each = [replace(model, bus=bus, identifier=identifier) for bus, identifier in keys
-                        if not issubclass(cls, Load) or (bus, identifier) not in taken]
-            if issubclass(cls, Load):
-                taken |= {one.key for one in each}
+                        if (kind, (bus, identifier)) not in taken]
+                self.strangers += [] if keys else [model]
+            if _for_loads(cls):
+                taken |= {(kind, one.key) for one in each}
             meant += each
         return meant
 
-    def _everywhere(self, model: Model) -> bool:
-        """Whether a record is for all loads without one of their own."""
-        return model.name == getattr(self.classes[model.name], "dyr_all", "")
+    def _loads(self, model: Model, cls: type[Device]) -> list[Key]:
+        """The loads that a record of more than one is for."""
+        try:
+            return [key for id, n in self.place.items() if (key := self._load(id)) and model.identifier in ("*", key[1])
+                    and holds(self.files, model.name, cls, model.bus, key[0], self.case.records[n], id)]
+        except CaseError as error:
+            raise self._error(model, str(error)) from None
 
     def _load(self, id: str) -> Key | None:
         """Bus and identifier of a load of the power flow; None for anything else."""

@@ -31,7 +31,7 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     """Read a case; rows know their sheet and number, for error messages.
 
     A workbook whose buses have an ``idx`` is one of ANDES, and the options are of such: see
-    :func:`gridcore_readers.andes.read`.
+    :func:`gridcore_readers.json_file.read`.
     """
     import openpyxl
 

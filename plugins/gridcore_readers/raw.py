@@ -434,15 +434,14 @@ class _Reader:
 
     def _generator(self, bus: int, row: Row, control: str, V0: float) -> dict[str, Any]:
         base = self.base
-        rating = row.number("MBASE")
+        rating, QB, QT, ZR, ZX, PG, QG = row.numbers("MBASE QB QT ZR ZX PG QG")
         name = element(f"GEN{bus}", row.text("ID"))
         if V0 <= 0:
             raise row.error("must be above 0", "VS")
-        Q = {"Qmin": row.number("QB"), "Qmax": row.number("QT")}
-        limits = {key: value / base for key, value in Q.items() if abs(value) < NO_LIMIT}
-        source = {"Rs": row.number("ZR"), "Xdp": row.number("ZX")}
+        limits = {key: value / base for key, value in (("Qmin", QB), ("Qmax", QT)) if abs(value) < NO_LIMIT}
+        source = {"Rs": ZR, "Xdp": ZX}
         made = {**given_id(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
-                "P0": row.number("PG") / base, "Q0": row.number("QG") / base, "V0": V0, **limits,
+                "P0": PG / base, "Q0": QG / base, "V0": V0, **limits,
                 **{key: value for key, value in source.items() if value}, **status(row, "STAT")}
         if bus in self.limited:
             made["control"] = "PQ"

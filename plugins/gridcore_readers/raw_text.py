@@ -9,7 +9,7 @@ from pathlib import Path
 from gridcore.errors import CaseError
 
 from . import sources
-from .psse import Columns, Row, columns, padded, split
+from .psse import MANY, Columns, Row, columns, padded, split
 from .raw_tables import (
     COLUMNS,
     DC_TERMINAL,
@@ -52,9 +52,9 @@ def read_tables(path: Path) -> Tables:
     found.title = " ".join(filter(None, titles))
     if found.version >= NEEDED:
         _solution(lines, found)
-    records = _records(lines, file)
+    records = _Records(lines, file)
     for section in sections(found.version):
-        if not _section(section, records, found, file):
+        if not _section(section, records, found):
             return found
     return found
 
@@ -105,41 +105,53 @@ def _solution(lines: Iterator[tuple[int, str]], found: Tables) -> None:
                            if re.fullmatch(r"\d*\.?\d+([EeDd][-+]?\d{1,2})?|\d+\.", value)}
 
 
-def _records(lines: Iterator[tuple[int, str]], file: str) -> Iterator[Line]:
-    for number, line in lines:
-        words = padded(line)
-        if words is None:
-            try:
-                words, rest = split(line)
-            except CaseError as error:
-                raise CaseError(str(error), file=file, row=f"line {number}") from None
-            if words or rest is not None:
+class _Records:
+    """What is left of a file: the number of a line and its words, of which some are wanted."""
+
+    def __init__(self, lines: Iterator[tuple[int, str]], file: str):
+        self.lines, self.file = lines, file
+
+    def all(self, most: int = MANY) -> Iterator[Line]:
+        """One record after the other."""
+        for number, line in self.lines:
+            words = padded(line, most)
+            if words is None:
+                try:
+                    words, rest = split(line)
+                except CaseError as error:
+                    raise CaseError(str(error), file=self.file, row=f"line {number}") from None
+                if words or rest is not None:
+                    yield number, words
+            elif words:
                 yield number, words
-        elif words:
-            yield number, words
+
+    def next(self) -> Line:
+        """The next record, without a number where there is none."""
+        return next(self.all(), (0, []))
 
 
-def _section(section: str, records: Iterator[Line], found: Tables, file: str) -> bool:
+def _section(section: str, records: _Records, found: Tables) -> bool:
     """Read one section up to its zero; False where the data end."""
     names, rows, version = layout(COLUMNS.get(section, "I"), found.version), found.rows[section], found.version
-    number, continued = 0, section in CONTINUED
-    for number, words in records:
-        first = words[0].strip() if words else ""
-        if first == "0":
-            return True
-        if first in ("Q", "q"):
-            return False
-        row = Row(words, names, file, f"{section} row {len(rows) + 1} (line {number})")
+    number, count, continued, file = 0, 0, section in CONTINUED, records.file
+    end = DC_TERMINAL if section == "two-terminal dc" else VSC_TERMINAL
+    texts = (IMPEDANCE, *[WINDING] * 3) if section == "transformer" else (end, end)
+    layouts = [layout(text, version) for text in texts]
+    further = [(each, records.all(each.width)) for each in layouts]
+    for number, words in records.all(names.width if section in COLUMNS else MANY):
+        first = words[0] if words else ""
+        if len(first) < 9 and (first := first.strip()) in ("0", "Q", "q"):
+            return first == "0"
+        count += 1
+        row = Row(words, names, file, f"{section} row {count} (line {number})")
         rows.append(row)
         if not continued:
             continue
         if section == "transformer":
             windings = 3 if row.integer("K") else 2
-            found.further[section].append(_lines(row, records, [
-                layout(text, version) for text in (IMPEDANCE, *[WINDING] * windings)]))
+            found.further[section].append(_lines(row, further[:1 + windings]))
         elif section in ("two-terminal dc", "VSC dc"):
-            terminal = layout(DC_TERMINAL if section == "two-terminal dc" else VSC_TERMINAL, version)
-            ends = _lines(row, records, [terminal, terminal])
+            ends = _lines(row, further)
             if any(end.words and end.words[0].strip() == "0" for end in ends):
                 rows.pop()
                 found.notes.append(f"{row.place} is not complete, and left out with the rest of its section")
@@ -158,10 +170,10 @@ def _section(section: str, records: Iterator[Line], found: Tables, file: str) ->
     return False
 
 
-def _lines(row: Row, records: Iterator[Line], all_columns: list[Columns]) -> list[Row]:
-    """The further lines of a record."""
+def _lines(row: Row, further: list[tuple[Columns, Iterator[Line]]]) -> list[Row]:
+    """The further lines of a record: each the next one, with its columns."""
     out = []
-    for names in all_columns:
+    for names, records in further:
         number, words = next(records, (0, []))
         if not number:
             raise row.error(f"the file ends within this {row.place.partition(' row')[0]}")
@@ -169,21 +181,21 @@ def _lines(row: Row, records: Iterator[Line], all_columns: list[Columns]) -> lis
     return out
 
 
-def _skip(row: Row, records: Iterator[Line], count: int) -> None:
+def _skip(row: Row, records: _Records, count: int) -> None:
     for _ in range(count):
-        if next(records, None) is None:
+        if not records.next()[0]:
             raise row.error("the file ends within this record")
 
 
-def _block(row: Row, records: Iterator[Line]) -> None:
+def _block(row: Row, records: _Records) -> None:
     """A list within a record, up to its own zero."""
-    for _, words in records:
+    for _, words in records.all():
         if words and words[0].strip() == "0":
             return
     raise row.error("the file ends within this record")
 
 
-def _correction(row: Row, records: Iterator[Line], found: Tables) -> None:
+def _correction(row: Row, records: _Records, found: Tables) -> None:
     """A table of factors: pairs in a line, or threes in several lines, up to one of zeros."""
     number, words = row.integer("I"), row.words[1:]
     size = 2 if found.version < NEEDED else _FACTORS
@@ -199,7 +211,7 @@ def _correction(row: Row, records: Iterator[Line], found: Tables) -> None:
         if size == 2:
             found.corrections[number] = points
             return
-        line, words = next(records, (0, []))
+        line, words = records.next()
         if not line:
             raise row.error("the file ends within this record")
 

@@ -7,16 +7,13 @@ end is on the side of the second winding, or of the first where CONT is below ze
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from gridcore.case import Instance
 from gridcore.contract import Device, Record
-from gridcore.errors import CaseError
 
-from . import raw_text, rawx
+from .power_flow_files import PowerFlowFiles
 from .psse import Row, element
-from .raw_tables import Tables
 
 VOLTAGE = 1  # COD
 
@@ -27,10 +24,10 @@ def changes_tap(cls: type[Device]) -> bool:
 
 
 class Controls:
-    """What power-flow files say of taps; each file is read once."""
+    """What power-flow files say of taps."""
 
-    def __init__(self) -> None:
-        self.tables: dict[str, Tables] = {}
+    def __init__(self, files: PowerFlowFiles) -> None:
+        self.files = files
 
     def of(self, transformer: Record, id: str) -> dict[str, Any]:
         """The regulated bus, the band and the range of a transformer, as fields of a tap changer.
@@ -53,12 +50,7 @@ class Controls:
 
     def _rows(self, transformer: Record, id: str) -> tuple[Row, Row]:
         """The record of a transformer, and that of its first winding."""
-        file = transformer.file
-        if not file.lower().endswith((".raw", ".rawx")):
-            raise CaseError(f"the band and the range of a tap stand in the RAW file, and '{id}' is not from one")
-        if file not in self.tables:
-            self.tables[file] = (rawx if file.lower().endswith("x") else raw_text).read_tables(Path(file))
-        tables = self.tables[file]
+        tables = self.files.tables(transformer, id, "the band and the range of a tap stand")
         return next((row, further[1]) for row, further in zip(
             tables.rows["transformer"], tables.further["transformer"]) if row.place == transformer.row)
 

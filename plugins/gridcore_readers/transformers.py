@@ -20,6 +20,7 @@ from .psse import Row, element, listed
 SMALLEST = 1e-4  # pu: PSS/E's threshold of a zero-impedance line, and what it puts in a star in place of zero
 TINY = 1e-6  # pu: an impedance of less is none
 ANGLES = 5.0  # a correction table with arguments above is one of angles (degrees), and so is one with some below 0
+IMPEDANCES = {pair: f"R{pair} X{pair} SBASE{pair}" for pair in ("1-2", "2-3", "3-1")}
 Devices = list[tuple[str, dict[str, Any]]]
 
 
@@ -63,8 +64,8 @@ class Transformers:
     def add(self, records: list[Row]) -> None:
         """Two or three windings, with their star point and magnetisation."""
         row, impedance, *windings = records
-        buses = list(row.integers("I J K"))[: len(windings)]
-        CW, CZ, CM, status = row.integers("CW CZ CM STAT")
+        *buses, CW, CZ, CM, status = row.integers("I J K CW CZ CM STAT")
+        buses = buses[: len(windings)]
         if not (CW in (1, 2, 3) and CZ in (1, 2, 3) and CM in (1, 2)):
             code = "CW" if CW not in (1, 2, 3) else "CZ" if CZ not in (1, 2, 3) else "CM"
             raise row.error(f"{row.text(code)} is no code of transformer data", code)
@@ -75,12 +76,12 @@ class Transformers:
             return
         if len(windings) == 2:
             factor = self._correction(windings[0], turns[0] / turns[1], name)
-            z = self._impedance(row, impedance, "1-2") * turns[1] ** 2 * factor
+            z = self._impedance(CZ, impedance, "1-2") * turns[1] ** 2 * factor
             self._winding(row, f"TRANSFORMER{name}", buses[0], buses[1], z, turns[0] / turns[1], windings[0],
                           status != 0)
         else:
             self._star(row, impedance, windings, buses, turns, name, status)
-        self._magnetisation(row, impedance, windings[0], buses[0], name, status != 0)
+        self._magnetisation(row, CM, impedance, windings[0], buses[0], name, status != 0)
 
     def _turns(self, row: Row, winding: Row, bus: int, code: int) -> float:
         """Turns ratio of a winding in per unit of the base voltage of its bus."""
@@ -98,13 +99,12 @@ class Transformers:
             raise winding.error("must be above 0", "WINDV")
         return turns
 
-    def _impedance(self, row: Row, impedance: Row, pair: str) -> complex:
+    def _impedance(self, code: int, impedance: Row, pair: str) -> complex:
         """Series impedance of a pair of windings, per unit of the system's base."""
-        code = row.integer("CZ")
-        r, x = impedance.number(f"R{pair}"), impedance.number(f"X{pair}")
+        r, x, rating = impedance.numbers(IMPEDANCES[pair])
         if code == 1:
             return complex(r, x)
-        rating = impedance.number(f"SBASE{pair}") or self.base
+        rating = rating or self.base
         if rating <= 0:
             raise impedance.error("must be above 0", f"SBASE{pair}")
         if code == 3:  # load loss (W), and the magnitude of the impedance
@@ -135,11 +135,11 @@ class Transformers:
         if abs(z) < TINY:
             z = complex(0, SMALLEST)
             self.found.zeros.append(name)
-        fields = {"bus1": bus1, "bus2": bus2, "r": z.real, "x": z.imag, "tap": tap,
-                  "phase": math.radians(winding.number("ANG"))}
-        given = {key: value for key, value in fields.items() if (key, value) not in (("r", 0.0), ("phase", 0.0))}
-        default = name == f"TRANSFORMER{bus1}-{bus2}"
-        self._put(row, "Transformer", ({} if default else {"id": name}) | given, on)
+        given: dict[str, Any] = {} if name == f"TRANSFORMER{bus1}-{bus2}" else {"id": name}
+        given |= {"bus1": bus1, "bus2": bus2, **({"r": z.real} if z.real else {}), "x": z.imag, "tap": tap}
+        if phase := math.radians(winding.number("ANG")):
+            given["phase"] = phase
+        self._put(row, "Transformer", given, on)
 
     def _star(self, row: Row, impedance: Row, windings: list[Row], buses: list[int], turns: list[float], name: str,
               status: int) -> None:
@@ -147,7 +147,8 @@ class Transformers:
         pairs = row.integer("ZCOD") == 1  # factors are those of two windings each, by the first's ratio, or else of one
         factors = [self._correction(winding, turns[0] if pairs else ratio, name)
                    for winding, ratio in zip(windings, turns)]
-        z12, z23, z31 = (self._impedance(row, impedance, pair) * (factor if pairs else 1.0)
+        CZ = row.integer("CZ")
+        z12, z23, z31 = (self._impedance(CZ, impedance, pair) * (factor if pairs else 1.0)
                          for pair, factor in zip(("1-2", "2-3", "3-1"), factors))
         star = f"STAR{name}"
         kv = {"kv": self.kv[buses[0]]} if self.kv[buses[0]] > 0 else {}
@@ -159,10 +160,10 @@ class Transformers:
                 self._winding(row, f"TRANSFORMER{name}_w{k + 1}", buses[k], star, z if pairs else z * factors[k],
                               turns[k], windings[k], k != out)
 
-    def _magnetisation(self, row: Row, impedance: Row, winding: Row, bus: int, name: str, on: bool) -> None:
+    def _magnetisation(self, row: Row, code: int, impedance: Row, winding: Row, bus: int, name: str, on: bool) -> None:
         """The magnetising admittance: a shunt at the bus of the first winding."""
-        g, b = row.number("MAG1"), row.number("MAG2")
-        if row.integer("CM") == 2:  # no-load loss (W), and exciting current in per unit of the rating
+        g, b = row.numbers("MAG1 MAG2")
+        if code == 2:  # no-load loss (W), and exciting current in per unit of the rating
             kv, nominal = self.kv[bus], winding.number("NOMV") or self.kv[bus]
             square = (kv / nominal) ** 2 if nominal > 0 else 1.0
             rating = impedance.number("SBASE1-2") or self.base

@@ -10,6 +10,7 @@ import click
 
 from gridcore.commands import load, located, system_options
 from gridcore.registry import plots
+from gridcore_verbs.tables import Table, json_option, show, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ _plot = click.option("--plot", is_flag=True, help="Draw a figure, too.")
 
 @click.command("eig")
 @system_options
+@json_option
 @_out
 @_plot
 @click.option("--wrt", multiple=True, metavar="PATTERN",
@@ -53,7 +55,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
         Request.of(system, wrt, "power flow")  # a wrong pattern is told before anything is shown
     with Progress("eigenvalues"):
         modes = small_signal(system, method=method, count=top)
-    click.echo(mode_table(modes, top, participants).text())
+    show("modes", mode_table(modes, top, participants))
     click.echo()
     for line in _verdict(modes):
         click.echo(line)
@@ -62,16 +64,17 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
         numbers = [k for k in shown(modes, top) if not modes.labels[k]]
         table = _sensitivity_table(modes, wrt, numbers)
         click.echo()
-        click.echo(table.text())
+        show("sensitivities", table)
     for path in _written(system, out, plot, "_eig", {
             ".csv": modes.save, ".nc": modes.save,
-            "_sensitivities.csv": None if table is None else lambda path: _write(table, path),
+            "_sensitivities.csv": None if table is None else lambda path: write_csv(table, path),
             ".png": lambda path: plots["modes"].draw(modes, path)}):
         click.echo(str(path))
 
 
 @click.command("locus")
 @system_options
+@json_option
 @_out
 @_plot
 @click.option("--top", type=int, help="Follow so many modes, those least damped at the first value; all by default.")
@@ -84,7 +87,6 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     figure to CASE_locus.png.
     """
     from gridcore.commands import Progress
-    from gridcore_verbs.tables import Table
 
     from .analysis import small_signal
     from .locus import root_locus
@@ -102,7 +104,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
         columns[f"{parameter} = {value:g}"] = [_told(v) for v in locus.eigenvalues[k]]
         columns["damping" if k == 0 else "damping "] = [f"{v:.4f}" for v in ratio[k]]
         columns["Hz" if k == 0 else "Hz "] = [f"{v:.4f}" for v in frequency[k]]
-    click.echo(Table(columns).text())
+    show("locus", Table(columns))
     for path in _written(system, out, plot, "_locus", {
             ".nc": lambda path: _dataset(locus, path),
             ".png": lambda path: plots["locus"].draw(locus, path)}):
@@ -111,6 +113,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
 
 @click.command("damping")
 @system_options
+@json_option
 @_out
 @_plot
 @click.option("--band", metavar="FROM:TO", help="Frequencies (Hz) of the modes that count: 0.1:2.5. All by default.")
@@ -125,7 +128,6 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     import numpy as np
 
     from gridcore.commands import Progress
-    from gridcore_verbs.tables import Table
 
     from .locus import damping_map
 
@@ -138,7 +140,7 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     x, y = found.parameters
     rows = {f"{x} \\ {y}": [f"{value:g}" for value in found.values[0]]}
     rows.update({f"{value:g}": [f"{v:.4f}" for v in least[:, k]] for k, value in enumerate(found.values[1])})
-    click.echo(Table(rows).text())
+    show("damping", Table(rows))
     if np.isfinite(least).any():
         i, j = np.unravel_index(np.nanargmax(least), least.shape)
         click.echo(f"\nbest: {least[i, j]:.4f} at {x} = {found.values[0][i]:g}, {y} = {found.values[1][j]:g}")
@@ -211,10 +213,8 @@ def _told(value: complex) -> str:
     return f"{value.real:.4f} ± {abs(value.imag):.4f}j" if value.imag else f"{value.real:.4f}"
 
 
-def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -> Any:
+def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -> Table:
     """Derivatives of the modes shown, one row for each mode and parameter."""
-    from gridcore_verbs.tables import Table
-
     found = modes.sensitivities(wrt, numbers)
     pairs = [(i, j) for i in range(found.sizes["mode"]) for j in range(found.sizes["parameter"])]
     d, ratio, hertz = (found[name].values for name in ("eigenvalue", "damping_ratio", "frequency"))
@@ -224,12 +224,6 @@ def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -
         "d eigenvalue": [f"{d[p].real: .6e} {'-' if d[p].imag < 0 else '+'} {abs(d[p].imag):.6e}j" for p in pairs],
         "d damping ratio": [f"{ratio[p]: .6e}" for p in pairs], "d frequency [Hz]": [f"{hertz[p]: .6e}" for p in pairs],
         "per": [str(found["unit"].values[j]) or "1" for _, j in pairs]})
-
-
-def _write(table: Any, path: Path) -> None:
-    from gridcore_verbs.tables import write_csv
-
-    write_csv(table, path)
 
 
 def _dataset(locus: Any, path: Path) -> None:

@@ -9,6 +9,7 @@ import click
 
 from gridcore.commands import load, read_options, read_value, simulation_options, system_options
 from gridcore.errors import GridcoreError, Interrupted
+from gridcore_verbs.tables import json_option, show
 
 from .defaults import T_END
 
@@ -51,6 +52,7 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
 @click.option("--outside", is_flag=True, help="Files that a sweep file names may lie outside its folder.")
 @click.option("--plot", is_flag=True, help="Draw the heat map, too.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for results.")
+@json_option
 @click.pass_context
 def sweep_command(context: click.Context, /, case: str, processes: int | None, dask: str | None, store: Path | None,
                   retry_failed: bool, rank: str | None, top: int, outside: bool, plot: bool, out: Path,
@@ -85,8 +87,8 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
         raise Interrupted(f"{stored(made, store)} of {len(made.tasks)} scenarios are in {store}; the same command "
                           "goes on from there", *stopped.args) from None
     by, descending = (rank.lstrip("-"), rank.startswith("-")) if rank else (None, False)
-    shown = table.text(top, by, descending)  # a wrong name is told before files are written
-    click.echo(shown)
+    shown = table.worst(top, by, descending)  # a wrong name is told before files are written
+    show("scenarios", shown)
     click.echo(_counted(table, top))
     table.to_csv(files["csv"])
     write_dataset(table.to_xarray(), files["nc"])

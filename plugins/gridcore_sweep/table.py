@@ -111,6 +111,10 @@ class Table:
 
     def text(self, top: int | None = None, by: str | None = None, descending: bool = False) -> str:
         """The worst rows as aligned columns."""
+        return self.worst(top, by, descending).text()
+
+    def worst(self, top: int | None = None, by: str | None = None, descending: bool = False) -> Columns:
+        """The worst rows, as they are shown."""
         order = self.ranked(by, descending)[:top]
         wanted = [n for n in self.columns if n in _SHOWN or n not in {**UNITS, **SEARCHED}]
         if by is not None and by not in wanted:
@@ -122,7 +126,7 @@ class Table:
             unit = f" [{self.units[name]}]" if self.units[name] else ""
             columns[f"{name}{unit}"] = _aligned([_cell(name, values[k]) for k in order])
         columns[""] = [self._remark(k) for k in order]
-        return Columns(columns).text()
+        return Columns(columns)
 
     def _remark(self, k: int) -> str:
         result = self.results[k]

@@ -11,6 +11,7 @@ import numpy as np
 
 from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
 from gridcore.registry import plots
+from gridcore_verbs.tables import Table, json_option, per, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 @system_options
 @simulation_options
 @sensitivity_options
+@json_option
 @click.option("--of", "quantities", multiple=True, required=True, metavar="PATTERN",
               help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--strategy", metavar="NAME", help="Find them together with the steps, and show what that took: "
@@ -47,7 +49,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     run = asked.simulate(system, out)
     with Progress("differentiating"):
         table = tsa(run, wrt, found, joint=joint, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)
-    click.echo(_extremes(table))
+    show("largest", _extremes(table))
     data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
     with whole_file(data[0]) as temporary:
         _write_csv(table, temporary)
@@ -62,10 +64,8 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
         click.echo(str(path))
 
 
-def _extremes(table: xr.DataArray) -> str:
+def _extremes(table: xr.DataArray) -> Table:
     """The largest derivative of each quantity in each parameter, and when."""
-    from gridcore_verbs.tables import Table, per
-
     at = np.abs(table.values).argmax(axis=0)
     pairs = list(np.ndindex(at.shape))
     units = [per(table["quantity_unit"].values[i], table["unit"].values[j]) for i, j in pairs]
@@ -73,7 +73,7 @@ def _extremes(table: xr.DataArray) -> str:
         "quantity": [table["quantity"].values[i] for i, _ in pairs],
         "parameter": [table["parameter"].values[j] for _, j in pairs],
         "largest derivative": [f"{table.values[at[i, j], i, j]: .6e}" for i, j in pairs],
-        "unit": units, "at": [f"{table['time'].values[at[p]]:.6g} s" for p in pairs]}).text()
+        "unit": units, "at": [f"{table['time'].values[at[p]]:.6g} s" for p in pairs]})
 
 
 def _write_csv(table: xr.DataArray, path: Path) -> None:

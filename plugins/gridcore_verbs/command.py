@@ -15,6 +15,8 @@ from click.core import ParameterSource
 from gridcore.commands import Study, file_of, file_options, load, simulation_options, system_options
 from gridcore.registry import REGISTRIES, analyses, devices, exporters, plots
 
+from .tables import Table, json_option, show
+
 if TYPE_CHECKING:
     from gridcore.results import Run
 
@@ -74,13 +76,15 @@ def _continued(asked: Study, out: Path, quiet: bool) -> Run:
 
 
 @click.command("plugins")
+@json_option
 def list_plugins() -> None:
     """What plugins registered, and who they are."""
     for registry in REGISTRIES:
-        click.echo(registry.kind)
-        width = max(map(len, registry), default=0)
-        for name in sorted(registry):
-            click.echo(f"  {name:<{width}}  {registry.origin(name)}")
+        names = sorted(registry)
+        width = max(map(len, names), default=0)
+        lines = [f"  {name:<{width}}  {registry.origin(name)}" for name in names]
+        show(registry.kind, Table({"name": names, "by": [registry.origin(name) for name in names]}),
+             "\n".join([registry.kind, *lines]))
 
 
 @click.command("doctor")

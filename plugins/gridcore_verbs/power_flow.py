@@ -10,7 +10,7 @@ import click
 from gridcore.commands import Progress, load, located, system_options
 from gridcore.errors import GridcoreError
 
-from .tables import Table, write_csv
+from .tables import Table, json_option, show, write_csv
 
 if TYPE_CHECKING:
     from gridcore.equilibrium import Dispatch, Equilibrium, PowerFlow
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("pf")
 @system_options
+@json_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to a CSV file.")
 def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: bool,
        out: Path | None) -> None:
@@ -31,10 +32,14 @@ def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: b
             raise GridcoreError(f"case '{loaded.name}' has no buses")
         dispatch = Dispatch(system.system, system.Z0.copy())
         flow = dispatch.solve(enforce_q_limits)
-    table, told = bus_table(dispatch, flow), totals(system, flow)
-    if out is not None:
+    table = bus_table(dispatch, flow)
+    if out is None:
+        show("buses", table)
+    else:
         write_csv(table, out)
-    click.echo(f"{table.text()}\n{told}" if out is None else f"{told}\n{out}")
+    click.echo(totals(system, flow))
+    if out is not None:
+        click.echo(str(out))
 
 
 def bus_table(dispatch: Dispatch, flow: PowerFlow) -> Table:

@@ -1,12 +1,21 @@
-"""Tables of a verb: text for the screen, CSV for other programs."""
+"""Tables of a verb: text for the screen, CSV and JSON for other programs."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import functools
+import json
+import math
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
+
+_JSON = "gridcore.json"
 _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}
 
 
@@ -19,14 +28,68 @@ class Table:
     def text(self) -> str:
         """Aligned columns: text to the left, numbers to the right."""
         parts = []
-        for heading, values in self.columns.items():
-            digits = _DIGITS.get(heading)
-            # adding zero turns -0.0 into 0.0
-            cells = [str(v) if digits is None else f"{round(v, digits) + 0.0:.{digits}f}" for v in values]
+        for heading, cells in self._texts().items():
             width = max(map(len, [heading, *cells]))
-            side = "<" if digits is None else ">"
+            side = ">" if heading in _DIGITS else "<"
             parts.append([f"{cell:{side}{width}}" for cell in (heading, *cells)])
         return "\n".join("  ".join(row).rstrip() for row in zip(*parts, strict=True))
+
+    def _texts(self) -> dict[str, list[str]]:
+        """The columns as they are shown."""
+        # adding zero turns -0.0 into 0.0
+        return {heading: [str(v) if (digits := _DIGITS.get(heading)) is None else
+                          f"{round(v, digits) + 0.0:.{digits}f}" for v in values]
+                for heading, values in self.columns.items()}
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows as they are shown."""
+        return list(zip(*self._texts().values(), strict=True))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A mapping for each row, for JSON: a text that is a number is one, what is not finite is None."""
+        headings = [heading.strip() or "remark" for heading in self.columns]
+        return [dict(zip(headings, map(_plain, row), strict=True))
+                for row in zip(*self.columns.values(), strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool | None):
+        return value
+    for kind in (int, float) if isinstance(value, int | str) else (float,):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return number if math.isfinite(number := kind(value)) else None
+    return str(value)
+
+
+def show(name: str, table: Table, text: str | None = None) -> None:
+    """A table of the verb, on the screen, or what is shown in its place; with ``--json`` it stands under this name."""
+    kept = click.get_current_context().meta.get(_JSON)
+    if kept is None:
+        click.echo(table.text() if text is None else text)
+    else:
+        kept[name] = table.rows()
+
+
+def json_option(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """The option ``--json`` of a verb that shows tables by :func:`show`: they alone go to standard output, as one
+    object; all else that the verb says goes to standard error.
+    """
+    @click.option("--json", "as_json", is_flag=True, help="The tables as one JSON object; all else on standard error.")
+    @functools.wraps(verb)
+    def wrapped(*args: Any, as_json: bool, **named: Any) -> Any:
+        if not as_json:
+            return verb(*args, **named)
+        tables: dict[str, Any] = {}
+        click.get_current_context().meta[_JSON] = tables
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                verb(*args, **named)
+        except click.exceptions.Exit:  # what was found is told, and that it is not well
+            click.echo(json.dumps(tables, ensure_ascii=False))
+            raise
+        click.echo(json.dumps(tables, ensure_ascii=False))
+
+    return wrapped
 
 
 def write_csv(table: Table, path: Path) -> None:

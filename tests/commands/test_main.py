@@ -99,6 +99,13 @@ def test_a_mistake_on_the_command_line_is_one_line(call, args, said):
     assert said in refused(call(*args))
 
 
+def test_without_a_verb_the_help_is_shown(call):
+    result = call()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == call("--help").stdout
+    assert result.stdout.startswith("Usage: gridcore [OPTIONS] COMMAND")
+
+
 def test_debug_shows_where_an_error_comes_from(call, monkeypatch):
     monkeypatch.setenv("GRIDCORE_DEBUG", "1")
     assert isinstance(call("run", "wsc9").exception, gc.GridcoreError)
@@ -108,7 +115,7 @@ def test_debug_shows_where_an_error_comes_from(call, monkeypatch):
 
 def test_a_run_that_fails_keeps_what_it_had_and_says_where(call, tmp_path):
     (tmp_path / "small.toml").write_text(SMALL + 'BranchTrip = [{branch = "LINE1-2", t = 0.25}]\n')
-    said = refused(call("run", "small.toml", "--out", "kept"))
+    said = refused(call("run", "small.toml", "--out", "kept"), code=1)
     assert "island without a voltage source: BUS2" in said
     assert said.endswith("what was computed up to 0.25 s is in kept/small.nc")
     assert gc.load_run(tmp_path / "kept" / "small.nc").t[-1] == 0.25

@@ -56,9 +56,9 @@ def other(device: str, variable: str, scale: float = 1.0) -> Column:
 Event = Callable[[], gc.Record]
 
 
-def opens(line: str) -> Event:
-    """A line opens at 1 s."""
-    return lambda: gc.Record("BranchTrip", {"id": "trip", "branch": line, "t": 1.0})
+def opens(line: str, t: float = 1.0) -> Event:
+    """A line opens."""
+    return lambda: gc.Record("BranchTrip", {"id": "trip", "branch": line, "t": t})
 
 
 def sets(parameter: str, value: float, t: float = 1.0, scale: float = 0.0) -> Event:
@@ -180,6 +180,8 @@ STUDIES = {
     "CSVGN1": Study("CSVGN1/3_BUS_System_svc.dyr", "CSVGN1/results_PSSe.csv", (V(1), V(2), V(3)),
                     "3_BUS_System_svc.raw", sets("LOAD2.P0", 0.0, 0.005, 400 / 455),
                     0.005, 0.07, step=1e-4),
+    "DERA1": Study("DERA/ThreeBus_DERA1_freqflag0.dyr", "DERA/dera_freqflag0.csv", (V(102), theta(102)),
+                   event=opens("LINE101-102", 2.0), t=2.0, t_end=4.0, loads="I/Z", margin=0.05),
     "DEGOV": Study("DEGOV/ThreeBus_DEGOV_nodelay.dyr", "DEGOV/degov_nodelay_speed_final.csv", (speed(102),), t_end=5.0,
                    step=1 / 240, torque=("GENCLS",)),  # by PowerWorld
     # columns 1 and 2 follow a jump by halves, and do so for 50 ms

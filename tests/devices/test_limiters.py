@@ -195,14 +195,34 @@ def test_its_signal_over_the_current_is_the_transfer_function_by_hand(name):
         assert found == pytest.approx(to_error * behind, rel=1e-9)
 
 
-def test_a_proportional_limiter_may_act_at_t0_an_integrating_one_has_no_rest_there():
+def test_a_proportional_limiter_may_act_at_t0_an_integrating_one_not():
     """The operating point is 1.64 from the centre of the circle, whose radius is 1.5."""
     beyond = UEL1 | dict(KUR=1.5, KUI=0.0)
     run = gc.simulate(limited("UEL1", beyond), t_end=0.3, step=0.1)
     V, current = phasors(SimpleNamespace(V=1.0, delta=0.5, Id=0.5, Iq=0.6))
     assert_allclose(run["LIM", "VUEL"], 0.6 * (abs(1.6 * V - 1j * current) - 1.5), rtol=1e-9)
-    with pytest.raises(gc.errors.GridcoreError, match=r"do not determine LIM\."):
-        limited("UEL1", beyond | dict(KUI=0.8))
+
+
+@pytest.mark.parametrize("name", LIMITERS)
+def test_an_integrating_limiter_refuses_a_machine_beyond_its_limit_by_name_point_and_limit(name):
+    """S = 0.767 + 0.151j; the circle about 1.6j of radius 1.5 is at 0.309 there, the line through (0, 0.2) at 0.2."""
+    beyond = LIMITERS[name] | (dict(KUR=1.5) if name == "UEL1" else {key: 0.2 for key in POINTS if key[0] == "Q"})
+    V, current = phasors(SimpleNamespace(V=1.0, delta=0.5, Id=0.5, Iq=0.6))
+    S = V * np.conj(current)
+    limit = 1.6 - np.sqrt(1.5 ** 2 - S.real ** 2) if name == "UEL1" else 0.2
+    point = rf"Q = {S.imag:.4g} at P = {S.real:.4g} and V = 1 .* Q = {limit:.4g};"
+    with pytest.raises(gc.errors.InitialisationError, match=rf"^LIM: at t0 .* KUI = 0.8 .* {point}") as caught:
+        limited(name, beyond)
+    assert "\n" not in str(caught.value)
+    system = limited(name, beyond | dict(KUI=0.0))
+    assert gc.simulate(system, t_end=0.1, step=0.05)["LIM", "lowest"][0] == pytest.approx(limit)
+
+
+@pytest.mark.parametrize("name", LIMITERS)
+def test_what_is_out_of_service_may_be_beyond(name):
+    beyond = LIMITERS[name] | (dict(KUR=1.5) if name == "UEL1" else {key: 0.2 for key in POINTS if key[0] == "Q"})
+    run = gc.simulate(limited(name, beyond | dict(status=0)), t_end=0.1, step=0.05)
+    assert_allclose(run["EXC", "Efd"], 2.0)
 
 
 @pytest.mark.parametrize("name", LIMITERS)

@@ -1,4 +1,4 @@
-"""EXDC1, AC8B, DC4B, ST6B and ST8C: their transfer functions by hand, and what their limiters' inputs do."""
+"""EXDC1, AC8B, DC4B, ST6B and ST8C: their transfer functions by hand; what the limiters' inputs of exciters do."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from test_industry_exciters import CASES, cls_of, respond
 from workbench import BenchMachine, built
 
 import gridcore as gc
+import gridcore_devices
 from gridcore.contract import Device, Param
 from gridcore_conformance.testbed import testbed
 
@@ -99,15 +100,16 @@ def test_the_field_voltage_over_the_stabilizing_signal_is_the_transfer_function_
 # ---------------------------------------------------------------- inputs of limiters
 
 ADDS = ["SEXS", "SCRX", "IEEET1", "IEEET2", "IEEEX1", "EXDC1", "EXDC2", "EXAC1", "EXAC2", "EXST1", "EXPIC1", "AC8B",
-        "DC4B", "ST8C", "ST6B"]
+        "DC4B", "ST8C", "ST6B", "ESDC1A", "ESDC2A", "ESAC6A", "ESST1A", "ESST3A", "ESST4B"]
+AT_A_GATE = {"OverSignal": {"ESST1A", "ESST4B"}, "UnderSignal": {"ST6B", "ESDC1A", "ESDC2A", "ESST3A"}}
 
 
 @pytest.mark.parametrize("name", ADDS)
 def test_a_limiters_signal_does_what_the_same_step_of_the_reference_does(name):
-    """At the sum; that of ST6B's under-excitation limiter is at a gate."""
+    """At the sum."""
     data, by = CASES[name][1], 0.01
     plain = gc.simulate(built(cls_of(name), data, steps=[(0.1, "dVref", by)]), t_end=0.6, step=0.02)
-    for model in ("OverSignal", *(["UnderSignal"] if name != "ST6B" else [])):
+    for model in (model for model, gated in AT_A_GATE.items() if name not in gated):
         signal = [gc.Record(model, {"id": "LIM", "exciter": "EXC"}),
                   gc.Record("ParameterStep", {"id": "S", "parameter": "LIM.signal", "t": 0.1, "by": by})]
         run = gc.simulate(built(cls_of(name), data, more=signal), t_end=0.6, step=0.02)
@@ -153,9 +155,39 @@ def test_the_under_excitation_limiter_of_a_ST6B_passes_in_place_of_the_voltage_e
     assert_allclose(run["EXC", "gate"][run.t > 0.31], 0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["DC4B", "ST8C", "ST6B"])
+@pytest.mark.parametrize(("name", "regulator", "over", "under"), [
+    ("ESDC1A", "lead", None, 0.06), ("ESDC2A", "lead", None, 0.06), ("ESST3A", "VI", None, 0.09),
+    ("ESAC1A", "VA", 2.0, 3.5), ("ESST4B", "VM", 0.2, None), ("ESST1A", "feedback_in", 1.5, 2.5)])
+def test_a_limiter_takes_over_at_the_gate_of_the_diagram_and_gives_back(name, regulator, over, under):
+    """The under-excitation limiter where it is higher, the other where it is lower, for as long as it is."""
+    codes = dict(UEL=3.0) if name == "ESST1A" else {}
+    ports = {"OverSignal": (over, 90.0, 0.5), "UnderSignal": (under, -90.0, 0.1)}
+    more = [record for model, (level, away, t) in ports.items() if level is not None for record in (
+        gc.Record(model, {"id": model, "exciter": "EXC", "signal": away}),
+        gc.ParameterStep(id=f"{model}1", parameter=f"{model}.signal", t=t, by=level - away),
+        gc.ParameterStep(id=f"{model}2", parameter=f"{model}.signal", t=t + 0.2, by=away - level))]
+    run = gc.simulate(built(cls_of(name), CASES[name][1] | codes, more=more), t_end=0.9, step=0.02)
+    given, gate = run["EXC", regulator], run["EXC", "gate"]
+    for level, begin, side in ((under, 0.1, max), (over, 0.5, min)):
+        now = (run.t > begin + 0.011) & (run.t < begin + 0.189)
+        assert_allclose(gate[now], given[now] if level is None else level)
+        assert level is None or np.all([side(level, x) == level for x in given[now]])
+    free = np.all([np.abs(run.t - t - 0.1) > 0.111 for t in (0.1, 0.5)], axis=0)
+    assert_allclose(gate[free], given[free])
+    assert np.ptp(run["EXC", "Efd"]) > 0.05
+
+
+def test_the_first_gate_of_ESST1A_is_behind_the_regulators_input():
+    more = [gc.Record("UnderSignal", {"id": "U", "exciter": "EXC", "signal": -90.0}),
+            gc.ParameterStep(id="S", parameter="U.signal", t=0.1, by=90.05)]
+    run = gc.simulate(built(cls_of("ESST1A"), CASES["ESST1A"][1] | dict(UEL=2.0), more=more), t_end=0.3, step=0.02)
+    assert_allclose(run["EXC", "first"][run.t > 0.111], 0.05)
+    assert_allclose(run["EXC", "above"], run["EXC", "feedback_in"])
+
+
+@pytest.mark.parametrize("name", ["DC4B", "ST8C", "ST6B", "ESST1A"])
 def test_a_gate_without_a_limiter_is_open(name):
-    codes = dict(OEL=2.0, UEL=2.0) if name != "ST6B" else dict(OEL=2.0)
+    codes = {"ST6B": dict(OEL=2.0), "ESST1A": dict(UEL=2.0)}.get(name, dict(OEL=2.0, UEL=2.0))
     for code in (codes, dict.fromkeys(codes, 1.0)):
         found, reference, _ = respond(name, CASES[name][1] | code, CASES[name][2])
         assert_allclose(found, reference, rtol=1e-7, atol=1e-7)
@@ -163,4 +195,5 @@ def test_a_gate_without_a_limiter_is_open(name):
 
 def test_a_limiter_is_refused_where_an_exciter_has_no_input_for_it():
     with pytest.raises(gc.errors.GridcoreError, match="VOEL"):
-        built(cls_of("ESAC1A"), CASES["ESAC1A"][1], more=[gc.Record("OverSignal", {"id": "LIM", "exciter": "EXC"})])
+        built(gridcore_devices.StaticExciter, dict(KA=20.0, TA=0.05),
+              more=[gc.Record("OverSignal", {"id": "LIM", "exciter": "EXC"})])

@@ -18,6 +18,7 @@ from gridcore_readers import raw_write
 from .formats import Format, Text, Toml
 from .mutations import TEXT, mutated
 from .power_flows import ANDES, RAW_30, RAWX
+from .systems import POWER_SYSTEMS, andes_workbook
 
 RAW = Path(__file__).parents[1] / "data" / "transformer_codes.raw"
 DYR = """\
@@ -122,5 +123,8 @@ def formats() -> Iterator[Format]:
     yield Text("dyd", lambda path: built(load_case(path.with_name("good.raw"), path)),
                {"mutant.dyd": DYD.encode(), "good.raw": raw}, DYD.replace("genrou", "gensal").encode())
     yield Text("andes", alone, {"mutant.json": json.dumps(ANDES).encode()}, json.dumps(ANDES, indent=1).encode())
+    yield Text("power systems", alone, {"mutant.json": json.dumps(POWER_SYSTEMS).encode()},
+               json.dumps(POWER_SYSTEMS, indent=1).encode())
     yield Text("m", alone, {"mutant.m": M.encode()}, OTHER_M.encode())
     yield Workbook("xlsx", {"mutant.xlsx": saved("smib", ".xlsx")}, saved("wscc9", ".xlsx"))
+    yield Workbook("andes xlsx", {"mutant.xlsx": andes_workbook()}, saved("wscc9", ".xlsx"))

@@ -16,10 +16,11 @@ from gridcore.registry import registries
 SEED = 1_000_000
 # Those whose mutants are built to a system, made by HDF5 or read by a copy of the process take fifty times as long.
 FEW = {"toml", "events", "raw", "raw 30", "raw 35", "raw, tolerated", "rawx", "dyr", "dyr, tolerated", "m", "andes",
-       "dyd", "xlsx", "sweep", "sweep rows", "nc", "run, resealed"}
+       "power systems", "dyd", "xlsx", "andes xlsx", "sweep", "sweep rows", "nc", "run, resealed"}
 NAMES = ("toml", "events", "raw", "raw 30", "raw 35", "raw, tolerated", "rawx", "dyr", "dyr, tolerated", "m", "andes",
-         "dyd", "xlsx", "objectives", "objective data", "sweep", "sweep rows", "wide csv", "long csv", "nc", "cfg",
-         "dat", "binary dat", "cff", "binary cff", "run", "run, resealed", "store", "journal", "kernels")
+         "power systems", "dyd", "xlsx", "andes xlsx", "objectives", "objective data", "sweep", "sweep rows",
+         "wide csv", "long csv", "nc", "cfg", "dat", "binary dat", "cff", "binary cff", "run", "run, resealed",
+         "store", "journal", "kernels")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -246,7 +246,7 @@ class Equations:
                 function = group.shape.cls.function("scheduled")
                 if function is not None:
                     P, Q = self.scope(group, Z, t).call(function)
-                    where = np.array([buses.index(i) for i in group.at[("bus",)]])
+                    where = np.array([buses.index(i) for i in group.at[(group.shape.cls.bus_ports()[0],)]])
                     np.add.at(S, where, P)
                     np.add.at(S, n + where, Q)
             return S
@@ -328,7 +328,7 @@ class Equations:
             if function is None:
                 continue
             scope = self.scope(group, self.Z[:, :1].real, self.t[:1].real)
-            extra = {}
+            extra = {"instances": SimpleNamespace(ids=[], on=False)}
             if group.shape.cls.regulates:
                 base = scope.value((), "base_mva") / scope.value((), "Sn")
                 extra["power"] = SimpleNamespace(P=scope.value((), "P0") * base, Q=scope.value((), "Q0") * base)

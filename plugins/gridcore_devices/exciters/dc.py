@@ -59,6 +59,10 @@ def trimmed(s: Any) -> Any:
     return np.where(s.KE == 0, upper(s) / (10.0 * s.Efd) - factor(s, s.Efd), s.KE)
 
 
+# limits of a regulator that is fed from the terminals
+FED = (lambda s, bus: s.VRmin * bus.Vm, lambda s, bus: s.VRmax * bus.Vm)
+
+
 class DCExciter(SensingExciter, Commutator):
     """Base of the DC exciters with transient gain reduction, IEEE types DC1A and DC2A.
 

@@ -9,14 +9,15 @@ from gridcore.contract import Param
 from gridcore_blocks import LeadLag, Limit
 
 from .ac import ACExciter, alternator, check_order
+from .exciter import Limited
 
 
-class ESAC6A(ACExciter):
+class ESAC6A(Limited, ACExciter):
     """IEEE type AC6A, IEEE Std 421.5-2005, section 6.6, as PSS/E's ESAC6A.
 
     :class:`~gridcore_devices.exciters.ac.ACExciter` with the regulator ::
 
-        VA   = (Vref + Vs - sensed) KA (1 + s TK) / (1 + s TA), between VAMIN and VAMAX
+        VA   = (Vref + Vs + VOEL + VUEL - sensed) KA (1 + s TK) / (1 + s TA), between VAMIN and VAMAX
         lead = VA (1 + s TC) / (1 + s TB)
         VH   = KH (VFE - VFELIM) (1 + s TJ) / (1 + s TH), between 0 and VHMAX
         VR   = lead - VH between V VRMIN and V VRMAX
@@ -38,7 +39,7 @@ class ESAC6A(ACExciter):
     VHMAX = Param("pu", 10.0, gt=0, doc="upper limit of the limiter's signal")
     TH = Param("s", 0.0, ge=0, doc="lag time constant of the limiter; 0: no lead-lag")
     TJ = Param("s", 0.0, ge=0, doc="lead time constant of the limiter")
-    VA = LeadLag(lambda s: s.Vref + s.Vs - s.sensed, K="KA", T1="TK", T2="TA", limits=("VAMIN", "VAMAX"),
+    VA = LeadLag(lambda s: s.wanted - s.sensed, K="KA", T1="TK", T2="TA", limits=("VAMIN", "VAMAX"),
                  doc="regulator output")
     lead = LeadLag("VA", T1="TC", T2="TB", doc="output of the second stage")
     VH = LeadLag(lambda s: s.VFE - s.VFELIM, K="KH", T1="TJ", T2="TH", limits=(0.0, "VHMAX"), at_limit=-1,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from gridcore_blocks import Lag
+from gridcore_blocks import HighGate, Lag
 
-from .dc import DCExciter
+from .dc import FED, DCExciter
+from .exciter import GatedBelow
 
 
-class ESDC2A(DCExciter):
+class ESDC2A(GatedBelow, DCExciter):
     """IEEE type DC2A, IEEE Std 421.5-2005, section 5.2, as PSS/E's ESDC2A.
 
     The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the regulator is fed from the
-    terminals: its limits are ``V VRMIN`` and ``V VRMAX``.
+    terminals: its limits are ``V VRMIN`` and ``V VRMAX``. Its input is the lead-lag's output, or VUEL where that is
+    higher.
     """
 
-    VR = Lag("lead", K="KA", T="TA", limits=(lambda s, bus: s.VRmin * bus.Vm, lambda s, bus: s.VRmax * bus.Vm),
-             names=("VRMIN", "VRMAX"), init=1.0, doc="regulator output")
+    gate = HighGate("lead", "VUEL", settles=False, doc="input of the regulator")
+    VR = Lag("gate", K="KA", T="TA", limits=FED, names=("VRMIN", "VRMAX"), init=1.0, doc="regulator output")

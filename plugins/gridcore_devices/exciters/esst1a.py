@@ -8,26 +8,30 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Algebraic, Param
-from gridcore_blocks import Lag, LeadLag, Limit, Washout
+from gridcore_blocks import HighGate, Lag, LeadLag, Limit, LowGate, Washout
 
 from .ac import check_order
-from .exciter import SensingExciter
+from .exciter import OFF, Gated, SensingExciter, added
 
 
-class ESST1A(SensingExciter):
+class ESST1A(Gated, SensingExciter):
     """IEEE type ST1A, IEEE Std 421.5-2005, section 7.1, as PSS/E's ESST1A::
 
-        VI   = Vref + Vs - sensed - feedback, between VIMIN and VIMAX
-        lead = VI (1 + s TC) / (1 + s TB) (1 + s TC1) / (1 + s TB1)
+        VI   = Vref + Vs + VUEL - sensed - feedback, between VIMIN and VIMAX
+        lead = first (1 + s TC) / (1 + s TB) (1 + s TC1) / (1 + s TB1)
+        first = VI, or VUEL where that is higher
         VA   = lead KA / (1 + s TA), VAMIN <= VA <= VAMAX (non-windup)
         E    = VA + Vs - KLR max(0, IFD - ILR)
-        Efd  = E between V VRMIN and V VRMAX - KC IFD
+        gate = E, or VUEL where that is higher, or VOEL where that is lower
+        Efd  = gate between V VRMIN and V VRMAX - KC IFD
         feedback = E s KF / (1 + s TF)
 
     V is the terminal voltage, IFD PSS/E's XADIFD. ``VOS`` says where the stabilizing signal Vs enters: 1 at VI,
-    2 behind VA. Limiters of under-excitation (the code UEL of the record) are not modelled.
+    2 behind VA; ``UEL`` where the
+    signal of a limiter of under-excitation does: 2 at the first gate, 3 at the second, otherwise at VI.
     """
 
+    UEL = Param("", 1.0, ge=0, le=3, doc="where under-excitation limiters enter: 2, 3 the gates, otherwise the input")
     VOS = Param("", 1.0, ge=1, le=2, doc="where the stabilizing signal enters: 1 regulator input, 2 its output")
     VIMAX = Param("pu", 99.0, doc="upper limit of the regulator input")
     VIMIN = Param("pu", -99.0, doc="lower limit of the regulator input")
@@ -46,21 +50,26 @@ class ESST1A(SensingExciter):
     TF = Param("s", 0.0, ge=0, doc="rate feedback time constant")
     KLR = Param("pu", 0.0, ge=0, doc="gain of the field current limiter")
     ILR = Param("pu", 0.0, doc="field current above which its limiter acts")
-    VI = Limit(lambda s: s.Vref + np.where(s.VOS < 1.5, s.Vs, 0.0) - s.sensed - s.feedback, limits=("VIMIN", "VIMAX"),
-               doc="regulator input")
-    lead = LeadLag("VI", T1="TC", T2="TB", doc="behind the first lead-lag")
+    VI = Limit(lambda s: (s.Vref + np.where(s.VOS < 1.5, s.Vs, 0.0) + added(s.VUEL, s.UEL < 1.5) - s.sensed
+                          - s.feedback), limits=("VIMIN", "VIMAX"), doc="regulator input")
+    first = HighGate("VI", lambda s: np.where(np.abs(s.UEL - 2.0) < 0.5, s.VUEL, -OFF), settles=False,
+                     doc="regulator input, or the under-excitation limiter's signal")
+    lead = LeadLag("first", T1="TC", T2="TB", doc="behind the first lead-lag")
     lead1 = LeadLag("lead", T1="TC1", T2="TB1", doc="behind the second lead-lag")
     VA = Lag("lead1", K="KA", T="TA", limits=("VAMIN", "VAMAX"), init=1.0, doc="regulator output")
     limiter = Limit(lambda s, machine: s.KLR * (machine.XadIfd - s.ILR), limits=(0.0, None), settles=True,
                     doc="signal of the field current limiter")
     feedback = Washout(lambda s: s.VA + np.where(s.VOS < 1.5, 0.0, s.Vs) - s.limiter, K="KF", T="TF",
                        doc="rate feedback")
-    ceiling = Limit("feedback_in", limits=(lambda s, bus: s.VRMIN * bus.Vm,
+    above = HighGate("feedback_in", lambda s: np.where(s.UEL > 2.5, s.VUEL, -OFF), settles=False,
+                     doc="field voltage asked for, or the under-excitation limiter's signal")
+    gate = LowGate("above", "VOEL", settles=False, doc="field voltage before its limits")
+    ceiling = Limit("gate", limits=(lambda s, bus: s.VRMIN * bus.Vm,
                                            lambda s, bus, machine: s.VRMAX * bus.Vm - s.KC * machine.XadIfd),
                     names=("VRMIN", "VRMAX"), doc="field voltage between its limits")
     Efd = Algebraic("pu", init=1.0, equals=lambda s: s.ceiling, drives="machine.Efd", doc="field voltage")
 
-    dyr = (None, "VOS", "TR", "VIMAX", "VIMIN", "TC", "TB", "TC1", "TB1", "KA", "TA", "VAMAX", "VAMIN", "VRMAX",
+    dyr = ("UEL", "VOS", "TR", "VIMAX", "VIMIN", "TC", "TB", "TC1", "TB1", "KA", "TA", "VAMAX", "VAMIN", "VRMAX",
            "VRMIN", "KC", "KF", "TF", "KLR", "ILR")
 
     @classmethod

@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Param
-from gridcore_blocks import Lag, LeadLag, Limit
+from gridcore_blocks import HighGate, Lag, LeadLag, Limit
 
 from .ac import check_order
 from .compound import CompoundFed, bridge_voltage
+from .exciter import GatedBelow
 
 
-class ESST3A(CompoundFed):
+class ESST3A(GatedBelow, CompoundFed):
     """IEEE type ST3A, IEEE Std 421.5-2005, section 7.3, as PSS/E's ESST3A.
 
     :class:`~gridcore_devices.exciters.compound.CompoundFed` with the regulators ::
 
-        VI  = Vref + Vs - sensed, between VIMIN and VIMAX
-        lead = VI (1 + s TC) / (1 + s TB)
+        VI  = Vref + Vs + VOEL - sensed, between VIMIN and VIMAX
+        lead = gate (1 + s TC) / (1 + s TB)
+        gate = VI, or VUEL where that is higher
         VR  = lead KA / (1 + s TA), VRMIN <= VR <= VRMAX (non-windup)
         VG  = KG Efd, at most VGMAX
         VM  = (VR - VG) KM / (1 + s TM), VMMIN <= VM <= VMMAX (non-windup)
@@ -40,8 +42,9 @@ class ESST3A(CompoundFed):
     TM = Param("s", gt=0, doc="time constant of the inner regulator")
     VMMAX = Param("pu", doc="upper limit of the inner regulator")
     VMMIN = Param("pu", doc="lower limit of the inner regulator")
-    VI = Limit(lambda s: s.Vref + s.Vs - s.sensed, limits=("VIMIN", "VIMAX"), doc="regulator input")
-    lead = LeadLag("VI", T1="TC", T2="TB", doc="behind the lead-lag")
+    VI = Limit(lambda s: s.wanted - s.sensed, limits=("VIMIN", "VIMAX"), doc="regulator input")
+    gate = HighGate("VI", "VUEL", settles=False, doc="regulator input, or the under-excitation limiter's signal")
+    lead = LeadLag("gate", T1="TC", T2="TB", doc="behind the lead-lag")
     VR = Lag("lead", K="KA", T="TA", limits=("VRMIN", "VRMAX"), doc="regulator output")
     VG = Limit(lambda s: s.KG * s.Efd, limits=(None, "VGMAX"), settles=True, doc="feedback of the inner regulator")
     VM = Lag(lambda s: s.VR - s.VG, K="KM", T="TM", limits=("VMMIN", "VMMAX"), doc="inner regulator")

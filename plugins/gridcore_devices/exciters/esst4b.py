@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Param
-from gridcore_blocks import PI, Lag
+from gridcore.contract import Algebraic, Param
+from gridcore_blocks import PI, Lag, LowGate
 
 from .ac import check_order
 from .compound import CompoundFed, bridge_voltage
+from .exciter import GatedAbove
 from .regulator import check_gains, resting
 
 
-class ESST4B(CompoundFed):
+class ESST4B(GatedAbove, CompoundFed):
     """IEEE type ST4B, IEEE Std 421.5-2005, section 7.4, as PSS/E's ESST4B.
 
     :class:`~gridcore_devices.exciters.compound.CompoundFed` with the regulators ::
 
-        VR  = (Vref + Vs - sensed) (KPR + KIR / s), between VRMIN and VRMAX
+        VR  = (Vref + Vs + VUEL - sensed) (KPR + KIR / s), between VRMIN and VRMAX
         VA  = VR / (1 + s TA)
         VM  = (VA - KG Efd) (KPM + KIM / s), between VMMIN and VMMAX
+        Efd = VB VM, or VB VOEL where VOEL is lower than VM
 
     Limits of the regulators are those of :class:`~gridcore_blocks.PI`.
     """
@@ -35,9 +37,11 @@ class ESST4B(CompoundFed):
     VMMAX = Param("pu", doc="upper limit of the inner regulator")
     VMMIN = Param("pu", doc="lower limit of the inner regulator")
     KG = Param("pu", 0.0, ge=0, doc="feedback gain of the inner regulator")
-    VR = PI(lambda s: s.Vref + s.Vs - s.sensed, KP="KPR", KI="KIR", limits=("VRMIN", "VRMAX"), doc="voltage regulator")
+    VR = PI(lambda s: s.wanted - s.sensed, KP="KPR", KI="KIR", limits=("VRMIN", "VRMAX"), doc="voltage regulator")
     VA = Lag("VR", T="TA", doc="output of the voltage regulator")
     VM = PI(lambda s: s.VA - s.KG * s.Efd, KP="KPM", KI="KIM", limits=("VMMIN", "VMMAX"), doc="inner regulator")
+    gate = LowGate("VM", "VOEL", settles=False, doc="inner regulator, or the over-excitation limiter's signal")
+    Efd = Algebraic("pu", init=1.0, equals=lambda s: s.gate * s.VB, drives="machine.Efd", doc="field voltage")
 
     dyr = ("TR", "KPR", "KIR", "VRMAX", "VRMIN", "TA", "KPM", "KIM", "VMMAX", "VMMIN", "KG", "KP", "KI", "VBMAX", "KC",
            "XL", "THETAP")

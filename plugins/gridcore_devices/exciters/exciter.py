@@ -17,8 +17,8 @@ class Exciter(Device):
 
     Per unit is that of the machine's field: 1 pu of field voltage gives rated voltage on the air-gap line.
     ``sensed`` is the terminal voltage behind the transducer ``1 / (1 + s TR)``. Load compensation is a device of its
-    own, which drives ``Vc``, and so are limiters of over- and under-excitation, which drive ``VOEL`` and ``VUEL`` of
-    the exciters that have these inputs: see :class:`Limited` and :class:`Gated`.
+    own, which drives ``Vc``, and so are limiters of over- and under-excitation, which drive the inputs ``VOEL``
+    and ``VUEL``: see :class:`Limited`, :class:`Gated`, :class:`GatedBelow` and :class:`GatedAbove`.
     """
 
     attaches = "machine"
@@ -66,6 +66,28 @@ class Gated(Exciter):
 
     VOEL = Input("pu", OFF, doc="signal of the over-excitation limiter")
     VUEL = Input("pu", -OFF, doc="signal of the under-excitation limiter")
+
+
+class GatedBelow(Exciter):
+    """An exciter at whose gate the limiter of under-excitation may take over; that of over-excitation adds."""
+
+    VOEL = Input("pu", 0.0, doc="signal of the over-excitation limiter, below zero where it acts")
+    VUEL = Input("pu", -OFF, doc="signal of the under-excitation limiter")
+
+    @quantity("pu", "reference and the signals added to it")
+    def wanted(s: Any) -> Any:
+        return s.Vref + s.Vs + s.VOEL
+
+
+class GatedAbove(Exciter):
+    """An exciter at whose gate the limiter of over-excitation may take over; that of under-excitation adds."""
+
+    VOEL = Input("pu", OFF, doc="signal of the over-excitation limiter")
+    VUEL = Input("pu", 0.0, doc="signal of the under-excitation limiter, above zero where it acts")
+
+    @quantity("pu", "reference and the signals added to it")
+    def wanted(s: Any) -> Any:
+        return s.Vref + s.Vs + s.VUEL
 
 
 def added(signal: Any, here: Any = True) -> Any:

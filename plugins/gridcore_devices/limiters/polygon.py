@@ -35,16 +35,18 @@ class Polygon(Block):
             for name in (self.x, self.y):
                 self._parts[f"{name}{k}"] = Param(self.unit, 0.0, doc=f"point {k} of {self.words}")
 
-        def output(s: Any) -> Any:
-            x, y = ([getattr(s, f"{name}{k}") for k in range(self.last + 1)] for name in (self.x, self.y))
-            there = [x[k + 1] > x[k] for k in range(self.last)]
-            at, value = u(s), y[0]
-            for k, rises in enumerate(there):
-                further = there[k + 1] if k + 1 < self.last else False
-                end = np.where(np.logical_and(further, at > x[k + 1]), x[k + 1], at)
-                end = end if k == 0 else np.where(at > x[k], end, x[k])
-                slope = (y[k + 1] - y[k]) / np.where(rises, x[k + 1] - x[k], 1.0)
-                value = value + np.where(rises, slope * (end - x[k]), 0.0)
-            return value
+        self.output(lambda s: along(s, self.x, self.y, self.last, u(s)))
 
-        self.output(output)
+
+def along(s: Any, x: str, y: str, last: int, at: Any) -> Any:
+    """The ordinate at an abscissa, of the points that a device has as parameters."""
+    X, Y = ([getattr(s, f"{name}{k}") for k in range(last + 1)] for name in (x, y))
+    there = [X[k + 1] > X[k] for k in range(last)]
+    value = Y[0]
+    for k, rises in enumerate(there):
+        further = there[k + 1] if k + 1 < last else False
+        end = np.where(np.logical_and(further, at > X[k + 1]), X[k + 1], at)
+        end = end if k == 0 else np.where(at > X[k], end, X[k])
+        slope = (Y[k + 1] - Y[k]) / np.where(rises, X[k + 1] - X[k], 1.0)
+        value = value + np.where(rises, slope * (end - X[k]), 0.0)
+    return value

@@ -11,7 +11,7 @@ from gridcore_blocks import Limit
 
 from ..machines.park import to_rotor
 from ..power import TINY
-from .under import UnderExcitationLimiter
+from .under import UnderExcitationLimiter, terminal_power
 
 
 class UEL1(UnderExcitationLimiter):
@@ -40,6 +40,12 @@ class UEL1(UnderExcitationLimiter):
     @quantity("pu", "how far the operating point is beyond the limit")
     def error(s: Any, exciter: Any) -> Any:
         return s.VUC - s.VUR - s.KUF * exciter.feedback
+
+    @quantity("pu", "lowest reactive power that the limit allows at this active power and voltage")
+    def lowest(s: Any, machine: Any, bus: Any) -> Any:
+        P, square = terminal_power(machine, bus)[0], bus.Vm * bus.Vm
+        inside = np.square(s.KUR * square) - P * P
+        return s.KUC * square - np.where(inside > 0, np.sqrt(np.where(inside > 0, inside, 1.0)), 0.0)
 
 
 def distance(s: Any, machine: Any, bus: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from gridcore.contract import Param, quantity
 from gridcore_blocks import Lag
 
-from .polygon import Polygon
+from .polygon import Polygon, along
 from .under import UnderExcitationLimiter, terminal_power
 
 
@@ -39,7 +39,7 @@ class UEL2(UnderExcitationLimiter):
     P = Lag(lambda s, machine, bus: terminal_power(machine, bus)[0] * s.F ** -s.K1, T="TUP", init=0.5,
             doc="measured active power at one pu voltage")
     Q = Lag(lambda s, machine, bus: terminal_power(machine, bus)[1], T="TUQ", doc="measured reactive power")
-    curve = Polygon(lambda s: np.where(np.logical_and(s.MIRROR < 0.5, s.P < 0), -s.P, s.P), x="P", y="Q", last=10,
+    curve = Polygon(lambda s: mirrored(s, s.P), x="P", y="Q", last=10,
                     doc="limit of the reactive power at one pu voltage")
     dyr = ("K1", "K2", "MIRROR", "TUV", "TUP", "TUQ", "KUI", "KUL", "VUIMAX", "VUIMIN", "KUF", None, None, "TU1", "TU2",
            "TU3", "TU4", *(f"{name}{k}" for k in range(11) for name in "PQ"), "VULMAX", "VULMIN")
@@ -48,6 +48,11 @@ class UEL2(UnderExcitationLimiter):
     def error(s: Any, exciter: Any) -> Any:
         return s.curve * s.F ** s.K2 - s.Q - s.KUF * exciter.feedback
 
+    @quantity("pu", "lowest reactive power that the limit allows at this active power and voltage")
+    def lowest(s: Any, machine: Any, bus: Any) -> Any:
+        P = mirrored(s, terminal_power(machine, bus)[0] * bus.Vm ** -s.K1)
+        return along(s, "P", "Q", 10, P) * bus.Vm ** s.K2
+
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
         P = [values[f"P{k}"] for k in range(11)]
@@ -55,3 +60,8 @@ class UEL2(UnderExcitationLimiter):
         if any(values[f"{name}{k}"] != 0 for k in range(ends, 11) for name in "PQ"):
             return f"P{ends} must be above P{ends - 1}, or this pair and those behind it zeros"
         return super().check(values)
+
+
+def mirrored(s: Any, P: Any) -> Any:
+    """The active power at which the limit is read."""
+    return np.where(np.logical_and(s.MIRROR < 0.5, P < 0), -P, P)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Algebraic, Device, Param, State, quantity
+from gridcore.errors import InitialisationError
 from gridcore_blocks import LeadLag, Limit
 
 from ..exciters.ac import check_order
@@ -61,6 +62,19 @@ class UnderExcitationLimiter(Device):
     @quantity("s", "whether there is an integral gain")
     def integrates(s: Any) -> Any:
         return np.where(s.KUI > 0, 1.0, 0.0)
+
+    def start(s: Any, machine: Any, bus: Any, instances: Any) -> Any:
+        """Refuse machines beyond the limit, where an integrator finds no rest: it would go on until they are not."""
+        P, Q = terminal_power(machine, bus)
+        beyond = np.logical_and(instances.on, np.logical_and(s.KUI > 0, np.real(s.lowest - Q) > 1e-9))
+        for k in np.flatnonzero(beyond)[:1]:
+            V, P, Q, lowest, KUI = (np.real(x[k]) for x in (bus.Vm, P, Q, s.lowest, s.KUI))
+            raise InitialisationError(
+                f"{instances.ids[k]}: at t0 its machine is beyond the limit, and with KUI = {KUI:g} the limiter has no "
+                f"rest there: Q = {Q:.4g} at P = {P:.4g} and V = {V:.4g} (pu of the machine), where the limit is "
+                f"Q = {lowest:.4g}; the dispatch must give Q above it, the data a limit below Q, or KUI = 0 a limiter "
+                f"that may act at rest")
+        return {}
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:

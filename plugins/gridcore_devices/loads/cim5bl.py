@@ -21,6 +21,7 @@ class CIM5BL(COMPLOAD):
     are refused; the codes IT tell circuits of two cages apart. Tnom is for motors that start, and is not used.
     """
 
+    dyr_family = True
     dyr = ("IT", "RA", "XA", "XM", "R1", "X1", "R2", "X2", "E1", "SE1", "E2", "SE2", "MBASE", "PMULT", "H", "VI",
            "TI cycles", "TB cycles", "D", None)
     IT = Param("", 1.0, ge=1, le=2, doc="code of the circuit of two cages")

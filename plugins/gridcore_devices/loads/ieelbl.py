@@ -21,10 +21,11 @@ class IEELBL(Load):
 
     v is the voltage in per unit; Pload and Qload are such that at t0 the load is ``k P0`` and ``k Q0``. The deviation
     df of the bus frequency is that of a filtered bus angle, time constant T. Below the voltage `Vlow` every power of
-    the voltage turns into the square, continuously. A record of IEELAL is for all loads that have none of their own.
+    the voltage turns into the square, continuously. Records of IEELOW, IEELZN, IEELAR and IEELAL are for
+    the loads of an owner, a zone, an area, or all, that have none of their own.
     """
 
-    dyr_all = "IEELAL"
+    dyr_family = True
     dyr = ("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "n1", "n2", "n3", "n4", "n5", "n6")
     a1 = Param("", 1.0, doc="active part of the power n1")
     a2 = Param("", 0.0, doc="active part of the power n2")

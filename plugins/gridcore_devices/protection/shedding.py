@@ -56,6 +56,7 @@ class SheddingRelay(Device):
     """
 
     attaches = Port("load", node=Load)
+    dyr_family = True
     SC = Param("", 0.0, ge=0, le=0, doc="1: shunts are shed, too")
 
 

@@ -1,0 +1,1 @@
+"""Distributed generation, aggregated at a bus of the transmission network."""

@@ -1,0 +1,19 @@
+"""Turning between the network's frame and one at an angle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def to_frame(re: Any, im: Any, angle: Any) -> tuple[Any, Any]:
+    """``(re + j im) e^{-j angle}``: d and q in the frame whose d axis is at `angle`."""
+    c, s = np.cos(angle), np.sin(angle)
+    return re * c + im * s, im * c - re * s
+
+
+def from_frame(d: Any, q: Any, angle: Any) -> tuple[Any, Any]:
+    """``(d + j q) e^{j angle}``: real and imaginary part in the network's frame."""
+    c, s = np.cos(angle), np.sin(angle)
+    return d * c - q * s, d * s + q * c

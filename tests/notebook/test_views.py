@@ -1,0 +1,101 @@
+"""A notebook shows cases, systems, runs and modes as tables."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+
+import gridcore as gc
+import gridcore_notebook
+
+
+class Shell:
+    """The part of IPython's shell that is asked."""
+
+    def __init__(self):
+        self.known = {}
+        self.display_formatter = SimpleNamespace(formatters={"text/html": self})
+
+    def for_type_by_name(self, module, name, function):
+        """As IPython's formatter has it."""
+        self.known[module, name] = function
+
+    def html(self, thing):
+        """What the notebook shows."""
+        return self.known[type(thing).__module__, type(thing).__name__](thing)
+
+
+@pytest.fixture
+def shell():
+    shell = Shell()
+    gridcore_notebook.load_ipython_extension(shell)
+    return shell
+
+
+class Whole(HTMLParser):
+    """Every tag that is opened is closed, in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.words = [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        """It is open."""
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        """It is closed."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """What is read."""
+        self.words.append(data)
+
+
+def words(html):
+    return Whole(html).words
+
+
+def test_a_case_shows_its_models_and_what_happens(shell):
+    shown = words(shell.html(gc.load_case("wscc9")))
+    assert "wscc9: WSCC 3 machines, 9 buses (Sauer and Pai): fault at bus 7, cleared by tripping line 5-7" in shown
+    assert {"TwoAxis", "BusFault", "bus = 7, t = 0.1, clear = 0.183"} <= set(shown)
+
+
+def test_what_a_case_says_is_text_and_not_html(shell):
+    case = gc.load_case("wscc9")
+    case.title = "<script>alert('x')</script>"
+    assert f"wscc9: {case.title}" in words(shell.html(case))
+
+
+def test_a_system_and_a_run_show_their_summary(shell):
+    system = gc.build("smib")
+    assert {"power flow", "initial state", "all kept"} <= set(words(shell.html(system)))
+    shown = words(shell.html(gc.simulate(system, t_end=0.2)))
+    assert {"events", "0.1000000 s  BUS2: fault", "machines", "integration"} <= set(shown)
+
+
+def test_modes_show_the_least_damped(shell):
+    modes = gc.analyses.small_signal(gc.build("smib"))
+    shown = words(shell.html(modes))
+    assert f"{modes.eigenvalues[0].real:.4f} ± {abs(modes.eigenvalues[0].imag):.4f}j" in shown
+
+
+def test_it_is_there_in_a_notebook_by_itself_and_nowhere_else(monkeypatch):
+    shell = Shell()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    importlib.reload(gridcore_notebook)
+    assert shell.known.keys() == gridcore_notebook.SHOWN.keys()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    importlib.reload(gridcore_notebook)
+
+
+@pytest.mark.parametrize(("module", "name"), gridcore_notebook.SHOWN)
+def test_every_class_that_is_shown_is_where_it_is_said_to_be(module, name):
+    assert getattr(importlib.import_module(module), name).__module__ == module
