@@ -59,7 +59,8 @@ RESTS = {
     "reactive power": {"control": "REECB1", "REPCA1": {"dbd1": -0.01, "dbd2": 0.01}},
     "power factor": {"control": "REECA1", "REECA1": {"PfFlag": 1.0}},
     "cascade": {"control": "REECA1", "REECA1": {"QFlag": 1.0, "Kqp": 0.1, "PQFlag": 1.0}, "REPCA1": {
-        "RefFlag": 1.0, "Fflag": 1.0, "VCFlag": 1.0, "Xc": 0.05, "Dup": 20.0}},
+        "RefFlag": 1.0, "Fflag": 1.0, "VCFlag": 1.0, "Xc": 0.05, "Dup": 20.0, "fdbd1": 0.0,
+        "fdbd2": 0.0}},
     "voltage": {"control": "REECD1", "REECD1": {"QFlag": 1.0, "VFlag": 0.0, "Kc": 0.05}},
     "storage that takes power": {"control": "REECC1", "P0": -0.4, "REECC1": {"Pmin": -1.0, "T": 1e12}},
     "wind by its speed": {"control": "REECA1", **TYPE3},
@@ -162,17 +163,18 @@ def test_a_battery_gives_power_until_it_is_empty():
     assert found["GEN", "P"][-1] == pytest.approx(0.0, abs=1e-8)
 
 
-def test_the_plant_answers_the_frequency_by_its_droop():
+@pytest.mark.parametrize("band", [0.0, 0.001])
+def test_the_plant_answers_the_frequency_by_its_droop(band):
     """A proportional control alone: the slip beyond the band times Ddn, taken from the power."""
-    values = {"control": "REECB1", "REPCA1": {"Fflag": 1.0, "Kpg": 1.0, "Kig": 0.0, "Ddn": 20.0, "fdbd1": -0.001,
-                                              "Tp": 0.0}}
+    values = {"control": "REECB1", "REPCA1": {"Fflag": 1.0, "Kpg": 1.0, "Kig": 0.0, "Ddn": 20.0, "Dup": 5.0,
+                                              "fdbd1": -band, "fdbd2": band, "Tp": 0.0}}
     case = plant(**values)
     for k in range(1, 400):  # the angle of the source rises by 0.005 omega_b in a second
         case.add(gc.ParameterStep(id=f"A{k}", parameter="INF.angle", t=0.005 * k, by=0.005 * 0.005 * 120 * np.pi))
     found = gc.simulate(gc.build(case), 2.0, 0.005)
     slip = found["REPCA1", "slip"][-100:].mean()
     assert slip == pytest.approx(0.005, rel=0.02)
-    P = 0.6 - 20.0 * (slip - 0.001) / 2.0  # P = Pstart + (Plant - P) - Ddn (slip - band)
+    P = 0.6 - 20.0 * (slip - band) / 2.0  # P = Pstart + (Plant - P) - Ddn (slip - band)
     assert found["GEN", "P"][-100:].mean() == pytest.approx(P, abs=2e-3)
 
 

@@ -140,7 +140,7 @@ def test_a_fault_and_what_is_out_of_service_are_there(write):
 
 
 @pytest.mark.parametrize(("change", "says"), [
-    ({"Bus": 3}, "Bus: is no table"), ({"REGCA1": [{"idx": 1}]}, r"there is no device for REGCA1 \(1 rows\): .*--drop"),
+    ({"Bus": 3}, "Bus: is no table"), ({"REGCP1": [{"idx": 1}]}, r"there is no device for REGCP1 \(1 rows\): .*--drop"),
     ({"PQ": [{"idx": 1, "bus": 9}]}, "PQ row 1: field 'bus': there is no bus 9"),
     ({"PQ": [{"idx": 1, "bus": 2, "p0": "x"}]}, "field 'p0': 'x' is not a number"),
     ({"Line": [{"idx": 1, "bus1": 1, "bus2": 2, "Sn": 0}]}, "field 'Sn': must be above 0"),
@@ -162,5 +162,5 @@ def test_what_is_no_case_is_refused(tmp_path, text):
 
 
 def test_a_table_is_left_out_if_that_is_asked_for(write):
-    case = gc.load_case(write(TABLES | {"REGCA1": [{"idx": 1}]}), drop=["REGCA1"])
-    assert "left out, as asked for: 1 REGCA1" in case.notes
+    case = gc.load_case(write(TABLES | {"REGCP1": [{"idx": 1}]}), drop=["REGCP1"])
+    assert "left out, as asked for: 1 REGCP1" in case.notes

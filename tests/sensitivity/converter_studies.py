@@ -55,7 +55,7 @@ def solar_plants_in_a_fault() -> Study:
         "GEN2.gain_below_2", "REPC_REEC_GEN2.low_below", "REPC_REEC_GEN2.band_beyond_above",
         "REPC_REEC_GEN2.reactive_at_reactive_max", "REEC_GEN2.band_beyond_above", "GEN2.Iq_speed_at_Iq_speed_max",
         "GEN2.logic_below_2", "GEN2.Ip_at_LVPL", "REEC_GEN2.dip_below", "REEC_GEN2.dip_from_below", "fault.clears",
-        "GEN2.over_to_first", "GEN2.logic_above_2", "REPC_REEC_GEN2.reactive_off_reactive_max", "REEC_GEN2.band_beyond_back_below",
+        "GEN2.over_to_first", "GEN2.logic_above_2", "REPC_REEC_GEN2.reactive_off_reactive_max",
         "trip.opens", "GEN2.over_to_second"])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Algebraic, Param, Setpoint, quantity
-from gridcore_blocks import Lag, LeadLag, Limit
+from gridcore_blocks import HighGate, Lag, LeadLag, Limit
 from gridcore_devices.protection.frequency import FrequencyRelay
 
 from .blocks import NEVER, Band, HeldPI, Window
@@ -99,9 +99,13 @@ class REPCA1(FrequencyRelay):
     Pm = Lag("P", T="Tp", init=0.5, doc="active power, measured")
     fband = Band(lambda s: -s.slip, low="fdbd1", high="fdbd2", doc="frequency error beyond the dead band")
 
+    low_frequency = HighGate(lambda s: np.where(s.fdbd2 > s.fdbd1, 1.0, -s.slip), 0.0,
+                             doc="what the frequency is too low by, where there is no band")
+
     @quantity("pu", "power that the frequency asks for")
     def droop(s: Any) -> Any:
-        return np.where(s.fband > 0, s.Dup, s.Ddn) * s.fband
+        banded = np.where(s.fband_beyond_side == 1, s.Dup, s.Ddn) * s.fband
+        return np.where(s.fdbd2 > s.fdbd1, banded, s.Dup * s.low_frequency - s.Ddn * (s.slip + s.low_frequency))
 
     perror = Limit(lambda s: np.where(s.Fflag == 1, s.Plant - s.Pm + s.droop, 0.0), limits=("femin", "femax"),
                    doc="error of the active control")

@@ -1,0 +1,37 @@
+"""Records of converters and their controls find their places, rest, and are written as they were read."""
+
+import numpy as np
+import pytest
+from test_conventional_records import GENROU, comes_back, named, read
+
+import gridcore as gc
+
+REGCA1 = "3 'REGCA1' 1 1 0.02 10 0.9 0.4 1.22 1.2 0.8 0.4 -1.3 0.02 0.7 99 -99 0 /\n"
+LIMITS = "-99 99 0.02 -0.05 0.05 {} 1.1 -1.1 0 {}0.02 9 -9 1.2 0.8 0.1 0.2 0.5 10 {}0.02 99 -99 9 {} 9 0.02"
+PAIRS = "0.2 1 0.5 5 0.9 9 0 0"
+REECA1 = f"3 'REECA1' 1 0 0 1 1 0 0 {LIMITS.format(2, '0.1 0.1 0.1 ', '0 ', 0)} {PAIRS} {PAIRS} /\n"
+REECB1 = f"3 'REECB1' 1 0 0 1 1 0 {LIMITS.format(2, '', '', 0)} /\n"
+WTDTA1 = "3 'WTDTA1' 1 4 0.5 0.8 1.6 1.5 /\n"
+WTARA1 = "3 'WTARA1' 1 0.007 1 /\n"
+MANY = " ".join(f"{0.1 * k:.1f} {k}" for k in range(1, 11))
+RECORDS = [
+    REGCA1, "3 'REGCB1' 1 0 1 0.021 0.018 70 -72 10 0.012 9 /", REGCA1 + REECA1, REGCA1 + REECB1,
+    REGCA1 + f"3 'REECC1' 1 0 0 1 1 0 {LIMITS.format(2, '', '', -9)} {PAIRS} {PAIRS} 1e9 0.5 1 0 /",
+    REGCA1 + f"3 'REECD1' 1 0 1 1 0 0 1 {LIMITS.format(2, '0.1 0.1 0.1 ', '0 ', 0)} {MANY} {MANY} "
+    "0 0.05 0.02 0 0.5 0.1 2 0.1 /",
+    REGCA1 + REECB1 + "3 'REPCA1' 1 0 0 0 0 0 1 1 0.02 1 0.5 0 0.05 0.7 0 0 0.02 0.1 -0.1 "
+    "-0.01 0.01 9 -9 1 0.05 0.25 -0.01 0.01 9 -9 9 0 0.1 20 20 /",
+    REGCA1 + REECA1 + WTDTA1, REGCA1 + REECA1 + WTDTA1 + WTARA1,
+    REGCA1 + REECA1 + WTDTA1 + WTARA1 + "3 'WTPTA1' 1 25 150 30 3 0 0.3 27 0 10 -10 /",
+    REGCA1 + REECA1 + WTDTA1 + "3 'WTTQA1' 1 0 3 0.6 0.05 60 9 0 0.2 0.58 0.4 0.72 0.6 0.86 0.8 1 0 /"]
+
+
+@pytest.mark.parametrize("text", RECORDS, ids=named)
+def test_its_record_is_read_to_the_last_value_rests_and_comes_back(tmp_path, text):
+    case = read(tmp_path, f"1 {GENROU}{text}")
+    assert named(text) in {record.model for record in case}
+    assert not any("skipped" in note or "no effect" in note for note in case.notes)
+    run = gc.simulate(gc.build(case), 1.0, 0.02)
+    assert not run.events
+    assert np.abs(run.X - run.X[0]).max() < 1e-9
+    comes_back(tmp_path, case, named(text))
