@@ -49,8 +49,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def family(cls: type[Device]) -> str:
     """The folder that a device class is in, or its package."""
-    *packages, _ = cls.__module__.split(".")
-    return FAMILIES.get(packages[-1], packages[-1].removeprefix("gridcore_"))
+    *packages, module = cls.__module__.split(".")
+    folder = packages[-1] if packages else module
+    return FAMILIES.get(folder, folder.removeprefix("gridcore_"))
 
 
 def device_page(name: str, cls: type[Device]) -> str:

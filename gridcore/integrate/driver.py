@@ -63,8 +63,8 @@ class Driver:
         self.newton = Newton(self.ws)
         self.watch = Watch(system.switching)
         self.ws.guards = lambda Z: self.watch.margins(Z)
-        self.guarded = len(self.watch) > 0
-        self.gamma = np.zeros(len(self.watch))
+        self.guarded = len(self.watch.direction) > 0
+        self.gamma = np.zeros(len(self.watch.direction))
         self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed

@@ -31,9 +31,6 @@ class Watch:
         self.pending: dict[int, tuple[float, int]] = {}  # guards whose actions are delayed: time and clock of these
         self._note()
 
-    def __len__(self) -> int:
-        return len(self.direction)
-
     def restore(self, at: Checkpoint) -> None:
         """The state that a checkpoint has."""
         self.active, self.side, self.pending = at.active.copy(), at.side.copy(), dict(at.pending)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gridcore.linear import SingularMatrix
+from gridcore.linear import EPS, SingularMatrix
 
 from .dense import Spectrum
 from .shifted import Shifted
@@ -18,7 +18,8 @@ _REAL = 1e-6  # an imaginary part that is smaller, relative to 1 + |lambda|, may
 def polish(operator: Shifted, value: complex, vector: np.ndarray) -> tuple[complex, np.ndarray]:
     """A right eigenpair to round-off; leaves the operator at a shift beside the eigenvalue.
 
-    An eigenvalue is real when it is so to some digits and its vector is: two complex ones may be as near to the axis.
+    An eigenvalue is real when it is so to some digits and its vector is, for two complex ones may be as near to the
+    axis; or when it is so to round-off.
     """
     shift = _beside(operator, value)
     theta = 0j
@@ -31,6 +32,9 @@ def polish(operator: Shifted, value: complex, vector: np.ndarray) -> tuple[compl
     square = vector @ vector  # of a real vector times a phase: the square of the phase
     if abs(value.imag) <= _REAL * (1 + abs(value)) and abs(square) > 1 - _REAL:
         return complex(value.real), (vector / np.sqrt(square)).real + 0j
+    if abs(value.imag) <= EPS * (1 + abs(value)):  # a multiple one, of whose vectors this is a complex combination
+        part = max(vector.real, vector.imag, key=np.linalg.norm)
+        return complex(value.real), part / np.linalg.norm(part) + 0j
     return complex(value), vector
 
 

@@ -90,7 +90,7 @@ class TestEvents:
         def broken(watch, Z):
             if Z[-1] > 0.5:
                 raise ZeroDivisionError("no such guard")
-            return np.ones(len(watch))
+            return np.ones(len(watch.direction))
 
         monkeypatch.setattr(Watch, "margins", broken)
         with pytest.raises(gc.errors.ConvergenceError, match="no such guard"):
