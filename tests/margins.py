@@ -29,8 +29,7 @@ REASONS = HERE / "margins.txt"
 HALF = 0.5
 SMALL = 1e-2  # what is compared with more than this is a count or a quantity, no bound of an error
 SUITES = ("linear", "equations", "equilibrium", "integrate", "theta", "trbdf2", "sensitivity", "smallsignal",
-          "estimation", "optimisation", "tsa", "ida", "devices", "converters", "reference", "klu", "tape", "contract",
-          "system")
+          "estimation", "optimisation", "tsa", "ida", "devices", "reference", "klu", "tape", "contract", "system")
 NATIVE = "this machine"
 PROCESSORS: dict[str, dict[str, str]] = {
     NATIVE: {},
