@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Mode, Param, Setpoint, Source, State, guard, quantity
+from gridcore.contract import Mode, Param, Quantity, Setpoint, Source, State, guard, quantity
 from gridcore_blocks import Lag, Limit, RateLimitedLag
 from gridcore_devices.power import injected_power
 
+from ..frames import beside_voltage
+from ..priority import LeftSquared, left_of
 from ..selected import SelectedPI
 from .tripping import PartialTrip
 
 UNLIMITED = 1e9  # 1/s
-LEAST = 0.01  # of Imax: what is left to the current that has no priority when the other takes everything
 
 
 class DERA1(Source):
@@ -122,9 +123,8 @@ class DERA1(Source):
                 names=("Ipmin", "Imax"), doc="active current asked for")
     Iq1 = Limit(lambda s: s.Iqpf + s.Iqv, limits=(lambda s: -s.Imax, "Imax"), names=("Imin", "Imax"),
                 doc="reactive current asked for")
-    left = Limit(lambda s: s.Imax ** 2 - np.where(s.PqFlag > 0.5, s.Ip1, s.Iq1) ** 2,
-                 limits=(lambda s: (LEAST * s.Imax) ** 2, None), names=("Imax", "none"), settles=True,
-                 doc="what the current with priority leaves, squared")
+    left = LeftSquared("Imax", current=lambda s: np.where(s.PqFlag > 0.5, s.Ip1, s.Iq1))
+    rest = Quantity("pu", left_of, "what the current with priority leaves")
     Ip2 = Limit("Ip1", limits=(lambda s: -s.Ipmax, "Ipmax"), names=("Ipmin", "Ipmax"), doc="active current, limited")
     Iq2 = Limit("Iq1", limits=(lambda s: -s.Iqmax, "Iqmax"), names=("Iqmin", "Iqmax"), doc="reactive current, limited")
     Ip = RateLimitedLag(lambda s: s.Ip2 * s.Mult, T="Tg", doc="active current", rates=(
@@ -135,10 +135,6 @@ class DERA1(Source):
     @quantity("rad/s", "speed of the angle that follows the bus's")
     def turn(s: Any, bus: Any) -> Any:
         return (bus.Vi * np.cos(s.theta) - bus.Vr * np.sin(s.theta)) / (bus.Vm * s.Ta)
-
-    @quantity("pu", "what the current with priority leaves")
-    def rest(s: Any) -> Any:
-        return np.sqrt(np.maximum(s.left, s.left_min))  # a step may go beyond the limit before it is located
 
     @quantity("pu", "limit of the active current")
     def Ipmax(s: Any) -> Any:
@@ -185,7 +181,7 @@ class DERA1(Source):
         return f"{', '.join(wrong[0])} must be in this order" if wrong else None
 
     def currents(s: Any, bus: Any) -> Any:
-        return (s.Ip * bus.Vr + s.Iq * bus.Vi) / bus.Vm, (s.Ip * bus.Vi - s.Iq * bus.Vr) / bus.Vm
+        return beside_voltage(bus, s.Ip, s.Iq)
 
     P, Q = injected_power(currents)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gridcore.contract import Param, Quantity, Source
 from gridcore_blocks import Limit
+from gridcore_devices.branches.pi import admittance, times
 from gridcore_devices.power import TINY, injected_power
 
 UNLIMITED = 1e9  # pu
@@ -21,8 +22,7 @@ def _free(index: int, doc: str) -> Quantity:
     """Real (0) or imaginary (1) part of ``(E e^{j angle} - V) / (Rs + j Xdp)``."""
     def part(s: Any, bus: Any) -> Any:
         re, im = s.E * np.cos(s.angle) - bus.Vr, s.E * np.sin(s.angle) - bus.Vi
-        over = s.Rs * s.Rs + s.Xdp * s.Xdp
-        return ((s.Rs * re + s.Xdp * im) / over, (s.Rs * im - s.Xdp * re) / over)[index]
+        return times(*admittance(s.Rs, s.Xdp), re, im)[index]
 
     return Quantity("pu", part, doc)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gridcore.contract import Algebraic, Device, Input, Param, Quantity, State, quantity
 
-from .frames import from_frame, to_frame
+from ..frames import from_frame, to_frame
 
 
 def _part(re: str, im: str, index: int, doc: str) -> Quantity:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gridcore.contract import Algebraic, Device, Param, Quantity, State, quantity
 
-from .frames import to_frame
+from ..frames import to_frame
 
 
 def _seen(index: int, doc: str) -> Quantity:

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Mode, Param, Setpoint, State, guard, quantity
-from gridcore_blocks import PI, Integrator, Lag, Limit
+from gridcore.contract import Mode, Param, Quantity, Setpoint, State, guard, quantity
+from gridcore_blocks import PI, Integrator, Lag
 
+from ..frames import to_frame
+from ..priority import LeftSquared, left_of
 from .behind_impedance import BehindImpedance, internal_voltage
-from .frames import to_frame
-
-LEAST = 0.01  # of ISS: what is left to the current that has no priority when the other takes everything
 
 
 class REGFMB1(BehindImpedance):
@@ -85,9 +84,8 @@ class REGFMB1(BehindImpedance):
     steady = Lag("slip", T="TD", doc="speed deviation that is not damped")
     slip = Integrator(lambda s: (s.Pref - s.FFlag * s.slow / s.mp - s.Pf - s.D1 * s.slip - s.D2 * (s.slip - s.steady))
                       / (2.0 * s.H), limits=("DwMIN", "DwMAX"), doc="speed deviation of the machine")
-    left = Limit(lambda s: s.ISS ** 2 - np.where(s.PQFlag > 0.5, s.Id, s.Iq) ** 2,
-                 limits=(lambda s: (LEAST * s.ISS) ** 2, None), names=("ISS", "none"), settles=True,
-                 doc="what the current with priority leaves, squared")
+    left = LeftSquared("ISS", current=lambda s: np.where(s.PQFlag > 0.5, s.Id, s.Iq))
+    rest = Quantity("pu", left_of, "what the current with priority leaves")
     dMAX = Integrator(lambda s: s.KI * (s.IdMAX - s.Id), limits=(0.0, "widest"), at_limit=1, unit="rad",
                       doc="upper bound of the angle")
     dMIN = Integrator(lambda s: np.where(s.ESFlag > 0.5, -s.KI * (s.Ke * s.IdMAX + s.Id), -1.0),
@@ -115,10 +113,6 @@ class REGFMB1(BehindImpedance):
     @quantity("rad", "upper bound of the angle")
     def highest(s: Any) -> Any:
         return s.dMAX
-
-    @quantity("pu", "what the current with priority leaves")
-    def rest(s: Any) -> Any:
-        return np.sqrt(np.maximum(s.left, s.left_min))  # a step may go beyond the limit before it is located
 
     @quantity("pu", "limit of the active current")
     def IdMAX(s: Any) -> Any:

@@ -11,6 +11,7 @@ from gridcore.contract import Input, Param, Setpoint, Source, quantity
 from gridcore_blocks import HighGate, Lag, Limit, RateLimitedLag
 from gridcore_devices.power import injected_power
 
+from ..frames import beside_voltage
 from .blocks import NEVER, Table
 
 
@@ -82,7 +83,7 @@ class REGCA1(Source):
         return None
 
     def currents(s: Any, bus: Any) -> Any:
-        return ((s.active * bus.Vr + s.reactive * bus.Vi) / bus.Vm, (s.active * bus.Vi - s.reactive * bus.Vr) / bus.Vm)
+        return beside_voltage(bus, s.active, s.reactive)
 
     P, Q = injected_power(currents)
 

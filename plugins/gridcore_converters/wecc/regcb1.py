@@ -9,6 +9,7 @@ import numpy as np
 
 from gridcore.contract import Algebraic, Input, Param, Setpoint, Source, quantity
 from gridcore_blocks import Lag, Limit, RateLimitedLag
+from gridcore_devices.branches.pi import admittance, times
 from gridcore_devices.power import injected_power
 
 from .blocks import NEVER
@@ -81,8 +82,7 @@ class REGCB1(Source):
     def currents(s: Any, bus: Any) -> Any:
         re = (s.Ed * bus.Vr - s.Eq * bus.Vi) / bus.Vm - bus.Vr
         im = (s.Ed * bus.Vi + s.Eq * bus.Vr) / bus.Vm - bus.Vi
-        Z2 = s.Rs * s.Rs + s.Xdp * s.Xdp
-        return (s.Rs * re + s.Xdp * im) / Z2, (s.Rs * im - s.Xdp * re) / Z2
+        return times(*admittance(s.Rs, s.Xdp), re, im)
 
     P, Q = injected_power(currents)
 

@@ -1,4 +1,4 @@
-"""Turning between the network's frame and one at an angle."""
+"""Turning between the network's frame and one at an angle, or that of the voltage."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def from_frame(d: Any, q: Any, angle: Any) -> tuple[Any, Any]:
     """``(d + j q) e^{j angle}``: real and imaginary part in the network's frame."""
     c, s = np.cos(angle), np.sin(angle)
     return d * c - q * s, d * s + q * c
+
+
+def beside_voltage(bus: Any, active: Any, reactive: Any) -> tuple[Any, Any]:
+    """Current with an active part in phase with the voltage, and a reactive one that delivers where it is positive."""
+    return (active * bus.Vr + reactive * bus.Vi) / bus.Vm, (active * bus.Vi - reactive * bus.Vr) / bus.Vm
