@@ -163,11 +163,15 @@ class Workspace:
         self.runtime.jacobian(self.plan, self.runtime.place(out))
         return out[:-1]
 
-    def linearise(self, batches: Batches, entries: int) -> np.ndarray:
-        """F_X(Z), and behind it what other batches add up; each with an entry more for what is dropped."""
+    def linearise(self, batches: Batches, entries: int) -> tuple[np.ndarray, tuple[Any, Any]]:
+        """F_X(Z), and behind it what other batches add up; each with an entry more for what is dropped. And where the
+        runtime finds these two.
+        """
         out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
-        runtime.linearise(self.plan, len(batches.batches), batches.table, entries, runtime.place(out))
-        return out
+        place = self.runtime.place(out)
+        runtime.linearise(self.plan, len(batches.batches), batches.table, entries,
+                          place if runtime is self.runtime else runtime.place(out))
+        return out, self.runtime.places(place, len(self.indices))
 
     def newton(self, tol: float) -> float:
         """``X += R``; returns max ``|R_i| / (scale_i + |X_i|)``, and leaves the next residual unless below `tol`."""

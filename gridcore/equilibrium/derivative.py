@@ -49,7 +49,7 @@ class InitialSensitivity:
         self.setpoint_columns = column_of[init.unknowns[n:]]
         free = column_of.copy()
         free[init.unknowns[n:]] = -1
-        self.Gp = init.parameter_jacobian(Z, free, len(carried))
+        self.Gp = _Map(init.parameter_jacobian(Z, free, len(carried)))
         point = system.operating_point
         self.flow = (_FlowSensitivity(system, point.dispatch, column_of, len(carried))
                      if through_power_flow and point is not None and point.dispatch is not None else None)
@@ -66,7 +66,7 @@ class InitialSensitivity:
         if self.flow is not None:
             self.flow.forward(dP)
         with self._lock:
-            dU = -self.lu.solve(np.ascontiguousarray((self.Gp @ dP.T).T))
+            dU = -self.lu.solve(np.ascontiguousarray(self.Gp.forward(dP)))
         dP[:, self.setpoint_columns] = dU[:, self.system.n:]
         return dU[:, : self.system.n], dP
 
@@ -77,10 +77,23 @@ class InitialSensitivity:
         aP[:, self.setpoint_columns] = 0.0
         with self._lock:
             w = self.lu.tsolve(np.ascontiguousarray(aU))
-        aP -= (self.Gp.T @ w.T).T
+        aP -= self.Gp.transpose(w)
         if self.flow is not None:
             self.flow.transpose(aP)
         return aP
+
+
+class _Map:
+    """A matrix and its transpose, both made once, for the rows of (K, columns) or (K, rows) arrays."""
+
+    def __init__(self, matrix: sp.csc_matrix):
+        self._forward, self._transpose = matrix, matrix.T
+
+    def forward(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray((self._forward @ rows.T).T)
+
+    def transpose(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray((self._transpose @ rows.T).T)
 
 
 class _FlowSensitivity:
@@ -97,21 +110,22 @@ class _FlowSensitivity:
         place[alive] = np.arange(len(alive))
         self.found = [(column_of[at], place[bus], Z[rating] / total, part)
                       for at, bus, rating, total, part in dispatch.shares()]
-        self.sharing = self._sharing(dispatch, column_of, width, Z)
+        self.sharing = _Map(self._sharing(dispatch, column_of, width, Z))
         n = len(alive)
         column_of = column_of.copy()
         for driver, replaced in system.layout.replaced():  # at t0 a ramp is still what it replaces
             column_of[driver] = column_of[replaced]
         # two rows a bus: the power it is scheduled to inject less what the network draws, at fixed voltage
-        self.scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
+        scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
         drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
-        self.network = _power_of_current(flow.V) @ drawn
-        self.setpoints, self.limits = self._held(dispatch.sources, place[dispatch.sources.bus], column_of, width)
+        self.injected = _Map(scheduled + _power_of_current(flow.V) @ drawn)
+        held = self._held(dispatch.sources, place[dispatch.sources.bus], column_of, width)
+        self.setpoints, self.limits = map(_Map, held)
         equations = copy.copy(flow.equations)
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
         values = equations.jacobian(flow.V, flows, equations.power(flows))
-        self.J = sp.csc_matrix((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n))
+        self.J = _Map(sp.csc_matrix((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n)))
 
     @staticmethod
     def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int,
@@ -153,35 +167,33 @@ class _FlowSensitivity:
 
     def forward(self, dP: np.ndarray) -> None:
         """Fill what the power flow finds into dP (K, n_c), in place."""
-        into = (self.scheduled + self.network) @ dP.T
-        held = np.ascontiguousarray((self.setpoints @ dP.T).T)
-        dS = np.ascontiguousarray((into + self.limits @ dP.T).T).view(complex)
+        into, held = self.injected.forward(dP), np.ascontiguousarray(self.setpoints.forward(dP))
+        dS = np.ascontiguousarray(into + self.limits.forward(dP)).view(complex)
         dV = self.flow.tangent(dS, held)
         polar = _polar(self.flow.V, dV)
-        missing = np.ascontiguousarray(((self.J @ polar.T) - into).T).view(complex)
+        missing = np.ascontiguousarray(self.J.forward(polar) - into).view(complex)
         kept = [(columns, getattr(missing, part)[:, bus] * share) for columns, bus, share, part in self.found]
         dP[:, self.va], dP[:, self.vm] = polar[:, 0::2], polar[:, 1::2]
         for columns, change in kept:
             dP[:, columns] += change
-        dP += (self.sharing @ dP.T).T
+        dP += self.sharing.forward(dP)
 
     def transpose(self, aP: np.ndarray) -> None:
         """The transpose of :meth:`forward`, in place."""
         m, n = len(aP), len(self.flow.V)
-        aP += (self.sharing.T @ aP.T).T
+        aP += self.sharing.transpose(aP)
         missing = np.zeros((m, n), dtype=complex)
         for columns, bus, share, part in self.found:
             amount = aP[:, columns] * share
             np.add.at(missing.T, bus, (amount if part == "real" else 1j * amount).T)
         rows = missing.view(float)
-        polar = (self.J.T @ rows.T).T
+        polar = self.J.transpose(rows)
         polar[:, 0::2] += aP[:, self.va]
         polar[:, 1::2] += aP[:, self.vm]
         aP[:, self.va] = aP[:, self.vm] = 0.0
         aS, aV = self.flow.adjoint(_polar_transpose(self.flow.V, polar))
         held = np.ascontiguousarray(aS).view(float)
-        aP += ((self.scheduled + self.network).T @ (held - rows).T).T
-        aP += (self.limits.T @ held.T).T + (self.setpoints.T @ aV.T).T
+        aP += self.injected.transpose(held - rows) + self.limits.transpose(held) + self.setpoints.transpose(aV)
 
 
 def _power_of_current(V: np.ndarray) -> sp.csc_matrix:

@@ -43,8 +43,7 @@ class Point:
         self.points, self._X, self.t, self.settings = points, X.copy(), t, settings
         self.differential = points.differential(settings)
         ws, of_p = points.load(X, t, settings), points.parameter_map
-        self._values = ws.linearise(of_p.batches, len(of_p.indices))
-        self.places = ws.runtime.places(self._values, points.nnz)
+        self._values, self.places = ws.linearise(of_p.batches, len(of_p.indices))
 
     @property
     def J(self) -> np.ndarray:
@@ -100,7 +99,7 @@ class Linearised:
         self.carried = np.asarray(carried, dtype=int)
         self.width = len(self.carried)
         self.column_of = system.system.columns(self.carried)
-        self.ws = ws = system.workspace()
+        self.ws = ws = system.system.workspace()
         self.nnz = len(ws.indices)
         self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
         rows, structure = system.base_differential.tobytes(), system.system

@@ -20,6 +20,7 @@ from ..errors import GridcoreError
 Integers = npt.NDArray[np.int32]
 
 # From this part of the largest on, entries of a null vector count as large: scales are rounded to powers of two.
+_LONG = 10_000
 _TIE = 0.25
 
 
@@ -187,8 +188,11 @@ class Factors(abc.ABC):
 
 
 def all_finite(values: npt.NDArray[Any]) -> bool:
-    """Whether all of these numbers are finite, (n,) real or complex: a sum of squares is quick, and may overflow."""
-    return cmath.isfinite(values.dot(values)) or bool(np.isfinite(values).all())
+    """Whether all of these numbers are finite, (n,) real or complex: a sum of squares is quick, and may overflow.
+
+    Long ones are shared among threads, which wait for each other.
+    """
+    return (len(values) < _LONG and cmath.isfinite(values.dot(values))) or bool(np.isfinite(values).all())
 
 
 def equilibrate(n: int, indptr: Integers, indices: Integers,

@@ -24,6 +24,8 @@ GuardValue = Callable[[], tuple[float, np.ndarray, np.ndarray, float]]
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
+# Operations of an iteration, for each unknown, beside those of its solve: the residual, and mixing.
+_BESIDES = 10
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed.
 MIXED, _FACTOR = 2.0, 1.15
 # Corrections that have not shrunk, after which the floor of round-off will do.
@@ -72,8 +74,10 @@ class _Kept:
 
     def far(self, coefficient: float) -> float:
         """By which factor the coefficient is another."""
+        if not self.fresh or coefficient == self.coefficient:
+            return 1.0 if self.fresh else math.inf
         low, high = sorted((self.coefficient, coefficient))
-        return high / low if self.fresh and low > 0 else math.inf
+        return high / low if low > 0 else math.inf
 
 
 class Newton:
@@ -89,6 +93,8 @@ class Newton:
     ----------
     iterations : int
         Made so far.
+    keeps : bool
+        Whether factors serve equations with another matrix: after an event, or of a step of another length.
     """
 
     def __init__(self, ws: Workspace, loose: bool = True):
@@ -101,17 +107,13 @@ class Newton:
         self._round_off = 0.0
         # iterations that cost as much as a factorisation
         self._worth = 1.0
+        self.keeps = self._worth >= MIXED
         self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
 
     @property
     def lu(self) -> Factors:
         """The factors in use."""
         return self._now.lu
-
-    @property
-    def keeps(self) -> bool:
-        """Whether factors serve equations with another matrix: after an event, or of a step of another length."""
-        return self._worth >= MIXED
 
     def counters(self) -> Counter[str]:
         """Work done."""
@@ -137,6 +139,8 @@ class Newton:
     def at(self, coefficient: float) -> None:
         """The equations are now those of a step of this length, say: factors for one that is near serve them."""
         self._coefficient = coefficient
+        if self._now.fresh and self._now.coefficient == coefficient:
+            return
         far = [each.far(coefficient) for each in self._kept]
         best = int(far[1] < far[0])
         if far[best] > (_FACTOR if self.keeps else 1 + numerics.SAME_LENGTH):
@@ -159,7 +163,8 @@ class Newton:
         if now.lu.factorisations != now.searched:
             now.searched = now.lu.factorisations
             factorisation, solve = now.lu.operations()
-            self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
+            self._worth = max(_LEAST_WORTH, min(factorisation / (solve + _BESIDES * self.ws.n), _MOST_WORTH) - 1)
+            self.keeps = self._worth >= MIXED
 
     def _prepare(self) -> bool:
         """Factors for a solve: the old ones, if what they take more looks less than what new ones cost (of mixed
@@ -204,9 +209,9 @@ class Newton:
         old = self._prepare()
         if not evaluated:
             ws.residual()
-        mixing, told = self._mixing() if self.keeps else None, _Corrections(self._round_off)
+        mixing, told, lu = self._mixing() if self.keeps else None, _Corrections(self._round_off), self.lu
         for iteration in range(_ITERATIONS):
-            self.lu.solve(ws.R)
+            lu.solve(ws.R)
             if mixing is not None:
                 mixing.mix(ws.R)
             before, norm = told.before, ws.newton(told.enough)
@@ -228,7 +233,7 @@ class Newton:
                         self.factor()
                     except ConvergenceError:
                         break  # iterations may lead to where it is singular
-                    mixing = None
+                    mixing, lu = None, self.lu
         ws.X[:] = start
         self.solve_damped()
 

@@ -45,7 +45,7 @@ class ReverseSweep:
         for clock, amount in weights.clocks:
             self.T[clock] += amount
         n, time = replay.system.n, replay.system.layout.t
-        self.nonzero = weights.nonzero
+        self.nonzero: list[bool] = weights.nonzero.tolist()
         in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
         self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
         self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
@@ -56,7 +56,8 @@ class ReverseSweep:
         tape = self.replay.tape
         handlers: dict[type, Callable[[Any], None]] = {
             Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: self.cancel}
-        self.objectives(tape.points - 1)
+        if self.nonzero[-1]:
+            self.objectives(tape.points - 1)
         for record in reversed(tape.records):
             handlers[type(record)](record)
         for number, clock in enumerate(tape.clocks):
@@ -65,8 +66,6 @@ class ReverseSweep:
 
     def objectives(self, k: int) -> None:
         """Add the objectives' own derivatives at point `k`."""
-        if not self.nonzero[k]:
-            return
         values = self.weights.points[k]
         for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):
             if len(which):
@@ -82,7 +81,8 @@ class ReverseSweep:
             self.T[record.end] = end
         if record.start != GRID:
             self.T[record.start] += start
-        self.objectives(record.k)
+        if self.nonzero[record.k]:
+            self.objectives(record.k)
 
     def resolve(self, record: Resolve) -> None:
         """The algebraic equations solved again."""
@@ -101,7 +101,8 @@ class ReverseSweep:
         before = self.rule.shift(self.replay, record.k)
         if before is not None:
             self.T[clock] += self.X @ before
-        self.objectives(record.k)
+        if self.nonzero[record.k]:
+            self.objectives(record.k)
 
     def arm(self, record: Arm) -> None:
         """A delay: its end follows the trigger and the delay."""

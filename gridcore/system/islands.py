@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from ..contract import Bus
 from ..equations import Layout
 from ..errors import NetworkError
+from ..kept import Kept
 
 
 class Islands:
@@ -45,13 +46,17 @@ class Islands:
         source, self._source_at, self._always = np.array(sources, dtype=int).reshape(-1, 3).T
         self._closed, self._running = layout.positions(couple, "status"), layout.positions(source, "status")
         self._energised = layout.positions(self.nodes, "energised")
+        self._found: Kept[tuple[int, np.ndarray]] = Kept()  # by which branches are closed
 
     def components(self, Z: np.ndarray) -> tuple[int, np.ndarray]:
         """Number of islands, and the island of each node (in order of `nodes`)."""
         closed, n = Z[self._closed] == 1, len(self.nodes)
-        links = sp.coo_matrix((np.ones(closed.sum()), (self._from[closed], self._to[closed])), shape=(n, n))
-        count, island = connected_components(links, directed=False)
-        return int(count), island
+
+        def found() -> tuple[int, np.ndarray]:
+            links = sp.coo_matrix((np.ones(closed.sum()), (self._from[closed], self._to[closed])), shape=(n, n))
+            return connected_components(links, directed=False)
+
+        return self._found.get(closed.tobytes(), found)
 
     def dead(self, Z: np.ndarray, at_rest: bool = False) -> list[list[int]]:
         """Energised islands without a source in service, as places in `nodes`.

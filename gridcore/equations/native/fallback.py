@@ -75,7 +75,7 @@ class Fallback:
 
     @staticmethod
     def places(values: Array, nnz: int) -> tuple[Array, Array]:
-        """Of what ``linearise`` has made: the `nnz` entries of F_X, and those behind them."""
+        """Of what ``linearise`` has made there: the `nnz` entries of F_X, and those behind them."""
         return values[:nnz], values[nnz + 1: -1]
 
     @classmethod

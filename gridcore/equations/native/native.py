@@ -91,10 +91,9 @@ class Native:
     place: Any = staticmethod(address)
 
     @staticmethod
-    def places(values: np.ndarray, nnz: int) -> tuple[int, int]:
-        """Of what ``linearise`` has made: where the `nnz` entries of F_X begin, and those behind them."""
-        begin = address(values)
-        return begin, begin + values.itemsize * (nnz + 1)
+    def places(place: int, nnz: int) -> tuple[int, int]:
+        """Of what ``linearise`` has made there: where the `nnz` entries of F_X begin, and those behind them."""
+        return place, place + _DOUBLE * (nnz + 1)
 
     @staticmethod
     def table(batches: Sequence[Any]) -> Handle:
@@ -115,6 +114,9 @@ class Native:
     def pattern(**fields: Any) -> Handle:
         """All fields of the struct, arrays as they are: a matrix by columns and by rows, with buffers of its own."""
         return _handle("pattern", fields)
+
+
+_DOUBLE = ctypes.sizeof(ctypes.c_double)
 
 
 def _handle(name: str, fields: dict[str, Any]) -> Handle:
