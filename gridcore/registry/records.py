@@ -26,11 +26,18 @@ _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class Registrable:
-    """Base of the records. Making one whose fields are not what they should be is a PluginError."""
+    """Base of the records. Making one whose fields are not what they should be is a PluginError.
 
-    hook: ClassVar[str] = ""  # in which plugins register it
-    what: ClassVar[str] = ""  # in messages
-    functions: ClassVar[Mapping[str, str | None]] = {}  # fields that hold one: what it is called with, if that is fixed
+    A class of them says in which `hook` plugins register it and `what` it is in messages, and by name which fields hold
+    functions: what each is called with, if that is fixed.
+    """
+
+    hook: ClassVar[str] = ""
+    what: ClassVar[str] = ""
+    functions: ClassVar[Mapping[str, str | None]] = {}
+
+    def __init_subclass__(cls, /, hook: str = "", what: str = "", **functions: str | None):
+        cls.hook, cls.what, cls.functions = hook or cls.hook, what or cls.what, functions or cls.functions
 
     @property
     def key(self) -> str:
@@ -106,12 +113,9 @@ class Registrable:
 
 
 @dataclass(frozen=True)
-class DeviceClass(Registrable):
+class DeviceClass(Registrable, hook="register_devices", what="device", cls=None):
     """A device, by its class alone, whose name is its own: ``register(MyDevice)``, ``register("module:MyDevice")``."""
 
-    hook = "register_devices"
-    what = "device"
-    functions = {"cls": None}
     cls: Function
 
     @property
@@ -138,36 +142,27 @@ class _OfSuffix(Registrable):
 
 
 @dataclass(frozen=True)
-class Integrator(Registrable):
+class Integrator(Registrable, hook="register_integrators", what="integrator", make="step"):
     """A method of stepping: ``make(step, **options)``, a :class:`~gridcore.integrate.Stepper`, called by
     ``gc.simulate(..., method=name)``.
     """
 
-    hook = "register_integrators"
-    what = "integrator"
-    functions = {"make": "step"}
     name: str
     make: Function
 
 
 @dataclass(frozen=True)
-class LinearSolver(Registrable):
+class LinearSolver(Registrable, hook="register_linear_solvers", what="linear solver", make=None):
     """A solver of sparse linear systems: ``make()``."""
 
-    hook = "register_linear_solvers"
-    what = "linear solver"
-    functions = {"make": None}
     name: str
     make: Function
 
 
 @dataclass(frozen=True)
-class Analysis(Registrable):
+class Analysis(Registrable, hook="register_analyses", what="analysis", function=None):
     """A function of the namespace ``gc.analyses``."""
 
-    hook = "register_analyses"
-    what = "analysis"
-    functions = {"function": None}
     name: str
     function: Function
 
@@ -177,23 +172,17 @@ class Analysis(Registrable):
 
 
 @dataclass(frozen=True)
-class Reader(_OfSuffix):
+class Reader(_OfSuffix, hook="register_readers", what="file format", read="path", write="case, path"):
     """A format of cases: ``read(path) -> Case``, and ``write(case, path)`` if it can be written."""
 
-    hook = "register_readers"
-    what = "file format"
-    functions = {"read": "path", "write": "case, path"}
     read: Function
     write: Function = None
 
 
 @dataclass(frozen=True)
-class Companion(_OfSuffix):
+class Companion(_OfSuffix, hook="register_companions", what="companion format", extend="case, path"):
     """A format that adds to a case: ``extend(case, path)``; taken by itself beside files of the formats `beside`."""
 
-    hook = "register_companions"
-    what = "companion format"
-    functions = {"extend": "case, path"}
     extend: Function
     beside: tuple[str, ...] = ()
 
@@ -204,11 +193,9 @@ class Companion(_OfSuffix):
 
 
 @dataclass(frozen=True)
-class Cases(Registrable):
+class Cases(Registrable, hook="register_cases", what="folder of cases"):
     """A folder of cases: ``folder/CASE/case.toml`` is found as ``gc.load_case("CASE")``."""
 
-    hook = "register_cases"
-    what = "folder of cases"
     name: str
     folder: Path
 
@@ -218,15 +205,13 @@ class Cases(Registrable):
 
 
 @dataclass(frozen=True)
-class JumpRule(Registrable):
+class JumpRule(Registrable, hook="register_jump_rules", what="jump rule"):
     """How sensitivities cross an event.
 
     `rule` has the attribute ``moving`` and the methods ``step``, ``step_transpose`` and ``shift`` of
     :class:`gridcore.sensitivity.jump_rules.Discrete`.
     """
 
-    hook = "register_jump_rules"
-    what = "jump rule"
     name: str
     rule: Any
 
@@ -238,7 +223,7 @@ class JumpRule(Registrable):
 
 
 @dataclass(frozen=True)
-class Adjoint(Registrable):
+class Adjoint(Registrable, hook="register_adjoints", what="adjoint", sweep="replay, run, objectives, weights, rule"):
     """A way backwards from objectives to parameters: ``gc.adjoint(..., method=name)``.
 
     ``sweep(replay, run, objectives, weights, rule)`` has ``run()``, which leaves the adjoints at the first point in
@@ -247,9 +232,6 @@ class Adjoint(Registrable):
     steps that can be differentiated; of another the result says how far it is from the discrete gradient.
     """
 
-    hook = "register_adjoints"
-    what = "adjoint"
-    functions = {"sweep": "replay, run, objectives, weights, rule"}
     name: str
     sweep: Function
     jumps: str = "discrete"
@@ -261,13 +243,12 @@ class Adjoint(Registrable):
 
 
 @dataclass(frozen=True)
-class _OfObjectiveFiles(Registrable):
+class _OfObjectiveFiles(Registrable, make="table, quantity"):
     """Base of what tables of objective files name.
 
     ``make(table, quantity)`` reads its fields from a ``Table`` (docs/plugins.md).
     """
 
-    functions = {"make": "table, quantity"}
     name: str
     make: Function
     fields: tuple[str, ...] = ()
@@ -278,64 +259,47 @@ class _OfObjectiveFiles(Registrable):
 
 
 @dataclass(frozen=True)
-class ObjectiveKind(_OfObjectiveFiles):
+class ObjectiveKind(_OfObjectiveFiles, hook="register_objective_kinds", what="kind of objective"):
     """A ``kind`` of objective files; of a `shaped` one, ``table.density(quantity)`` is what its ``shape`` makes."""
 
-    hook = "register_objective_kinds"
-    what = "kind of objective"
     shaped: bool = False
 
 
 @dataclass(frozen=True)
-class ObjectiveShape(_OfObjectiveFiles):
+class ObjectiveShape(_OfObjectiveFiles, hook="register_objective_shapes", what="shape of objective"):
     """A ``shape`` of objective files: what ``terminal`` and ``integral`` objectives are of."""
-
-    hook = "register_objective_shapes"
-    what = "shape of objective"
 
 
 @dataclass(frozen=True)
-class Check(Registrable):
+class Check(Registrable, hook="register_checks", what="check", examine="system, Z, found"):
     """A look at what was built: ``examine(system, Z, found)`` gives what is hardly meant, in words; `found` is the
     equilibrium, or None where there is none.
     """
 
-    hook = "register_checks"
-    what = "check"
-    functions = {"examine": "system, Z, found"}
     name: str
     examine: Function
 
 
 @dataclass(frozen=True)
-class Plot(Registrable):
+class Plot(Registrable, hook="register_plots", what="plot", draw="result, path"):
     """A figure: ``draw(result, path)`` for results of one kind, such as ``run`` or ``gradient``."""
 
-    hook = "register_plots"
-    what = "plot"
-    functions = {"draw": "result, path"}
     kind: str
     draw: Function
 
 
 @dataclass(frozen=True)
-class Exporter(_OfSuffix):
+class Exporter(_OfSuffix, hook="register_exporters", what="run format", write="run, path", read="path"):
     """A format of runs: ``write(run, path)``, and ``read(path) -> Run`` if it can be read."""
 
-    hook = "register_exporters"
-    what = "run format"
-    functions = {"write": "run, path", "read": "path"}
     write: Function
     read: Function = None
 
 
 @dataclass(frozen=True)
-class Command(Registrable):
+class Command(Registrable, hook="register_commands", what="command", command=None):
     """A verb of the command line: a ``click`` command."""
 
-    hook = "register_commands"
-    what = "command"
-    functions = {"command": None}
     name: str
     command: Function
 
