@@ -24,10 +24,9 @@ GuardValue = Callable[[], tuple[float, np.ndarray, np.ndarray, float]]
 _ITERATIONS = 30
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
-# Operations of an iteration, for each unknown, beside those of its solve: the residual, and mixing.
-_BESIDES = 10
-# Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed.
-MIXED, _FACTOR = 2.0, 1.15
+# Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed;
+# with the residual mixing is worth so many operations, for each unknown.
+MIXED, _FACTOR, _MIXING = 2.0, 1.15, 10
 # Corrections that have not shrunk, after which the floor of round-off will do.
 _SLOW = 2
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
@@ -107,7 +106,7 @@ class Newton:
         self._round_off = 0.0
         # iterations that cost as much as a factorisation
         self._worth = 1.0
-        self.keeps = self._worth >= MIXED
+        self.keeps = MIXED <= 0
         self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
 
     @property
@@ -163,8 +162,8 @@ class Newton:
         if now.lu.factorisations != now.searched:
             now.searched = now.lu.factorisations
             factorisation, solve = now.lu.operations()
-            self._worth = max(_LEAST_WORTH, min(factorisation / (solve + _BESIDES * self.ws.n), _MOST_WORTH) - 1)
-            self.keeps = self._worth >= MIXED
+            self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
+            self.keeps = factorisation / (solve + _MIXING * self.ws.n) - 1 >= MIXED
 
     def _prepare(self) -> bool:
         """Factors for a solve: the old ones, if what they take more looks less than what new ones cost (of mixed

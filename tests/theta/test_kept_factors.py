@@ -16,7 +16,7 @@ STUDIES = {"wscc9": 2.0, "ieee39": 2.0, "hiskens_pai": 0.2, "kundur": 2.0}
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(newton, "MIXED", 0.0)
+    monkeypatch.setattr(newton, "MIXED", -np.inf)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
