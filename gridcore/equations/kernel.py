@@ -113,9 +113,6 @@ class Batches:
         self.batches = list(batches)
         self.bind(runtime)
 
-    def __len__(self) -> int:
-        return len(self.batches)
-
     def __iter__(self) -> Iterator[Batch]:
         return iter(self.batches)
 

@@ -106,11 +106,11 @@ class Workspace:
         self._linear_matrix = np.zeros(nnz + 1)
         self._linear_values, self._linear_constant = np.zeros(len(e.linear_entries)), np.zeros(len(e.linear_rows))
         self.plan = e.runtime.plan(
-            n=n, nnz=nnz, n_rhs=len(e.rhs), n_jac=len(e.jac), n_linear=len(e.linear_rows), rhs=e.rhs.table,
-            jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr, linear_cols=e.linear_cols,
-            linear_values=self._linear_values, linear_constant=self._linear_constant, row_of=e.indices,
-            diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, t=self.Z[-1:], F=self.F, R=self.R,
-            A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
+            n=n, nnz=nnz, n_rhs=len(e.rhs.batches), n_jac=len(e.jac.batches), n_linear=len(e.linear_rows),
+            rhs=e.rhs.table, jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr,
+            linear_cols=e.linear_cols, linear_values=self._linear_values, linear_constant=self._linear_constant,
+            row_of=e.indices, diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, t=self.Z[-1:], F=self.F,
+            R=self.R, A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
 
     def place(self, column: int) -> str:
         """Where an unknown stands: ``device.name``, and what is at that node, or the ports of that device."""

@@ -308,13 +308,17 @@ class Driver:
     def _first(self, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
         """End the present step at the first of the guards that fired within it; returns that guard.
 
-        The one that is first on straight lines is located; then those that are across there already.
+        The one that is first on straight lines is located; then those that are across there already. Those of one
+        instant have the order of vanishing offsets, the larger the lower the number: of those that rise the lowest
+        is first, of those that fall last, and derivatives at units alike are those of one side.
         """
         first = -1
         while len(fired):
-            ahead = before[fired] - self.gamma[fired]
+            end, X, gamma = self.t, self.ws.X.copy(), self.gamma
+            ahead = before[fired] - gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
-            guard, end, X, gamma = int(fired[np.argmin(parts)]), self.t, self.ws.X.copy(), self.gamma
+            alike = fired[parts == parts.min()]
+            guard = int(next((g for g in alike if gamma[g] > 0), alike[-1]))
             self.t = Crossing(self, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
@@ -387,15 +391,15 @@ class Driver:
         return tuple(triggers)
 
     def _due(self) -> tuple[int, tuple[tuple[str, int], ...]] | None:
-        """The clock and the triggers of what is due first at this instant: delayed actions, which were decided before,
-        then timers, in order of their numbers. None if nothing is.
+        """The clock and the triggers of what is due first at this instant: delayed actions, in the order in which they
+        were decided before, then timers, in order of their numbers. None if nothing is.
         """
         now = self.t + self.slack
-        due = [guard for guard, (time, _) in self.watch.pending.items() if time <= now]
+        due = [(clock, guard) for guard, (time, clock) in self.watch.pending.items() if time <= now]
         if due:
-            _, clock = self.watch.pending[min(due)]
-            self.watch.disarm(min(due))
-            return clock, (("guard", min(due)),)
+            clock, guard = min(due)
+            self.watch.disarm(guard)
+            return clock, (("guard", guard),)
         timers = [timer for timer in self.timers if timer[0] <= now]
         if not timers:
             return None

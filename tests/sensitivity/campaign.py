@@ -269,6 +269,7 @@ def main(draw: Callable[[np.random.Generator], Scenario] = draw, judged: Callabl
     """The command line; the exit code is 1 where a gradient is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200, help="scenarios")
+    parser.add_argument("--first", type=int, default=0, help="number of the first: to go on with a campaign")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="this one alone, in words")
     chosen = parser.parse_args()
@@ -277,10 +278,11 @@ def main(draw: Callable[[np.random.Generator], Scenario] = draw, judged: Callabl
         print(verdict)
         return int(verdict == "FAIL")
     counts: Counter[str] = Counter()
-    for first in range(0, chosen.count, 50):
-        counts += campaign(chosen.seed, range(first, min(first + 50, chosen.count)), draw=draw,
-                           judged=judged)
-        print(f"{min(first + 50, chosen.count)}: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
+    end = chosen.first + chosen.count
+    for first in range(chosen.first, end, 50):
+        to = min(first + 50, end)
+        counts += campaign(chosen.seed, range(first, to), draw=draw, judged=judged)
+        print(f"{chosen.first} to {to}: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
     return int(counts["FAIL"] > 0)
 
 

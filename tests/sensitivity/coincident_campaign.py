@@ -10,10 +10,6 @@ to the right, and where the two differ there must have been a warning. Sides are
 one of them, extrapolated to a length of zero. A side on which the runs go through different events, or where one has no
 solution, is none, whatever longer differences found there: two events near each other change their order somewhere
 beyond the shorter ones.
-
-A unit that starts together with one like it, and is cancelled together with it, passes both instants in the order of
-their numbers; one threshold that moves passes the second in the other order. Such a derivative is of an order to which
-no side belongs. It is warned of, as one of a coincidence, and counted as *mixed*.
 """
 
 from __future__ import annotations
@@ -28,13 +24,10 @@ import numpy as np
 import gridcore as gc
 from gridcore.errors import GridcoreError
 from gridcore.sensitivity import CoincidenceWarning
-from gridcore.sensitivity.coincidence import instants
 
 sys.path.insert(0, str(Path(__file__).parent))
 import campaign
 from campaign import SYSTEMS, Program, Scenario, main
-
-VERDICTS = ("agree", "changed", "mixed", "grazing", "FAIL")
 
 SHARE = 1 / 3
 RELATIVE = 1e-5  # of the largest derivative of an objective: what the extrapolation leaves
@@ -129,12 +122,10 @@ def judge(program: Program, tell: bool = False) -> str:
     """One of the verdicts."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        run, table = campaign.differentiated(program, tell)
+        _, table = campaign.differentiated(program, tell)
     if table is None:
         return "grazing"
     warned = any(issubclass(w.category, CoincidenceWarning) for w in caught)
-    clocks = run.tape.clocks
-    by_guards = sum(any(clocks[clock].kind == "guard" for clock in chain) for _, chain in instants(run))
     verdict = "agree"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -157,13 +148,11 @@ def judge(program: Program, tell: bool = False) -> str:
                 if len(known) == 2 and any(agree.values()) and not silent:
                     break
             one = "agree" if any(agree.values()) else "FAIL" if agree else "changed"
-            if one == "FAIL" and warned and by_guards > 1:
-                one = "mixed"
             if silent:
                 one = "FAIL"
                 if tell:
                     print(f"  {name}: the sides differ, and nobody was warned")
-            verdict = max(verdict, one, key=VERDICTS.index)
+            verdict = max(verdict, one, key=campaign.VERDICTS.index)
     return verdict
 
 

@@ -236,11 +236,13 @@ class Oracle(Results):
                 other.active, other.side = active, -1 if active else other.side
 
     def _due(self) -> tuple[np.ndarray, int, list[Trigger]] | None:
-        """What is due first at this instant, its time and its clock: delayed actions before timers, as they stand."""
+        """What is due first at this instant, its time and its clock: delayed actions, as they were decided, before
+        timers, as they stand.
+        """
         now = self.e.t[0].real + MERGE * self.h
-        due = [(self.rows.index(row), t, row) for t, row in self.pending if t[0].real <= now]
+        due = [(t, row) for t, row in self.pending if t[0].real <= now]
         if due:
-            _, t, row = min(due, key=lambda item: item[0])
+            t, row = due[0]
             self.pending = [(t, other) for t, other in self.pending if other is not row]
             self._watch_cancellation(row, False)
             return t, id(t), [(row.group, row.member, row.guard.name, row.guard.then, row)]
@@ -348,15 +350,18 @@ class Oracle(Results):
         def guess(k: int) -> float:
             return begins[k] / (begins[k] - ends[k]) if begins[k] * ends[k] < 0 else 0.0
 
+        def order(k: int) -> tuple[float, bool, int]:
+            """Those of one instant: who rises first falls last."""
+            return guess(k), ends[k] < 0, k if ends[k] > 0 else -k
+
         first, found = -1, (keep[0], keep[1])
-        for k in sorted(fired, key=guess):
+        for k in sorted(fired, key=order):
             row, length = self.rows[k], full
             if first >= 0:  # is it across where the first so far is zero?
                 e.Z, e.t = found
                 length = float((e.t - t0)[0].real)
                 now = float(self._gamma(row)[0].real)
-                together = self._zero(row, t0)
-                if (together and k > first) or (not together and np.sign(now) == row.side):
+                if self._zero(row, t0) or np.sign(now) == row.side:
                     continue
             part = guess(k)
             try:

@@ -173,7 +173,7 @@ def guards_at_one_instant() -> Study:
     case = case_of(*(record("BouncingBall", id=f"ball{k}", height0=0.5, restitution=0.6 + 0.1 * k) for k in range(3)))
     return Study(case, 0.7, 0.02, ["ball0.gravity", "ball1.gravity", "ball0.height0", "ball2.height0",
                                    "ball1.restitution"], [("ball0", "height"), ("ball1", "speed"), ("ball2", "height")],
-                 ["ball0.impact", "ball1.impact", "ball2.impact"])
+                 ["ball2.impact", "ball1.impact", "ball0.impact"])
 
 
 @study

@@ -23,7 +23,6 @@ def test_derivatives_at_coincidences_are_one_sided_ones_of_the_program(first: in
                                coincident_campaign.judge)
     assert not failed, "\n".join(failed)
     assert counts["agree"] >= 0.6 * CHUNK
-    assert counts["mixed"] <= 1
 
 
 def test_a_derivative_of_neither_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
