@@ -77,7 +77,7 @@ def test_what_is_no_state_or_no_value_is_refused(values, said):
         starting_at(SYSTEM, values)
 
 
-@pytest.mark.parametrize("values", [3, None, ["GEN2.H"], {3: 1.0}])
+@pytest.mark.parametrize("values", [3, None, ["GEN2.H"]])
 def test_what_is_no_mapping_of_addresses_is_one_sentence(values):
     with pytest.raises(gc.errors.CaseError, match=r"is not addresses with values: write with_values"):
         gc.build("swing").with_values(values)
