@@ -16,9 +16,8 @@ def patterns_of(given: str | Iterable[Address]) -> tuple[str, ...]:
     """Patterns as a tuple, of one or many; a CaseError if one is neither text nor a pair of device and name."""
     several = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     found = tuple(".".join(map(str, one)) if isinstance(one, tuple) else one for one in several)
-    for pattern in found:
-        if not isinstance(pattern, str):
-            raise CaseError(f"{pattern!r} must be an address or a pattern, such as 'GEN*.H'")
+    if wrong := [one for one in found if not isinstance(one, str)]:
+        raise CaseError(f"{wrong[0]!r} must be an address or a pattern, such as 'GEN*.H'")
     return found
 
 
