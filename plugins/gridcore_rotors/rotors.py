@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.contract import Bus
+from gridcore.errors import CaseError
+from gridcore.results import Points
 
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
@@ -91,6 +93,8 @@ def rotors(run: Run) -> Rotors:
     CaseError
         If the run does not keep them.
     """
+    if not isinstance(run, Points):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
     infinite = _infinite_buses(system, devices)

@@ -13,7 +13,7 @@ from gridcore.case import Address, is_pattern, patterns_of
 from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
 from gridcore.registry import jump_rules
-from gridcore.results import select
+from gridcore.results import Run, select
 from gridcore.sensitivity import (
     Replay,
     Request,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from gridcore.equilibrium import Equilibrium
-    from gridcore.results import Run
 
 
 def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] | None = None, *,
@@ -77,6 +76,8 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] 
     """
     import xarray as xr
 
+    if not isinstance(run, Run):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system = run.system
     wanted = Request.of(system, wrt, dispatch, joint)
     warn_of_coincidence(run, wanted)
