@@ -3,6 +3,7 @@
 Imports from ``contract`` and what is left of it. Nothing in a case is ever executed.
 """
 
+from .addresses import Address, is_pattern, matching, patterns_of
 from .disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
 from .files import load_case, save_case
 from .records import Case
@@ -10,6 +11,6 @@ from .units import Base, convert
 from .validation import Instance, ValidCase, validate, validate_again
 
 __all__ = [
-    "Base", "BranchTrip", "BusFault", "Case", "Instance", "ParameterStep", "Ramp", "Trip", "ValidCase",
-    "convert", "load_case", "save_case", "validate", "validate_again",
+    "Address", "Base", "BranchTrip", "BusFault", "Case", "Instance", "ParameterStep", "Ramp", "Trip", "ValidCase",
+    "convert", "is_pattern", "load_case", "matching", "patterns_of", "save_case", "validate", "validate_again",
 ]

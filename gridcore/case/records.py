@@ -18,6 +18,7 @@ from ..contract import Device, Node, Param, Port, Record
 from ..errors import CaseError
 from ..registry import registries as plugins
 from ..suggest import suggest
+from .addresses import Address, is_pattern, matching, patterns_of
 
 _ID = re.compile(r"[^\s.*?\[\]]+")
 
@@ -63,6 +64,8 @@ class Case:
         return record
 
     add_event = add
+    table = plugins.AsMethod("table")
+    buses = property(lambda self: self.table("Bus"), doc="The buses, as a table of pandas.")
 
     def of(self, model: str) -> list[Record]:
         """The records of one model."""
@@ -95,11 +98,16 @@ class Case:
         gone = self[id]
         self.records = [record for record in self.records if record is not gone]
 
-    def set(self, name: str, value: Any) -> None:
-        """Give one field a value: ``case.set("GEN2.H", 6.4)``, or ``"6400 ms"``."""
-        if not isinstance(name, str):
-            raise CaseError(f"{name!r} is no address of a field: write case.set('GEN2.H', 6.4)")
-        id, _, key = name.rpartition(".")
+    def set(self, name: Address, value: Any) -> None:
+        """Give one field a value: ``case.set("GEN2.H", 6.4)``, or ``"6400 ms"``; of a pattern all that it matches."""
+        address, = patterns_of([name])
+        if is_pattern(address):
+            fields = {f"{id}.{key}": (record, key) for id, record in zip(self.ids(), self.records, strict=True)
+                      for key in fields_of(record.device)[1:]}
+            for record, key in map(fields.__getitem__, matching(address, fields, "field")):
+                record.fields[key] = value
+            return
+        id, _, key = address.rpartition(".")
         record = self[id]
         known = fields_of(record.device)
         if key not in known:

@@ -12,6 +12,7 @@ from .options import (
     located,
     read_options,
     read_value,
+    seconds,
     sensitivity_options,
     simulation_options,
     system_options,
@@ -20,5 +21,5 @@ from .progress import Progress
 
 __all__ = [
     "Progress", "Study", "file_of", "file_options", "load", "located", "main", "read_options", "read_value",
-    "sensitivity_options", "simulation_options", "system_options",
+    "seconds", "sensitivity_options", "simulation_options", "system_options",
 ]

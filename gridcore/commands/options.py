@@ -80,10 +80,20 @@ def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
     first, *later = value.split(",")
     try:
         if not later:
-            return AUTO if first == AUTO else float(first)
-        return [(0.0, float(first)), *((float(begin), float(step)) for begin, step in (p.split(":") for p in later))]
-    except ValueError:
+            return AUTO if first == AUTO else seconds(first)
+        return [(0.0, seconds(first)), *((seconds(begin), seconds(h)) for begin, h in (p.split(":") for p in later))]
+    except (ValueError, click.BadParameter):
         raise click.BadParameter(f"'{value}' is neither a number of seconds nor STEP,FROM:STEP nor auto") from None
+
+
+def seconds(given: Any) -> float:
+    """A time of an option, by its ``type``: a number of seconds, or a text with a unit, ``500ms``."""
+    from ..case import Base, convert
+
+    try:
+        return convert(str(given), "s", Base(frequency=0.0))
+    except (GridcoreError, ZeroDivisionError):  # cycles: of what frequency is not known yet
+        raise click.BadParameter(f"'{given}' is neither a number of seconds nor has it a unit, as 500ms") from None
 
 
 def _tolerance(context: click.Context, parameter: click.Parameter, value: float | None) -> None:
@@ -109,7 +119,7 @@ def simulation_options(command: Command) -> Command:
         click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]|auto",
                      help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on; auto: steps "
                           "as long as --rtol and --atol allow."),
-        click.option("--t-end", default=2.0, show_default=True, help="End of the run (s)."))
+        click.option("--t-end", type=seconds, default=2.0, show_default=True, help="End of the run (s, or 500ms)."))
 
 
 def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:

@@ -6,7 +6,6 @@ drives and another reads is not an unknown: the reader's index points at the dri
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -148,23 +147,6 @@ class Layout:
         if device not in self.number:
             raise CaseError(f"no device '{device}'{suggest(device, self.number)}")
         return self.number[device]
-
-    def parameters(self, patterns: str | Iterable[str]) -> dict[str, int]:
-        """Addresses that match the shell-style patterns, and their positions in Z.
-
-        Raises
-        ------
-        CaseError
-            If a pattern matches nothing; the nearest addresses are offered.
-        """
-        names = self.parameter_names
-        out: dict[str, int] = {}
-        for pattern in [patterns] if isinstance(patterns, str) else patterns:
-            found = fnmatch.filter(names, pattern)
-            if not found:
-                raise CaseError(f"no parameter matches '{pattern}'{suggest(pattern, names)}")
-            out.update((name, names[name]) for name in found)
-        return out
 
     @functools.cached_property
     def parameter_names(self) -> dict[str, int]:

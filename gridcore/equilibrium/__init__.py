@@ -3,7 +3,7 @@
 Imports from ``system`` and what is left of it.
 """
 
-from .build import build, doubts
+from .build import as_system, build, doubts
 from .derivative import InitialSensitivity
 from .dispatch import Dispatch
 from .equilibrium import Equilibrium
@@ -11,5 +11,6 @@ from .powerflow import PQ, PV, SLACK, PowerFlow
 from .starting_at import starting_at
 
 __all__ = [
-    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "build", "doubts", "starting_at",
+    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "as_system", "build", "doubts",
+    "starting_at",
 ]

@@ -61,6 +61,11 @@ def build(case: Case | str | Path, *, deenergise: bool = False, enforce_q_limits
             warnings.warn(text, DataWarning, stacklevel=2)
 
 
+def as_system(study: Equilibrium | Case | str | Path) -> Equilibrium:
+    """A system as it is; of a case, or of the name or path of one, what :func:`build` makes of it."""
+    return study if isinstance(study, Equilibrium) else build(study)
+
+
 def doubts(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
     """What the registered checks find hardly meant."""
     for name in plugins.checks:

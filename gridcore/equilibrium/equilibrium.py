@@ -12,11 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import numerics
-from ..case import Case, Instance, validate_again
+from ..case import Case, Instance, is_pattern, matching, patterns_of, validate_again
 from ..contract import Bus
 from ..equations import Workspace
 from ..errors import CaseError, InitialisationError
 from ..linear import Newton
+from ..registry import registries as plugins
 from ..suggest import suggest
 from ..system import System
 from . import powerflow
@@ -117,7 +118,7 @@ class Equilibrium:
         """F_X at Z, (n, n)."""
         return self.system.jacobian(Z)
 
-    def with_values(self, values: Mapping[str, float | str]) -> Equilibrium:
+    def with_values(self, values: Mapping[Any, float | str]) -> Equilibrium:
         """The same system with other values of parameters that the case gives: ``{"GEN2.H": 6.5}``.
 
         It is what :func:`gridcore.build` makes of the changed case, to the last bit, but nothing is traced or compiled,
@@ -127,7 +128,7 @@ class Equilibrium:
         Parameters
         ----------
         values : mapping of str to float or str
-            By address; a text may carry a unit, ``"250 ms"``.
+            By address or pattern, of which the last one holds; a text may carry a unit, ``"250 ms"``.
 
         Raises
         ------
@@ -135,11 +136,13 @@ class Equilibrium:
             If there is no such parameter (the nearest names are offered), or it may not have that value.
         PowerFlowError, InitialisationError
         """
-        if not (isinstance(values, Mapping) and all(isinstance(address, str) for address in values)):
+        if not isinstance(values, Mapping):
             raise CaseError(f"{values!r} is not addresses with values: write with_values({{'GEN2.H': 6.5}})")
+        chosen = {address: value for pattern, value in zip(patterns_of(values), values.values(), strict=True)
+                  for address in self._addresses(pattern)}
         case, system = self.case.copy(), self.system
-        given = [self._given(address) for address in values]
-        for (number, name), value in zip(given, values.values(), strict=True):
+        given = [self._given(address) for address in chosen]
+        for (number, name), value in zip(given, chosen.values(), strict=True):
             case.records[number].fields[name] = value
         instances = validate_again(case, self.instances, {number for number, _ in given})
         for number, name in given:
@@ -147,7 +150,7 @@ class Equilibrium:
             if now != before:
                 raise CaseError(f"{instances[number].id}.{name} is {before or 'a number'} in the case: that is changed "
                                 "there")
-        at = [self.layout.address(address) for address in values]
+        at = [self.layout.address(address) for address in chosen]
         if system.event_times.issuperset(at):
             new = [instances[number].values[name] for number, name in given]
             Z0, rest = self.Z0.copy(), self.rest.copy()
@@ -158,6 +161,11 @@ class Equilibrium:
             return Equilibrium(system, case, instances, Z0, self._rows, self.operating_point, rest, self.held)
         found = find_equilibrium(system, case, instances, parameters(system, case, instances), self._enforce_q_limits)
         return found.holding(self.held, self.Z0[self.held]) if len(self.held) else found
+
+    def _addresses(self, pattern: str) -> list[str]:
+        """The parameters that a pattern matches of those that the case gives."""
+        known = [f"{i.id}.{name}" for i in self.instances for name in i.values] if is_pattern(pattern) else [pattern]
+        return matching(pattern, known, "parameter")
 
     def _given(self, address: str) -> tuple[int, str]:
         """Number of the device and name of its parameter, which the case must give."""
@@ -189,6 +197,9 @@ class Equilibrium:
         """A pickle has system, values and initial state; the operating point is found again when it is loaded."""
         return _restored, (self.system, self.case, self.instances, np.array(self.Z0), np.array(self.held),
                            self._enforce_q_limits)
+
+    power_flow = property(lambda self: plugins.analyses["power_flow"].function(self),
+                          doc="The power flow of the operating point, as tables of pandas: ``.buses``, ``.branches``.")
 
     @property
     def _enforce_q_limits(self) -> bool | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import numerics
-from ..case import Case
-from ..equilibrium import Equilibrium, build
+from ..case import Address, Case
+from ..equilibrium import Equilibrium, as_system
 from ..errors import CaseError
 from ..results import Run, needed
 from ..tape import STANDARD, Spacing, States, finest, span, states
@@ -22,7 +22,7 @@ from .resume import Resumed
 def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, step: Spacing | str | None = None,
              method: str | None = None, *, t0: float | str = 0.0, mesh: Run | None = None,
              checkpoint: str | Path | float = "auto", memory: float | None = None,
-             record: str | Iterable[str] | None = None, progress: Callable[[float], None] | None = None,
+             record: str | Iterable[Address] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
     """Simulate a system from its operating point, or continue a run from its end.
 
@@ -77,7 +77,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
             raise CaseError("a run that is continued has its own t0, and keeps what it kept: leave them out")
         resumed = Resumed(system, t_end, step, method, options, checkpoint, memory)
         return _carry_out(resumed, resumed.settings, progress)
-    system = system if isinstance(system, Equilibrium) else build(system)
+    system = as_system(system)
     kept = states(checkpoint, system.n, None if record is None else needed(system, record), memory)
     if mesh is not None:
         if (step, t0) != (None, 0.0):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import MethodType
 from typing import Any, TypeVar
 
 from ..errors import PluginError
@@ -45,6 +46,17 @@ class Analyses(Registry[records.Analysis]):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
+
+
+class AsMethod:
+    """A method of a class that is an analysis: ``at = AsMethod("interpolated")``, whose documentation is that one's."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, of: Any, cls: type) -> Any:
+        function = analyses[self.name].function
+        return function if of is None else MethodType(function, of)
 
 
 devices = Devices(records.DeviceClass)

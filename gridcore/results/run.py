@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ..case import Address, is_pattern, patterns_of
 from ..errors import CaseError, GridcoreError
 from ..registry import registries as plugins
-from ..tape import Arm, Cancel, Spacing, States, Switch, Tape, grid, span
-from .signals import recorded, signals, values
+from ..tape import Arm, Cancel, States, Switch, Tape
+from .signals import recorded, values
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from ..equilibrium import Equilibrium
 
 
@@ -81,17 +79,22 @@ class Points(ABC):
         """(points, len(at)) variables."""
         return self.states.columns(at)
 
-    def __getitem__(self, key: tuple[str, str] | str) -> np.ndarray:
+    def __getitem__(self, key: Address | list[Address]) -> Any:
         """``run["GEN2.omega"]`` or ``run["GEN2", "omega"]``: a variable, quantity, parameter, input or mode, (points,).
+
+        A pattern, ``run["GEN*.omega"]``, or a list of addresses and patterns gives an ``xarray.DataArray`` with labels.
 
         Raises
         ------
         CaseError, DeviceError
             If there is no such device or name; the nearest are offered.
         """
-        if isinstance(key, str) and "." not in key:
-            raise CaseError(f"'{key}' names no device and quantity, as 'GEN2.omega' does")
-        device, name = key.rpartition(".")[::2] if isinstance(key, str) else key
+        if isinstance(key, list) or is_pattern(*patterns_of([key])):
+            return plugins.analyses["labelled"].function(self, key if isinstance(key, list) else [key])
+        address, = patterns_of([key])
+        if "." not in address:
+            raise CaseError(f"'{address}' names no device and quantity, as 'GEN2.omega' does")
+        device, _, name = address.rpartition(".")
         return self.of([device], name)[:, 0]
 
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
@@ -138,40 +141,9 @@ class Points(ABC):
         references = [instance.words[name] for name in instance.device.declares.references]
         return next(iter([*references, *instance.ports.values()]), device)
 
-    def to_xarray(self, names: Iterable[str] | None = None) -> xr.Dataset:
-        """All of it as a dataset: one variable for each quantity, over time and the devices that have it.
-
-        ``ds["omega"].sel(TwoAxis="GEN2")``, ``ds["Vm"].sel(bus="BUS7")``; units and descriptions are
-        attributes. A name that several kinds of device have (``Vm`` of buses and of exciters) belongs to
-        the buses, then to the sources, and carries the kind of device otherwise: ``Vm_Exciter``. The
-        coordinate ``switchings`` counts how often something switched before a point: an instant of
-        switching stands twice, before and after. Events are listed along the dimension ``event``.
-
-        Parameters
-        ----------
-        names : iterable of str, optional
-            Quantities wanted. By default all states and algebraic variables, voltage magnitude and angle
-            of buses, and the derived quantities of sources.
-
-        Raises
-        ------
-        CaseError
-            If no device has one of the names; the nearest are offered.
-        """
-        import xarray as xr
-
-        variables: dict[str, Any] = {}
-        coordinates: dict[str, Any] = {
-            "time": ("time", self.t.copy(), {"units": "s", "long_name": "time"}),
-            "switchings": ("time", self.point_settings.copy(), {"long_name": "switchings before this point"})}
-        for signal in signals(self.system, names, self):
-            coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
-            variables[signal.name] = (("time", signal.dimension), self.of(signal.devices, signal.quantity),
-                                      {"units": signal.unit, "long_name": signal.doc or signal.quantity})
-        variables["event_time"] = ("event", np.array([e.t for e in self.events]),
-                                   {"units": "s", "long_name": "time of event"})
-        variables["event_words"] = ("event", np.array([e.words for e in self.events], dtype=str))
-        return xr.Dataset(variables, coordinates, heading(self))
+    to_xarray = plugins.AsMethod("dataset")
+    to_pandas = plugins.AsMethod("data_frame")
+    peaks = plugins.AsMethod("peaks")
 
 
 class Run(Points):
@@ -223,47 +195,9 @@ class Run(Points):
         """(points,) number of the settings (parameters and modes) that hold at each point."""
         return self.tape.point_settings()
 
-    def at(self, t: ArrayLike, record: str | Iterable[str] | None = None, *, side: str = "right") -> Points:
-        """What the run says of any times on it, by the interpolant of its method: ``run.at(0.5)["GEN2.omega"]``.
-
-        Differential variables are on the interpolant; with them, at that time and with the parameters and modes that
-        hold there, the algebraic equations are solved to round-off. At the time of a point it is that point.
-
-        Parameters
-        ----------
-        t : float or array
-            Times (s), in any order.
-        record : str or iterable of str, optional
-            Keep these quantities only, by address or shell-style pattern.
-        side : {"right", "left"}
-            Where several points have one time, at events: what holds after all of them, or before.
-
-        Raises
-        ------
-        CaseError
-            If a time is not on the run.
-        NotRecorded
-            If the run kept a part of its states only.
-        ConvergenceError
-            If the algebraic equations have no solution there.
-        """
-        return plugins.analyses.interpolated(self, t, record, side)
-
-    def resample(self, step: Spacing | str, record: str | Iterable[str] | None = None, *,
-                 side: str = "right") -> Points:
-        """As :meth:`at`, at the times of a grid from start to end, none of which stands twice, also not at events.
-
-        ``run.resample("20 ms").to_xarray()["omega"].to_pandas()`` is a table of pandas.
-
-        Parameters
-        ----------
-        step : float or str or sequence of (float, float)
-            As of :func:`gridcore.simulate`.
-        record, side
-            As of :meth:`at`.
-        """
-        step, t0, t_end = span(step, self.t[0], self.t[-1], self.system.case.frequency)
-        return self.at(np.append(t0, grid(step, t0, t_end)), record, side=side)
+    at = plugins.AsMethod("interpolated")
+    resample = plugins.AsMethod("resampled")
+    summary = plugins.AsMethod("summary")
 
     def save(self, path: str | Path, **options: Any) -> None:
         """Write the run, in the format that the file's suffix stands for.

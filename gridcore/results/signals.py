@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Base, Instance
+from ..case import Address, Base, Instance, matching, patterns_of
 from ..contract import Declarations, Device, Node
 from ..equations import evaluate, function_of
 from ..errors import CaseError, NotRecorded
@@ -191,7 +191,7 @@ def recorded(run: Points, devices: Iterable[str], name: str) -> list[str]:
     return [devices[place] for place in np.flatnonzero(there)]
 
 
-def needed(system: Equilibrium, patterns: Iterable[str]) -> np.ndarray:
+def needed(system: Equilibrium, patterns: str | Iterable[Address]) -> np.ndarray:
     """The variables that quantities follow from, by address or shell-style pattern; positions in X, sorted.
 
     Raises
@@ -216,29 +216,27 @@ def base_of(system: Equilibrium, device: str) -> Base:
     return Base(float(system.case.base_mva), kv, float(system.case.frequency))
 
 
-def patterns_of(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Patterns as a tuple, of one or many; a CaseError if one is no text."""
-    found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    for pattern in found:
-        if not isinstance(pattern, str):
-            raise CaseError(f"{pattern!r} must be an address or a pattern, such as 'GEN*.H'")
-    return found
-
-
-def select(system: Equilibrium, patterns: str | Iterable[str]) -> list[tuple[str, str]]:
+def select(system: Equilibrium, patterns: str | Iterable[Address], parameters: bool = False) -> list[tuple[str, str]]:
     """(device, quantity) of everything that the shell-style patterns ``"GEN*.omega"`` match, in their order.
+
+    Parameters
+    ----------
+    system : Equilibrium
+    patterns : str or iterable of str or (device, name)
+    parameters : bool
+        Of a pattern that matches no quantity, the parameters and set-points that it matches.
 
     Raises
     ------
     CaseError
         If a pattern matches nothing; the nearest names are offered.
     """
-    known = {f"{i.id}.{name}": (i.id, name)
-             for i in system.layout.instances for name in _quantities(i.device.declares)}
-    out: dict[tuple[str, str], None] = {}
+    instances = system.layout.instances
+    known = {f"{i.id}.{name}": (i.id, name) for i in instances for name in _quantities(i.device.declares)}
+    others = {f"{i.id}.{name}": (i.id, name) for i in instances if parameters
+              for name in (*i.device.declares.params, *i.device.declares.setpoints)}
+    named, out = {**others, **known}, dict[tuple[str, str], None]()
     for pattern in patterns_of(patterns):
-        found = [pattern] if pattern in known else fnmatch.filter(known, pattern)
-        if not found:
-            raise CaseError(f"no quantity matches '{pattern}'{suggest(pattern, known)}")
-        out.update((known[address], None) for address in found)
+        found = fnmatch.filter(known, pattern) or matching(pattern, named, "quantity")
+        out.update((named[address], None) for address in found)
     return list(out)

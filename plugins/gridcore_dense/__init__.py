@@ -5,5 +5,6 @@ from gridcore.registry import Register, hookimpl
 
 @hookimpl
 def register_analyses(register: Register) -> None:
-    """``gc.analyses.interpolated(run, t)``."""
+    """``run.at(t)`` and ``run.resample(step)``."""
     register("interpolated", "gridcore_dense.interpolated:interpolated")
+    register("resampled", "gridcore_dense.interpolated:resampled")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gridcore import Run
+from gridcore.case import Address
 from gridcore.results import Points
 from gridcore.tape import States
 
@@ -49,9 +50,12 @@ class Instants(Points):
     def _columns(self, at: np.ndarray) -> np.ndarray:
         return self.states.columns(at)[self._rows]
 
-    def __getitem__(self, key: tuple[str, str] | str) -> Any:
-        """``["GEN2.omega"]`` or ``["GEN2", "omega"]``: one value for each time."""
-        return super().__getitem__(key).reshape(self._shape)[()]
+    def __getitem__(self, key: Address | list[Address]) -> Any:
+        """``["GEN2.omega"]`` or ``["GEN2", "omega"]``: one value for each time; of a pattern with labels."""
+        found = super().__getitem__(key)
+        if isinstance(found, np.ndarray):
+            return found.reshape(self._shape)[()]
+        return found if self._shape else found[0]
 
     def __repr__(self) -> str:
         return f"<{len(self.t)} instants of a run of '{self.system.case.name}'>"

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gridcore import Run
+from gridcore.case import Address
 from gridcore.errors import CaseError
 from gridcore.integrate import Linearised, made_by
 from gridcore.linear import Newton
 from gridcore.results import needed
-from gridcore.tape import AUTO, InMemory, States, Step, states
+from gridcore.tape import AUTO, InMemory, Spacing, States, Step, grid, span, states
 
 from .instants import Instants
 
@@ -28,8 +29,36 @@ SIDES = ("left", "right")
 SAME_TIME = 1e-9
 
 
-def interpolated(run: Run, t: ArrayLike, record: str | Iterable[str] | None = None, side: str = "right") -> Instants:
-    """See :meth:`gridcore.Run.at`."""
+def interpolated(run: Run, t: ArrayLike, record: str | Iterable[Address] | None = None, *,
+                 side: str = "right") -> Instants:
+    """What the run says of any times on it, by the interpolant of its method: ``run.at(0.5)["GEN2.omega"]``.
+
+    Differential variables are on the interpolant; with them, at that time and with the parameters and modes that
+    hold there, the algebraic equations are solved to round-off. At the time of a point it is that point.
+
+    Parameters
+    ----------
+    run : Run
+    t : float or array
+        Times (s), in any order.
+    record : str or iterable of str, optional
+        Keep these quantities only, by address or shell-style pattern.
+    side : {"right", "left"}
+        Where several points have one time, at events: what holds after all of them, or before.
+
+    Returns
+    -------
+    Points
+
+    Raises
+    ------
+    CaseError
+        If a time is not on the run.
+    NotRecorded
+        If the run kept a part of its states only.
+    ConvergenceError
+        If the algebraic equations have no solution there.
+    """
     if side not in SIDES:
         raise CaseError(f"side = {side!r} must be {' or '.join(map(repr, SIDES))}")
     run.states.place(np.arange(run.system.n))  # an error, if not all of them were kept
@@ -44,6 +73,29 @@ def interpolated(run: Run, t: ArrayLike, record: str | Iterable[str] | None = No
         _Between(run, times[order], k[order], stored[order], kept).go()
     kept.trim()
     return Instants(run, np.shape(t), times, run.point_settings[k], kept, np.argsort(order))
+
+
+def resampled(run: Run, step: Spacing | str, record: str | Iterable[Address] | None = None, *,
+              side: str = "right") -> Instants:
+    """As :meth:`~gridcore.Run.at`, at the times of a grid from start to end, none of which stands twice, also not at
+    events.
+
+    ``run.resample("20 ms").to_pandas("GEN*.omega")`` is a table of pandas.
+
+    Parameters
+    ----------
+    run : Run
+    step : float or str or sequence of (float, float)
+        As of :func:`gridcore.simulate`.
+    record, side
+        As of :meth:`~gridcore.Run.at`.
+
+    Returns
+    -------
+    Points
+    """
+    step, t0, t_end = span(step, run.t[0], run.t[-1], run.system.case.frequency)
+    return interpolated(run, np.append(t0, grid(step, t0, t_end)), record, side=side)
 
 
 def _on_the_run(run: Run, times: np.ndarray) -> np.ndarray:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import Study, file_of, simulation_options, system_options
+from gridcore.commands import Study, file_of, seconds, simulation_options, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
+from gridcore_verbs.units import number
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -27,22 +28,19 @@ def _pairs(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]
     return out
 
 
-def _numbers(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, float]:
-    try:
-        return {name: float(text) for name, text in _pairs(context, parameter, values).items()}
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+def _number(recordings: list[Recording], name: str, given: str) -> float:
+    """A number in the unit of a parameter, ``"name:address"`` of the recording of that name; nothing is no bound."""
+    of, _, address = name.rpartition(":")
+    case = next((r for r in recordings if r.name == of), recordings[0]).system.case
+    return number(case, address, given)
 
 
 def _intervals(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-               ) -> dict[str, tuple[float, float]]:
+               ) -> dict[str, tuple[str, str]]:
     out = {}
     for name, text in _pairs(context, parameter, values).items():
         low, colon, high = text.partition(":")
-        try:
-            out[name] = (float(low or "-inf"), float(high or "inf"))
-        except ValueError:
-            colon = ""
+        out[name] = (low or "-inf", high or "inf")
         if not colon:
             raise click.BadParameter(f"'{name}={text}' is not NAME=LOW:HIGH")
     return out
@@ -57,11 +55,11 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
               help="Another recording: its case, without the changes of --set, and its measurements. May be repeated.")
 @click.option("--channel", "channels", multiple=True, callback=_pairs, metavar="NAME=QUANTITY",
               help="What a channel of the files measures: 'V6 rms=BUS6.Vm'. Others are then left out.")
-@click.option("--shift", type=float, default=0.0, help="Added to the times of the files (s).")
+@click.option("--shift", type=seconds, default=0.0, help="Added to the times of the files (s).")
 @json_option
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
               help="Parameters, event times, initial values: LINE14.b, 'RELAY*.delay'. May be repeated.")
-@click.option("--start", multiple=True, callback=_numbers, metavar="NAME=VALUE",
+@click.option("--start", multiple=True, callback=_pairs, metavar="NAME=VALUE",
               help="Where to start, by default the values of the case.")
 @click.option("--bounds", multiple=True, callback=_intervals, metavar="NAME=LOW:HIGH",
               help="Either may be left out.")
@@ -77,7 +75,7 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
 @click.option("--plot/--no-plot", default=True, help="Draw the report.")
 def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: float, wrt: tuple[str, ...],
-        start: dict[str, float], bounds: dict[str, tuple[float, float]], fit_method: str | None, loss: str,
+        start: dict[str, str], bounds: dict[str, tuple[str, str]], fit_method: str | None, loss: str,
         f_scale: float, absolute: bool, hold: bool, check: bool, tolerance: float, level: float, out: Path,
         plot: bool, t_end: float | None, **study: Any) -> None:
     """Estimate parameters of a case from measurements.
@@ -93,15 +91,18 @@ def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: floa
     end = t_end if given is not None and given.name == "COMMANDLINE" else None
     recordings = [_recording(study, study["case"], data, channels, shift, end)]
     recordings += [_recording({**study, "changes": {}}, *_case_and_file(text), channels, shift, end) for text in also]
+    begin = {name: _number(recordings, name, value) for name, value in start.items()}
     if check:
-        found = identifiability(recordings, wrt=wrt, start=start)
+        found = identifiability(recordings, wrt=wrt, start=begin)
         show("identifiability", found.table())
         click.echo(f"\ncollinearity index of all {found.collinearity:.4g}; "
                    f"to be estimated together: {', '.join(found.subset()) or 'none'}")
         for line in found.unidentifiable():
             click.echo(f"not determined: {line}")
         return
-    result = estimate(recordings, wrt=wrt, start=start, bounds=bounds, method=fit_method, loss=loss, f_scale=f_scale,
+    limits = {name: (_number(recordings, name, low), _number(recordings, name, high))
+              for name, (low, high) in bounds.items()}
+    result = estimate(recordings, wrt=wrt, start=begin, bounds=limits, method=fit_method, loss=loss, f_scale=f_scale,
                       absolute=absolute, unidentifiable="hold" if hold else "error", tolerance=tolerance, tell=_tell)
     _report(result, level, out, plot)
 

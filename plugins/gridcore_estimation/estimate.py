@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.equilibrium import Equilibrium
+from gridcore.case import Case
+from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
@@ -21,8 +22,10 @@ from .methods import METHODS, Iterate, Settings
 from .problem import Problem, Recording, TrialFailed
 from .uncertainty import covariance
 
+Study = Equilibrium | Case | str | Path | Sequence[Recording]
 
-def estimate(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,
+
+def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
              start: Mapping[str, float] | None = None, bounds: Mapping[str, tuple[float, float]] | None = None,
              method: str | None = None, loss: str = "linear", f_scale: float = 1.0, step: Spacing = 0.01,
              t_end: float | None = None, scale: Mapping[str, float] | None = None, absolute: bool = False,
@@ -35,8 +38,9 @@ def estimate(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: s
 
     Parameters
     ----------
-    system : Equilibrium or sequence of Recording
-        The system in which the event is simulated; or several recordings, each with its own.
+    system : Equilibrium or Case or str, or sequence of Recording
+        The system in which the event is simulated, or what :func:`gridcore.build` takes; or several recordings,
+        each with its own.
     data : Measurements, path, xarray.Dataset or xarray.DataArray
         What was measured; not given with recordings, which have it.
     wrt : str or iterable of str
@@ -118,7 +122,7 @@ def estimate(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: s
     return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))
 
 
-def identifiability(system: Equilibrium | Sequence[Recording], data: Any = None, wrt: str | Iterable[str] = (), *,
+def identifiability(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
                     start: Mapping[str, float] | None = None, step: Spacing = 0.01, t_end: float | None = None,
                     scale: Mapping[str, float] | None = None, **options: Any) -> Identifiability:
     """What measurements can tell of parameters, before anything is fitted.
@@ -138,12 +142,12 @@ def identifiability(system: Equilibrium | Sequence[Recording], data: Any = None,
     return _at(problem, *_start(problem, start, scale))
 
 
-def _recordings(system: Equilibrium | Sequence[Recording], data: Any, step: Spacing, t_end: float | None,
+def _recordings(system: Study, data: Any, step: Spacing, t_end: float | None,
                 options: Mapping[str, Any]) -> list[Recording]:
-    if isinstance(system, Equilibrium):
+    if isinstance(system, Equilibrium | Case | str | Path):
         if data is None:
             raise CaseError("there are no data to estimate from")
-        return [Recording(system, _measurements(data), step, t_end=t_end, options=options)]
+        return [Recording(as_system(system), _measurements(data), step, t_end=t_end, options=options)]
     recordings = list(system)
     if data is not None or options or t_end is not None:
         raise CaseError("data and options of the simulation belong to each Recording where several are given")

@@ -11,7 +11,7 @@ from typing import Any
 # Where the classes are, and the functions that show them: neither is imported before one is shown.
 SHOWN = {("gridcore.case.records", "Case"): "case", ("gridcore.equilibrium.equilibrium", "Equilibrium"): "system",
          ("gridcore.results.run", "Run"): "run", ("gridcore_smallsignal.modes", "Modes"): "modes",
-         ("gridcore_verbs.tables", "Table"): "table"}
+         ("gridcore_verbs.tables", "Table"): "table", ("gridcore_tables.summary", "Summary"): "summary"}
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
     from gridcore_smallsignal.modes import Modes
+    from gridcore_tables.summary import Summary
 
 _MODES = 20  # more than these are told in numbers
 
@@ -54,6 +55,11 @@ def run(shown: Run) -> str:
     from gridcore_verbs.summary import describe_run
 
     return _titled(repr(shown), _lines(describe_run(shown)))
+
+
+def summary(shown: Summary) -> str:
+    """What came of a run."""
+    return _lines(shown.lines)
 
 
 def modes(shown: Modes) -> str:

@@ -10,6 +10,7 @@ import click
 
 from gridcore.commands import Study, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
+from gridcore_verbs.units import number
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -27,14 +28,14 @@ _LIMIT = (click.Path(path_type=Path), float)
 @click.option("--outside", is_flag=True, help="Data that these files name may lie outside their folders.")
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
-@click.option("--bounds", multiple=True, type=(str, float, float), metavar="PATTERN LOW HIGH",
+@click.option("--bounds", multiple=True, type=(str, str, str), metavar="PATTERN LOW HIGH",
               help="Bounds of parameters, in their units. May be repeated.")
 @click.option("--solver", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
               "constraints and SLSQP with them.")
 @click.option("--plot", is_flag=True, help="Draw the run at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
-                     bounds: tuple[tuple[str, float, float], ...], solver: str | None, outside: bool, plot: bool,
+                     bounds: tuple[tuple[str, str, str], ...], solver: str | None, outside: bool, plot: bool,
                      out: Path, **study: Any) -> None:
     """Parameters that make objectives of a run least, within limits.
 
@@ -56,8 +57,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     constraints = [Constraint(load_objectives(path), **{side: limit})
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
     found = optimise(system, load_objectives(file), wrt, t_end=asked.t_end, step=asked.step,
-                     constraints=constraints, bounds={pattern: (low, high) for pattern, low, high in bounds},
-                     method=solver, simulate=asked.simulation)
+                     constraints=constraints, bounds={
+                         pattern: (number(system.case, pattern, low), number(system.case, pattern, high))
+                         for pattern, low, high in bounds}, method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)
     show("parameters", parameters(found))
     if len(found.constraints):
@@ -86,14 +88,14 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
 @system_options
 @simulation_options
 @json_option
-@click.option("--between", required=True, nargs=2, type=float, metavar="STABLE UNSTABLE",
-              help="Two values between which stability is lost.")
+@click.option("--between", required=True, nargs=2, metavar="STABLE UNSTABLE",
+              help="Two values between which stability is lost: 80ms 0.25.")
 @click.option("--parameter", default="fault.clear", show_default=True, help="What is varied.")
 @click.option("--wrt", multiple=True, metavar="PATTERN",
               help="Parameters in which the critical value is derived: 'GEN*.H'. May be repeated.")
 @click.option("--tolerance", default=1e-6, show_default=True, help="In the parameter's unit.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the table of derivatives.")
-def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[str, ...], tolerance: float, out: Path,
+def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, ...], tolerance: float, out: Path,
                      **study: Any) -> None:
     """The critical clearing time, by Newton's iteration, and what it depends on.
 
@@ -105,7 +107,8 @@ def critical_command(between: tuple[float, float], parameter: str, wrt: tuple[st
 
     asked = Study(**study)
     system = asked.build()
-    found = critical_value(system, parameter, between=between, t_end=asked.t_end, step=asked.step, wrt=wrt,
+    stable, unstable = (number(system.case, parameter, value) for value in between)
+    found = critical_value(system, parameter, between=(stable, unstable), t_end=asked.t_end, step=asked.step, wrt=wrt,
                            tolerance=tolerance, simulate=asked.simulation)
     show("attempts", attempts(found))
     click.echo()

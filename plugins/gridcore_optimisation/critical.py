@@ -10,7 +10,7 @@ import numpy as np
 
 from gridcore.case import Case
 from gridcore.commands import Progress
-from gridcore.equilibrium import Equilibrium, build
+from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError, GridcoreError, PluginError
 from gridcore.integrate import simulate
 from gridcore.registry import analyses
@@ -119,7 +119,7 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     GridcoreError
         If that many simulations are not enough.
     """
-    system = system if isinstance(system, Equilibrium) else build(system)
+    system = as_system(system)
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, tolerance)
     if Request.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")

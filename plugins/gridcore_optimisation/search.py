@@ -8,7 +8,7 @@ from typing import Any
 
 from gridcore.case import Case
 from gridcore.commands import Progress
-from gridcore.equilibrium import Equilibrium, build
+from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
@@ -72,7 +72,7 @@ def optimise(system: Equilibrium | Case | str, objective: Any, wrt: str | Iterab
     MissingDependency
         For ``"ipopt"`` without cyipopt.
     """
-    system = system if isinstance(system, Equilibrium) else build(system)
+    system = as_system(system)
     constraints = [constraints] if isinstance(constraints, Constraint) else list(constraints)
     for constraint in constraints:
         if not isinstance(constraint, Constraint):

@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.contract import Bus
+from gridcore.errors import CaseError
+from gridcore.results import Points
 
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
+
+SLIPPED = 2 * np.pi  # a machine has slipped a pole against another
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class Rotors:
         Largest difference of two angles (rad) in one island, an infinite bus among them.
     infinite_buses : list of str
         The sources that hold an AC bus and have no rotor.
+    parted : tuple of str
+        The machines that fall out of step, where two of an island come 360 degrees apart: when they are farthest,
+        between any two switchings, the angles fall into groups more than 180 degrees from each other (or, where they
+        form a chain, at the widest gap); parted are all but the group with the largest inertia.
     """
 
     devices: list[str]
@@ -45,6 +53,7 @@ class Rotors:
     reference: np.ndarray
     spread: np.ndarray
     infinite_buses: list[str]
+    parted: tuple[str, ...] = ()
 
     @property
     def relative(self) -> np.ndarray:
@@ -62,7 +71,7 @@ class Rotors:
         widest = float(np.max(self.spread, initial=0.0))
         if widest < np.pi:
             return "in synchronism"
-        return "beyond 180 degrees" if widest < 2 * np.pi else "out of synchronism"
+        return "beyond 180 degrees" if widest < SLIPPED else "out of synchronism"
 
 
 def rotors(run: Run) -> Rotors:
@@ -84,6 +93,8 @@ def rotors(run: Run) -> Rotors:
     CaseError
         If the run does not keep them.
     """
+    if not isinstance(run, Points):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
     infinite = _infinite_buses(system, devices)
@@ -105,7 +116,7 @@ def rotors(run: Run) -> Rotors:
         about = next((angle for status, bus, angle in references if island[bus] == number and system.Z0[status] == 1),
                       np.angle(np.exp(1j * delta[0, members]).sum()))
         delta[:, members] -= 2 * np.pi * np.round((delta[0, members] - about) / (2 * np.pi))
-    reference, spread = np.zeros_like(delta), np.zeros(len(run.t))
+    reference, spread, parted = np.zeros_like(delta), np.zeros(len(run.t)), np.zeros(len(devices), dtype=bool)
     for setting in np.unique(run.point_settings):
         points = np.flatnonzero(run.point_settings == setting)
         Z = system.Z0.copy()
@@ -122,10 +133,23 @@ def rotors(run: Run) -> Rotors:
             own = angles @ weights / weights.sum()
             if number in held:
                 own = np.full(len(points), held[number])
-                angles = np.column_stack([angles, own])
+                angles, weights = np.column_stack([angles, own]), np.append(np.zeros(len(alive)), 1.0)
             reference[points[:, None], members] = own[:, None]
-            spread[points] = np.maximum(spread[points], angles.max(axis=1) - angles.min(axis=1))
-    return Rotors(devices, delta, omega, on, reference, spread, infinite)
+            apart = angles.max(axis=1) - angles.min(axis=1)
+            spread[points] = np.maximum(spread[points], apart)
+            if apart.max() >= SLIPPED:
+                parted[alive] |= _out_of_step(angles[np.argmax(apart)], weights)[:len(alive)]
+    return Rotors(devices, delta, omega, on, reference, spread, infinite,
+                  tuple(device for device, out in zip(devices, parted, strict=True) if out))
+
+
+def _out_of_step(angles: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Which of these angles (rad) are not in the group with the largest weight."""
+    order = np.argsort(angles)
+    gaps = np.diff(angles[order])
+    group = np.empty(len(angles), dtype=int)
+    group[order] = np.concatenate([[0], np.cumsum(gaps >= min(np.pi, gaps.max()))])
+    return np.asarray(group != np.argmax(np.bincount(group, weights)))
 
 
 def kept_rotors(run: Run) -> Rotors | None:

@@ -15,6 +15,9 @@ from .modes import Modes, collect
 from .zeros import zero_modes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
@@ -24,13 +27,14 @@ METHODS = ("auto", "dense", "sparse")
 DENSE_UP_TO = 1000
 
 
-def small_signal(study: Equilibrium | Run, *, point: int = -1, method: str = "auto", count: int = 50,
-                 tolerance: float = TOLERANCE) -> Modes:
+def small_signal(study: Equilibrium | Case | str | Path | Run, *, point: int = -1, method: str = "auto",
+                 count: int = 50, tolerance: float = TOLERANCE) -> Modes:
     """Eigenvalues and eigenvectors of a system at its operating point, or at a point of a run at rest.
 
     Parameters
     ----------
-    study : Equilibrium or Run
+    study : Equilibrium or Case or str or Run
+        A system, what :func:`gridcore.build` takes, or a run.
     point : int
         Of a run; the last by default.
     method : {"auto", "dense", "sparse"}

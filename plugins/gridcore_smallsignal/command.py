@@ -11,6 +11,7 @@ import click
 from gridcore.commands import load, located, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
+from gridcore_verbs.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,8 +93,9 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     from .locus import root_locus
     from .report import shown
 
-    parameter, values = _varied(vary)
+    asked = _varied(vary)
     system = _build(case, **options)
+    parameter, values = asked[0], _values(system, *asked)
     with Progress("eigenvalues"):
         start = small_signal(system.with_values({parameter: values[0]}), method="dense")
         numbers = [k for k in shown(start, top) if not start.labels[k]]
@@ -131,9 +133,10 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
 
     from .locus import damping_map
 
-    grid = dict(map(_varied, vary))
+    asked = list(map(_varied, vary))
     limits = _band(band)
     system = _build(case, **options)
+    grid = {name: _values(system, name, parts, count) for name, parts, count in asked}
     with Progress("eigenvalues"):
         found = damping_map(system, grid)
     least = found.least(limits)
@@ -163,23 +166,30 @@ def _build(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limit
         return build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
 
 
-def _varied(text: str) -> tuple[str, list[float]]:
-    """``EXC1.KA=10,20,50`` or ``EXC1.KA=10:200:20``."""
-    import numpy as np
-
+def _varied(text: str) -> tuple[str, list[str], int | None]:
+    """``EXC1.KA=10,20,50``, or ``EXC1.KA=10:200:20``: the name, two values or more, and of two ends how many."""
     name, equals, values = (part.strip() for part in text.partition("="))
+    parts, count = values.split(":"), None
     try:
-        parts = values.split(":")
         if not equals or not name or len(parts) not in (1, 3):
             raise ValueError
-        found = [float(value) for value in values.split(",")] if len(parts) == 1 else \
-            np.linspace(float(parts[0]), float(parts[1]), int(parts[2])).tolist()
+        if len(parts) == 3:
+            count = int(parts.pop())
     except ValueError:
         raise click.BadParameter(f"'{text}' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT",
                                  param_hint="--vary") from None
-    if len(found) < 2:
+    parts = parts if count is not None else values.split(",")
+    if len(parts) < 2 or (count is not None and count < 2):
         raise click.BadParameter(f"'{text}': at least two values are needed", param_hint="--vary")
-    return name, found
+    return name, parts, count
+
+
+def _values(system: Equilibrium, name: str, parts: list[str], count: int | None) -> list[float]:
+    """Numbers in the unit of the parameter."""
+    import numpy as np
+
+    found = [number(system.case, name, part.strip()) for part in parts]
+    return found if count is None else np.linspace(found[0], found[1], count).tolist()
 
 
 def _band(text: str | None) -> tuple[float, float] | None:

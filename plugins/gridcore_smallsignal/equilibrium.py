@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.results import Run
 
 if TYPE_CHECKING:
+    from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
 
 # A rate (per second, in the state's unit) or a residual that still counts as zero.
@@ -37,7 +40,7 @@ class LimitWarning(UserWarning):
     """A limit is broken where the system is linearised: a run would not stay there."""
 
 
-def point_of(study: Equilibrium | Run, point: int) -> tuple[Equilibrium, np.ndarray]:
+def point_of(study: Equilibrium | Case | str | Path | Run, point: int) -> tuple[Equilibrium, np.ndarray]:
     """The system, and the buffer Z to linearise at: what initialisation found, or a point of a run.
 
     Raises
@@ -46,7 +49,8 @@ def point_of(study: Equilibrium | Run, point: int) -> tuple[Equilibrium, np.ndar
         If the run has no such point.
     """
     if not isinstance(study, Run):
-        return study, study.rest.copy()
+        system = as_system(study)
+        return system, system.rest.copy()
     run, count = study, len(study.t)
     if not -count <= point < count:
         raise CaseError(f"point {point}: the run has {count} points")

@@ -25,6 +25,9 @@ from gridcore.linear import SingularMatrix
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gridcore.case import Case
     from gridcore.equations import Workspace
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
@@ -251,14 +254,15 @@ class Linearisation:
                 f"{len(self.y)} algebraic variables>")
 
 
-def linearise(study: Equilibrium | Run, *, point: int = -1, sparse: bool = False,
+def linearise(study: Equilibrium | Case | str | Path | Run, *, point: int = -1, sparse: bool = False,
               tolerance: float = TOLERANCE) -> Linearisation:
     """Linearise a system at its operating point, or at a point of a run that has come to rest.
 
     Parameters
     ----------
-    study : Equilibrium or Run
-        A system is linearised at its operating point (``rest``, whatever initial values a run is given).
+    study : Equilibrium or Case or str or Run
+        A system, or what :func:`gridcore.build` takes, is linearised at its operating point (``rest``, whatever
+        initial values a run is given).
     point : int
         Of a run; the last by default. Parameters and modes (limits, trips) are those of that point.
     sparse : bool

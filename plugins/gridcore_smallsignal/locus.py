@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.case import Address, patterns_of
+from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
 
 from .analysis import small_signal
@@ -18,8 +20,11 @@ from .modes import Modes, damping_ratio
 from .tracking import follow
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import xarray as xr
 
+    from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
 
 
@@ -95,15 +100,16 @@ def check_band(band: tuple[float, float]) -> None:
         raise CaseError(f"band {low:g} to {high:g} Hz: it must be two frequencies, at least 0, the lower one first")
 
 
-def root_locus(system: Equilibrium, parameter: str, values: Sequence[float], modes: Iterable[int] | None = None, *,
-               method: str = "dense") -> Locus:
+def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, values: Sequence[float],
+               modes: Iterable[int] | None = None, *, method: str = "dense") -> Locus:
     """Eigenvalues over a parameter.
 
     Parameters
     ----------
-    system : Equilibrium
+    system : Equilibrium or Case or str
+        A system, or what :func:`gridcore.build` takes.
     parameter : str
-        Address of a parameter that the case gives.
+        Address of a parameter that the case gives; all that a pattern matches have each value together.
     values : sequence of float
         In the order in which to go through them; between two of them more points are made where modes could be
         mistaken for each other.
@@ -120,32 +126,34 @@ def root_locus(system: Equilibrium, parameter: str, values: Sequence[float], mod
         If at one of the values there is no equilibrium: which.
     """
     grid = _grid({parameter: values}, 1)
-    made = _follow_grid(system, grid, modes, method)
+    made = _follow_grid(as_system(system), grid, modes, method)
     if made.failures:
         (k,), told = next(iter(made.failures.items()))
-        raise GridcoreError(f"{parameter} = {made.values[0][k]:g}: {told}")
+        raise GridcoreError(f"{made.parameters[0]} = {made.values[0][k]:g}: {told}")
     return made
 
 
-def damping_map(system: Equilibrium, values: Mapping[str, Sequence[float]], modes: Iterable[int] | None = None, *,
-                method: str = "dense") -> Locus:
+def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Sequence[float]],
+                modes: Iterable[int] | None = None, *, method: str = "dense") -> Locus:
     """Eigenvalues over two parameters; ``.least()`` is the map of the smallest damping ratio.
 
     Parameters
     ----------
-    system : Equilibrium
+    system : Equilibrium or Case or str
+        As for :func:`root_locus`.
     values : mapping of str to sequence of float
-        Two parameters and their values.
+        Two parameters, or patterns of them, and their values.
     modes, method
         As for :func:`root_locus`. A point without an equilibrium is nan, and in `failures`.
     """
-    return _follow_grid(system, _grid(values, 2), modes, method)
+    return _follow_grid(as_system(system), _grid(values, 2), modes, method)
 
 
-def _grid(values: Mapping[str, Sequence[float]], count: int) -> dict[str, np.ndarray]:
+def _grid(values: Mapping[Any, Sequence[float]], count: int) -> dict[str, np.ndarray]:
+    names = patterns_of(values)
     if len(values) != count:
-        raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(values) or 'none'}")
-    grid = {name: np.array(list(v), dtype=float) for name, v in values.items()}
+        raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(names) or 'none'}")
+    grid = {name: np.array(list(v), dtype=float) for name, v in zip(names, values.values(), strict=True)}
     for name, array in grid.items():
         if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
             raise CaseError(f"{name}: at least two finite values are needed")

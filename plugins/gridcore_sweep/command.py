@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import load, read_options, read_value, simulation_options, system_options
+from gridcore.commands import load, read_options, read_value, seconds, simulation_options, system_options
 from gridcore.errors import GridcoreError, Interrupted
 from gridcore_verbs.tables import json_option, show
 
@@ -29,11 +30,12 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
 @click.option("--line-faults", multiple=True, metavar="BRANCH|all",
               help="Faults at either end of these branches, cleared by opening them.")
 @click.option("--trips", multiple=True, metavar="DEVICE|all", help="Devices that trip; all: every branch.")
-@click.option("--at", default=0.1, show_default=True, help="When it happens (s).")
+@click.option("--at", type=seconds, default=0.1, show_default=True, help="When it happens (s, or 100ms).")
 @click.option("--clear", default="0.1", show_default=True, metavar="SECONDS|critical",
               help="How long faults last; critical: find the longest that is survived, by bisection.")
-@click.option("--longest", default=1.0, show_default=True, help="Longest fault to try (s).")
-@click.option("--within", default=0.001, show_default=True, help="How closely to find the critical one (s).")
+@click.option("--longest", type=seconds, default=1.0, show_default=True, help="Longest fault to try (s).")
+@click.option("--within", type=seconds, default=0.001, show_default=True,
+              help="How closely to find the critical one (s).")
 @click.option("--vary", multiple=True, metavar="PARAMETER=VALUES",
               help="GEN2.H=4,5,6 or GEN2.H=4:8:9 (from, to, how many). Repeated: all combinations.")
 @click.option("--measure", "measures", multiple=True, metavar="'min|max|start|end|range QUANTITY'",
@@ -142,12 +144,14 @@ def _of_file(context: click.Context, path: str, outside: bool) -> tuple[Study, s
 
 
 def _of_options(case: str, changes: dict[str, str], faults: tuple[str, ...], line_faults: tuple[str, ...],
-                trips: tuple[str, ...], at: float, clear: str, longest: float, within: float, vary: tuple[str, ...],
+                trips: tuple[str, ...], at: float, clear: Any, longest: float, within: float, vary: tuple[str, ...],
                 theta: float | None, options: dict[str, str], own_events: bool, **asked: Any) -> tuple[Study, str]:
     """The study that the options say."""
     from .study import study
 
-    contingencies = {"faults": faults, "line_faults": line_faults, "trips": trips, "at": at, "clear": read_value(clear),
+    with contextlib.suppress(click.BadParameter):  # it may be a word
+        clear = seconds(clear)
+    contingencies = {"faults": faults, "line_faults": line_faults, "trips": trips, "at": at, "clear": clear,
                      "longest": longest, "within": within} if faults or line_faults or trips else None
     loaded = load(case, changes)
     return study(loaded, contingencies=contingencies, vary=dict(map(_varied, vary)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from .scenarios import Scenario, Value, matching
 
 RANDOM, LATIN, SOBOL = "random", "latin hypercube", "sobol"
 _RANGE = ("from", "to", "count")
+_QUANTITY = re.compile(r"\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\S.*?)\s*")
 _ABOUT = ("distribution", "relative", "together")
 
 
@@ -87,6 +89,14 @@ def _check_count(what: str, count: int) -> None:
         raise CaseError(f"{what} = {count:,} must be at most {SCENARIOS:,}")
 
 
+def _ends(start: Any, stop: Any) -> tuple[Any, Any, str]:
+    """The ends of a range as numbers, and the unit that both have, if they have one: ``"80 ms"``."""
+    found = [_QUANTITY.fullmatch(end) if isinstance(end, str) else None for end in (start, stop)]
+    if found[0] and found[1] and found[0][2] == found[1][2]:
+        return float(found[0][1]), float(found[1][1]), found[0][2]
+    return start, stop, ""
+
+
 def _values(pattern: str, spec: Mapping[str, Any]) -> list[Any]:
     if "values" in spec:
         values = spec["values"]
@@ -97,10 +107,12 @@ def _values(pattern: str, spec: Mapping[str, Any]) -> list[Any]:
         if missing:
             raise CaseError(f"vary '{pattern}': missing: {', '.join(missing)}")
         start, stop, count = (spec[key] for key in _RANGE)
+        start, stop, unit = _ends(start, stop)
         if not (_is_number(start) and _is_number(stop) and isinstance(count, int) and count > 1):
-            raise CaseError(f"vary '{pattern}': from and to must be numbers, count an integer above 1")
+            raise CaseError(f"vary '{pattern}': from and to must be numbers, or both with one unit, count an "
+                            "integer above 1")
         _check_count(f"vary '{pattern}': count", count)
-        values = np.linspace(start, stop, count).tolist()
+        values = [f"{value!r} {unit}" if unit else value for value in np.linspace(start, stop, count).tolist()]
     if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
         raise CaseError(f"vary '{pattern}': {values!r} must be a list of values")
     _check_plain(f"vary '{pattern}'", values)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridcore.case import Case, ValidCase, load_case, validate
 from gridcore.commands import located
+from gridcore.equilibrium import Equilibrium
 from gridcore.errors import CaseError
 from gridcore.integrate import stepper_on
 from gridcore.results import needed
@@ -61,7 +62,7 @@ class Study:
         return [s.key(self.setup.digest) for s in self.scenarios]
 
 
-def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
+def study(case: Equilibrium | Case | str, *, contingencies: Mapping[str, Any] | None = None,
           vary: Mapping[str, Any] | None = None, rows: Sequence[Mapping[str, Any]] | None = None,
           random: Mapping[str, Any] | None = None, measures: Mapping[str, str] | Sequence[str] = (),
           t_end: float = T_END, step: Spacing = 0.01, method: str = "theta",
@@ -75,6 +76,10 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
     ------
     GridcoreError
     """
+    if isinstance(case, Equilibrium):
+        point = case.operating_point
+        deenergise |= case.system.islands.deenergise
+        case, enforce_q_limits = case.case, enforce_q_limits or (point is not None and point.enforce_q_limits)
     case = load_case(case) if not isinstance(case, Case) else case
     if keep not in KEEP:
         raise CaseError(f"keep = {keep!r} must be one of {', '.join(KEEP)}")

@@ -19,9 +19,10 @@ from .worker import NONE, Result, work
 
 if TYPE_CHECKING:
     from gridcore.case import Case
+    from gridcore.equilibrium import Equilibrium
 
 
-def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str | None = None,
+def sweep(case: Equilibrium | Case | str | Study, *, processes: int | None = None, dask: str | None = None,
           store: str | Path | None = None, trajectories: str | Path | None = None, retry_failed: bool = False,
           progress: Callable[[int, int], None] | None = None, **asked: Any) -> Table:
     """Run a case in many scenarios: contingencies, parameters varied, parameters drawn at random.
@@ -31,8 +32,8 @@ def sweep(case: Case | str | Study, *, processes: int | None = None, dask: str |
 
     Parameters
     ----------
-    case : Case, str or Study
-        A case, or the name or path of one.
+    case : Equilibrium, Case, str or Study
+        A case, or the name or path of one; or a system, whose case it is, built as that was.
     contingencies : mapping, optional
         Arguments of :func:`gridcore_sweep.contingencies.contingencies`: ``{"faults": "all", "clear": 0.1}``.
     vary : mapping, optional

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gridcore.case import Address, is_pattern, patterns_of
 from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
 from gridcore.registry import jump_rules
+from gridcore.results import Run, select
 from gridcore.sensitivity import (
     Replay,
     Request,
@@ -32,10 +34,10 @@ from .sweep import ForwardSweep
 if TYPE_CHECKING:
     import xarray as xr
 
-    from gridcore.results import Run
+    from gridcore.equilibrium import Equilibrium
 
 
-def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]] | None = None, *,
+def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] | None = None, *,
         joint: Iterable[Iterable[str]] = (), jumps: str = "discrete", dispatch: str = "power flow",
         fixed_time: bool = False, strategy: str | None = None, tolerance: float = 1e-13,
         allow_grazing: bool = False) -> xr.DataArray:
@@ -47,8 +49,8 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         Of a method whose steps have a derivative: of all but IDA, whose runs :func:`gridcore.retrace` makes again.
     wrt : str or iterable of str
         Parameters and initial values, by address and pattern, as in :func:`gridcore.adjoint`.
-    quantities : iterable of (device, name), optional
-        All differential states where none are given.
+    quantities : str or iterable of str or (device, name), optional
+        By address and pattern: ``"GEN*.omega"``. All differential states where none are given.
     joint, jumps, dispatch, allow_grazing
         As in :func:`gridcore.adjoint`.
     fixed_time : bool
@@ -74,10 +76,12 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
     """
     import xarray as xr
 
+    if not isinstance(run, Run):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system = run.system
     wanted = Request.of(system, wrt, dispatch, joint)
     warn_of_coincidence(run, wanted)
-    named = list(quantities) if quantities is not None else [
+    named = _named(system, quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
     traced = trace(run, joint_function(system, [itemgetter(q) for q in named]))
     n, end = system.n, system.n + system.layout.n_p
@@ -104,6 +108,15 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: Iterable[tuple[str, str]
         "time": ("point", run.t.copy()), "quantity": [f"{d}.{q}" for d, q in named],
         "quantity_unit": ("quantity", [unit_of(system, *q) for q in named]), **wanted.coordinates(system)},
         attrs={"strategy": strategy, **replay.work.table()} if isinstance(replay, Strategy) else None)
+
+
+def _named(system: Equilibrium, quantities: str | Iterable[Address]) -> list[tuple[str, str]]:
+    """(device, name) of what patterns match, and of every address, which may be of a parameter, too."""
+    out: dict[tuple[str, str], None] = {}
+    for name in patterns_of(quantities):
+        device, _, quantity = name.rpartition(".")
+        out.update(dict.fromkeys(select(system, name) if is_pattern(name) or not device else [(device, quantity)]))
+    return list(out)
 
 
 class _Read:

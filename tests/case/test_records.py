@@ -292,7 +292,20 @@ def test_what_is_no_record_is_not_added(given):
         Case("x").add(given)
 
 
-@pytest.mark.parametrize("name", [3, None, ("GEN1", "H")])
+@pytest.mark.parametrize("name", [3, None, ["GEN1.H"]])
 def test_an_address_that_is_no_text_is_one_sentence(name):
-    with pytest.raises(CaseError, match=r"is no address of a field: write case\.set\('GEN2\.H', 6\.4\)"):
+    with pytest.raises(CaseError, match=r"must be an address or a pattern, such as 'GEN\*\.H'"):
         Case("c").set(name, 1.0)
+
+
+def test_a_field_is_set_by_pattern_and_by_device_and_name():
+    case = Case("c")
+    for bus in (1, 2):
+        case.add("Bus", id=bus, kv=20)
+        case.add("ZIP", bus=bus, P0=0.1)
+    case.set("LOAD*.P0", "30 MW")
+    case.set(("LOAD2", "Q0"), 0.05)
+    assert [record.fields for record in case.of("ZIP")] == [
+        {"bus": 1, "P0": "30 MW"}, {"bus": 2, "P0": "30 MW", "Q0": 0.05}]
+    with pytest.raises(CaseError, match=r"no field matches 'LOAD\*\.P'; did you mean"):
+        case.set("LOAD*.P", 1.0)

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gridcore as gc
+from gridcore.case import matching
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "ieee145"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the source figures (../shared/data/ieee145) are not here")
@@ -60,7 +61,8 @@ def test_power_flow_is_that_of_the_source(system):
     V = system.operating_point.power_flow.V
     assert_allclose(np.abs(V), bus[:, 7], atol=5.1e-5)
     assert_allclose(np.degrees(np.angle(V)), bus[:, 8], atol=5.1e-3)
-    P0 = [system.Z0[at] for at in system.layout.parameters(["GEN*.P0"]).values()]
+    names = system.layout.parameter_names
+    P0 = [system.Z0[names[name]] for name in matching("GEN*.P0", names, "parameter")]
     assert_allclose(P0, gen[:, 1] / 100, atol=0.02)
 
 

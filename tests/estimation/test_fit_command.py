@@ -111,7 +111,7 @@ def test_two_recordings_are_fitted_together(folder):
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--wrt", "GEN1.h"], "no parameter or state matches 'GEN1.h'; did you mean GEN1.H"),
     (["--wrt", "GEN1.H", "--start", "GEN1.H"], "'GEN1.H' is not NAME=VALUE"),
-    (["--wrt", "GEN1.H", "--start", "GEN1.H=big"], "could not convert"),
+    (["--wrt", "GEN1.H", "--start", "GEN1.H=big"], "'big' is not a number"),
     (["--wrt", "GEN1.H", "--bounds", "GEN1.H=3"], "'GEN1.H=3' is not NAME=LOW:HIGH"),
     (["--wrt", "GEN1.H", "--also", "smib"], "'smib' is not CASE=FILE"),
     (["--wrt", "GEN1.H", "--channel", "V1=BUS1.Vm"], "there is no channel 'V1'"),

@@ -95,3 +95,11 @@ def test_inertia_and_frequency_base_are_one_to_the_speed_of_a_machine():
     found = gc.analyses.identifiability(smib(), data, ["GEN1.H", "BUS2.kv"])
     assert found.unidentifiable() == ["BUS2.kv moves no sample"]
     assert found.subset() == ["GEN1.H"]
+
+
+def test_a_case_and_its_name_stand_for_its_system():
+    data = fabricated(gc.build("smib"))
+    of_system, of_case, of_name = (gc.analyses.identifiability(study, data, "GEN1.[HD]").singular_values
+                                   for study in (gc.build("smib"), gc.load_case("smib"), "smib"))
+    assert np.array_equal(of_system, of_case)
+    assert np.array_equal(of_system, of_name)

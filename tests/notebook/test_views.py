@@ -81,6 +81,12 @@ def test_a_system_and_a_run_show_their_summary(shell):
     assert {"events", "0.1000000 s  BUS2: fault", "machines", "integration"} <= set(shown)
 
 
+def test_a_summary_shows_what_its_text_says(shell):
+    found = gc.simulate("smib", 0.2).summary()
+    assert [text for text in Whole(shell.html(found)).words if text.strip()] == [
+        text for line in found.lines for text in line if text]
+
+
 def test_modes_show_the_least_damped(shell):
     modes = gc.analyses.small_signal(gc.build("smib"))
     shown = words(shell.html(modes))

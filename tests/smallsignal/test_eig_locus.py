@@ -47,6 +47,15 @@ def test_slope_of_a_locus_is_the_sensitivity(system):
     np.testing.assert_allclose(modes.sensitivities("GEN2.P0", numbers)["eigenvalue"].values[:, 0], slopes, atol=2e-4)
 
 
+def test_a_pattern_varies_all_that_it_matches_together(system):
+    values = [20.0, 30.0]
+    locus = gc.analyses.root_locus("wscc9", ("EXC*", "KA"), values, [0, 2])
+    for value, found in zip(values, locus.eigenvalues, strict=True):
+        modes = gc.analyses.small_signal(system.with_values({f"EXC{k}.KA": value for k in (1, 2, 3)}))
+        assert np.abs(modes.eigenvalues[:, None] - found).min(axis=0).max() < 1e-9
+    assert locus.parameters == ["EXC*.KA"]
+
+
 def test_back_and_forth_is_the_identity(system):
     def at(point):
         return gc.analyses.small_signal(system.with_values({"GEN2.P0": float(point[0])}))

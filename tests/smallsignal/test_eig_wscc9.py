@@ -29,3 +29,10 @@ def test_and_there_are_two_exact_zeros_and_nothing_else(modes):
 
 def test_printed_eigenvalues_are_distinct_ones_of_ours(modes):
     assert len({modes.nearest(printed) for printed in PRINTED}) == len(PRINTED)
+
+
+def test_a_case_and_its_name_stand_for_its_system():
+    system, case = gc.build("wscc9"), gc.load_case("wscc9")
+    for study in (case, "wscc9"):
+        assert np.array_equal(gc.analyses.small_signal(study).eigenvalues, gc.analyses.small_signal(system).eigenvalues)
+        assert np.array_equal(gc.analyses.linearise(study).x, gc.analyses.linearise(system).x)

@@ -35,6 +35,11 @@ def test_a_range_has_both_ends_and_factors_are_of_the_cases_own_values():
     assert [s.labels for s in made] == [{"GEN*.H": f} for f in (0.5, 1.0, 1.5)]
 
 
+def test_a_range_may_have_a_unit():
+    [made] = grid(SPACE, {"fault.clear": {"from": "150 ms", "to": "200ms", "count": 3}})
+    assert column(made, "fault.clear").tolist() == ["150.0 ms", "175.0 ms", "200.0 ms"]
+
+
 def test_words_and_service_are_varied_by_their_full_address():
     [made] = grid(SPACE, {"LINE4-5.status": [0, 1]})
     assert column(made, "LINE4-5.status").tolist() == [0, 1]

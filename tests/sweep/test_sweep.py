@@ -304,3 +304,13 @@ def test_a_measure_reads_as_it_is_written():
     assert Measure.parse("min  BUS*.Vm") == Measure("min BUS*.Vm", "min", "BUS*.Vm")
     with pytest.raises(gc.errors.CaseError, match="did you mean max"):
         Measure.parse("maxi BUS*.Vm")
+
+
+def test_a_system_stands_for_its_case_built_as_it_was():
+    case = gc.load_case("wscc9")
+    system = gc.build(case, deenergise=True, enforce_q_limits=True).with_values({"GEN2.H": 5.0})
+    made = study(system, vary={"fault.clear": [0.2]}, t_end=0.5)
+    case.set("GEN2.H", 5.0)
+    by_case = study(case, vary={"fault.clear": [0.2]}, t_end=0.5, deenergise=True, enforce_q_limits=True)
+    assert made.keys == by_case.keys
+    assert (made.setup.deenergise, made.setup.enforce_q_limits) == (True, True)

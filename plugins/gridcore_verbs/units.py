@@ -1,0 +1,46 @@
+"""Numbers of the command line that belong to a parameter, with units or without.
+
+Nothing heavy is imported before it is needed: verbs import this when they are loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gridcore.commands import read_value
+from gridcore.errors import CaseError
+
+if TYPE_CHECKING:
+    from gridcore.case import Case
+
+
+def number(case: Case, address: str, given: str) -> float:
+    """What a text is in the unit of a parameter: ``number(case, "fault.clear", "183ms")`` is 0.183.
+
+    Parameters
+    ----------
+    case : Case
+    address : str
+        Of a parameter that the case gives, or a pattern; a number alone may be of anything.
+    given : str
+        A number, or one with a unit that converts to that of the parameter.
+
+    Raises
+    ------
+    CaseError
+        If the text is no value that the parameter may have; or it means different numbers to those that a pattern
+        matches, whose per unit have different bases.
+    """
+    from gridcore.case import matching, validate
+
+    value = read_value(given)
+    if not isinstance(value, str):
+        return float(value)
+    changed = case.copy()
+    changed.set(address, value)
+    values = {f"{i.id}.{name}": value for i in validate(changed).records for name, value in i.values.items()}
+    found = {values[name] for name in matching(address, values, "parameter")}
+    if len(found) > 1:
+        raise CaseError(f"{address}: {given!r} means {', '.join(f'{n:g}' for n in sorted(found))} there, by different "
+                        "bases: give a number in the parameters' own unit")
+    return found.pop()
