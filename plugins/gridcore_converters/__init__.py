@@ -29,6 +29,7 @@ FILES = {
     "forming.pll": "ConverterPLL",
     "forming.regfma1": "REGFMA1",
     "forming.regfmb1": "REGFMB1",
+    "following.current_control": "CurrentControl",
     "network.line_inductor": "LineInductor",
     "network.rl_load": "RLLoad",
 }
