@@ -34,6 +34,8 @@ FILES = {
     "dc.cable": "DCCable",
     "dc.capacitor": "DCCapacitor DCSlack",
     "dc.vsc": "VSC",
+    "lcc.rectifier": "LCCLine",
+    "lcc.inverter": "LCCInverter",
     "network.line_inductor": "LineInductor",
     "network.rl_load": "RLLoad",
 }

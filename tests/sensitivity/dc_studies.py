@@ -1,4 +1,4 @@
-"""Studies of direct current: a VSC line in a fault of the inverter's bus, and droop when a terminal is lost."""
+"""Studies of direct current: a VSC line in a fault, droop when a terminal is lost, commutation that fails."""
 
 from __future__ import annotations
 
@@ -48,3 +48,22 @@ def droop_when_a_terminal_is_lost() -> Study:
         "VSC6: P0 Sn la", "VSC9: P0 Sn kd la lb lc Tc Td", "VSC10: P0 Q0 kd lb", "CABLE1-2: r l", "CABLE2-3: r",
         "CABLE1-3: r l", "CAP1: c r", "SLACK2: c r V0", "CAP3: c")],
         [("DCBUS1", "V"), ("VSC9", "P"), ("VSC10", "P"), ("CABLE1-3", "i")], ["lost.trips", "open.opens"])
+
+
+@study
+def commutation_that_fails() -> Study:
+    """A line between the areas whose inverter's bus has a fault, and whose rectifier then has too little voltage."""
+    case = gc.load_case("kundur")
+    for id in ("fault", "trip"):
+        case.remove(id)
+    for item in (record("LCCLine", bus=7, P0=2.0), record("LCCInverter", bus=9, line="LCC7", Trec=0.02),
+                 record("Shunt", id="FILTER7", bus=7, b=1.0), record("Shunt", id="FILTER9", bus=9, b=1.0),
+                 record("BusFault", id="fault", bus=9, t=0.0513, clear=0.0823, x=0.02),
+                 record("BusFault", id="second", bus=7, t=0.3137, clear=0.3837, x=0.03)):
+        case.add(item)
+    return Study(case, 0.45, 0.005, ["fault.t", "fault.clear", "fault.x", "second.t", "GEN2.H", "LINE6-7.x", *of(
+        "LCC7: P0 Vd0 alpha0 Rc r l kp ki amin Td V1 I1 V2 I2",
+        "INV_LCC7: gamma0 gcrit grec Trec bmax Rc margin kp ki Tb")],
+        [("LCC7", "i"), ("LCC7", "P"), ("INV_LCC7", "P"), ("INV_LCC7", "Q"), ("BUS9", "Vm")], [
+        "fault.strikes", "INV_LCC7.fails", "LCC7.order_to_second", "fault.clears", "INV_LCC7.succeeds", "LCC7.i_at_min",
+        "LCC7.i_off_min", "LCC7.order_to_first", "second.strikes", "LCC7.cosa_at_cosa_max", "LCC7.cosa_x_off_cosa_max"])
