@@ -23,8 +23,10 @@ from .sources import module_file, page_of
 DOCS = Path(__file__).parent.parent
 CASES = DOCS.parent / "cases"
 # Families whose folder says it in other words than a reader would look for.
-FAMILIES = {"case": "events of a study", "contract": "nodes", "hybrid": "systems without a network",
-            "gridcore_playback": "recordings"}
+FAMILIES = {"case": "events of a study", "contract": "nodes", "dc": "direct current",
+            "following": "grid-following converters", "forming": "grid-forming converters",
+            "gridcore_playback": "recordings", "hybrid": "systems without a network",
+            "lcc": "line-commutated converters"}
 EQUATIONS = (
     "As the class has them: names of ports stand before a dot, and quantities are not inlined. What stands beside a "
     "state are its limits; it is held there while its rate points outwards. Where its time constant is zero, a state "

@@ -29,6 +29,13 @@ FILES = {
     "forming.pll": "ConverterPLL",
     "forming.regfma1": "REGFMA1",
     "forming.regfmb1": "REGFMB1",
+    "following.current_control": "CurrentControl",
+    "dc.bus": "DCBus",
+    "dc.cable": "DCCable",
+    "dc.capacitor": "DCCapacitor DCSlack",
+    "dc.vsc": "VSC",
+    "lcc.rectifier": "LCCLine",
+    "lcc.inverter": "LCCInverter",
     "network.line_inductor": "LineInductor",
     "network.rl_load": "RLLoad",
 }
@@ -50,3 +57,15 @@ def register_devices(register: Register) -> None:
     """All of them."""
     for place in DEVICES.values():
         register(place)
+
+
+@hookimpl
+def register_analyses(register: Register) -> None:
+    """``gc.analyses.balance_dc(...)``."""
+    register("balance_dc", f"{__name__}.dc.balance:balance_dc")
+
+
+@hookimpl
+def register_checks(register: Register) -> None:
+    """A warning of a dispatch that a DC network does not carry."""
+    register("balanced direct current", f"{__name__}.dc.balance:unbalanced")

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gridcore.contract import Quantity
+
 
 def to_frame(re: Any, im: Any, angle: Any) -> tuple[Any, Any]:
     """``(re + j im) e^{-j angle}``: d and q in the frame whose d axis is at `angle`."""
@@ -22,3 +24,9 @@ def from_frame(d: Any, q: Any, angle: Any) -> tuple[Any, Any]:
 def beside_voltage(bus: Any, active: Any, reactive: Any) -> tuple[Any, Any]:
     """Current with an active part in phase with the voltage, and a reactive one that delivers where it is positive."""
     return (active * bus.Vr + reactive * bus.Vi) / bus.Vm, (active * bus.Vi - reactive * bus.Vr) / bus.Vm
+
+
+def component(re: str, im: str, index: int, doc: str) -> Quantity:
+    """Component d (0) or q (1) of a phasor of the converter in the frame at the angle of its control."""
+    return Quantity("pu", lambda s, converter: to_frame(getattr(converter, re), getattr(converter, im), s.angle)[index],
+                    doc)

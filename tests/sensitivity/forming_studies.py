@@ -127,3 +127,18 @@ def distributed_resources_with_frequency_control() -> Study:
         [("BUS3", "Vm"), ("GEN3", "P"), ("GEN3", "slip"), ("GEN1", "omega")], [
         "GEN3.fwithin_at_fdbd1", "GEN3.stores", "GEN3.Ip_speed_at_Ip_speed_min", "GEN3.Pord_speed_at_dPmin",
         "GEN3.Pord_speed_off_dPmin", "GEN3.order_x_at_Pmin", "GEN3.trips_high"])
+
+
+@study
+def follower_at_its_limit_of_current() -> Study:
+    """A dip in which the active current takes what there is, and the PLL follows a voltage that turns."""
+    case = feeder(*FAULT)
+    case.set("fault.x", 0.1)
+    case.add("LCLConverter", bus=3, control="PQ", P0=0.8, Q0=0.3, **LCL)
+    case.add("CurrentControl", converter="CONV3", kpp=0.2, kip=30.0, kpq=0.3, kiq=30.0, Tm=0.005, Imax=1.0, kpc=1.27,
+             kic=14.3, kffv=0.2, kad=0.5, wad=50.0, wlp=500.0, kp=0.1, ki=3.0)
+    return Study(case, 0.22, 0.002, [*GRID, *of(
+        "CONV3: P0 Q0 Sn lf rf cf lg rg", "LOOPS_CONV3: kpp kip kpq kiq Tm Imax kpc kic kffv kad wad wlp kp ki")],
+        [("BUS3", "Vm"), ("CONV3", "P"), ("CONV3", "Q"), ("LOOPS_CONV3", "theta")], [
+        "LOOPS_CONV3.reactive_at_rest", "LOOPS_CONV3.reactive_x_at_rest", "LOOPS_CONV3.left_at_Imax",
+        "LOOPS_CONV3.active_at_Imax", "LOOPS_CONV3.active_x_off_Imax", "LOOPS_CONV3.left_off_Imax"], theta=0.6)

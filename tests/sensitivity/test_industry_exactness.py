@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import conventional_studies  # noqa: F401
 import converter_studies  # noqa: F401
+import dc_studies  # noqa: F401
 import forming_studies  # noqa: F401
 import limiter_studies  # noqa: F401
 import playback_studies  # noqa: F401

@@ -1,0 +1,1 @@
+"""Direct current by line-commutated converters."""
