@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .curves import draw, label
 from .events import Instant, arrange, instants
+from .outstanding import colour_numbers
 from .panels import Panel, panels
 
 if TYPE_CHECKING:
@@ -89,11 +90,12 @@ def compose(figure: Figure, run: Run, shown: Sequence[Panel], heading: str) -> N
     figure.set_size_inches(WIDTH, height)
     axes: list[Axes] = []
     labels = []
+    numbers = colour_numbers(panel.named for panel in shown)
     for k, panel in enumerate(shown):
         bottom = height - head - strip - (k + 1) * PANEL - k * GAP
         at = figure.add_axes((LEFT / WIDTH, bottom / height, inner / WIDTH, PANEL / height),
                              sharex=axes[0] if axes else None)
-        labels.append(draw(at, run.t, panel))
+        labels.append(draw(at, run.t, panel, numbers[k]))
         at.set_ylabel(panel.heading if "\n" in panel.heading else fill(panel.heading, 28))
         at.tick_params(labelbottom=k == len(shown) - 1, length=3)
         axes.append(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from gridcore.contract import Bus
 from gridcore.results import recorded, signals
 from gridcore_rotors.rotors import Rotors, kept_rotors
+
+from .outstanding import standing_out, stray
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -29,42 +31,55 @@ class Panel:
     devices : list of str
     values : (points, devices) array
         nan where a device is out of service.
-    told_by : (points, devices) array or None
-        Of many devices those that stray farthest in this quantity are shown; by default the panel's own.
-        One for all panels of the machines, so that a machine keeps its colour.
+    named : list of str
+        Those that have a colour and a label, the rest being grey: the same machines in all panels of machines. By
+        default those that stray farthest.
     """
 
     heading: str
     devices: list[str]
     values: np.ndarray
-    told_by: np.ndarray | None = None
+    named: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.named:
+            self.named.extend(standing_out(self.devices, stray(self.values)))
 
 
 def panels(run: Run) -> list[Panel]:
     """Speeds, rotor angles, bus voltages, field voltages, as far as there are any; else the states."""
     machines = kept_rotors(run)
-    found = [*_rotor_panels(run, machines), *_voltages(run), *_fields(run, machines)]
+    angles = None if machines is None else np.degrees(machines.relative)
+    named = [] if machines is None or angles is None else standing_out(
+        machines.devices, np.max(np.nan_to_num(np.abs(angles)), axis=0), stray(_speeds(machines)))
+    found = [*_rotor_panels(machines, angles, named), *_voltages(run), *_fields(run, named)]
     return found or _states(run)
 
 
-def _rotor_panels(run: Run, machines: Rotors | None) -> list[Panel]:
-    if machines is None:
+def _speeds(machines: Rotors) -> np.ndarray:
+    return np.where(machines.in_service, machines.omega, np.nan)
+
+
+def _rotor_panels(machines: Rotors | None, angles: np.ndarray | None, named: list[str]) -> list[Panel]:
+    if machines is None or angles is None:
         return []
-    speed = np.where(machines.in_service, machines.omega, np.nan)
     reference = "infinite bus" if machines.infinite_buses else "centre of inertia"
-    return [Panel("rotor speed (pu)", machines.devices, speed),
-            Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, np.degrees(machines.relative), speed)]
+    return [Panel("rotor speed (pu)", machines.devices, _speeds(machines), named),
+            Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, angles, named)]
 
 
 def _voltages(run: Run) -> list[Panel]:
+    """Voltages of buses; who dips most is among those that are named."""
     buses = recorded(run, [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)], "Vm")
     if not buses:
         return []
     live = run.of(buses, "energised") == 1
-    return [Panel("bus voltage (pu)", buses, np.where(live, run.of(buses, "Vm"), np.nan))]
+    values = np.where(live, run.of(buses, "Vm"), np.nan)
+    lowest = np.min(np.where(live, values, np.inf), axis=0)
+    return [Panel("bus voltage (pu)", buses, values, standing_out(buses, -lowest, stray(values)))]
 
 
-def _fields(run: Run, machines: Rotors | None) -> list[Panel]:
+def _fields(run: Run, machines: list[str]) -> list[Panel]:
     """Field voltages of the machines that have an exciter: elsewhere they are constant."""
     instances = run.system.layout.instances
     excited = sorted({instances[host].id for number, instance in enumerate(instances)
@@ -75,9 +90,8 @@ def _fields(run: Run, machines: Rotors | None) -> list[Panel]:
     excited = recorded(run, excited, "Efd")
     if not excited:
         return []
-    on = run.of(excited, "status") == 1
-    speed = run.of(excited, "omega") if machines is not None and set(excited) <= set(machines.devices) else None
-    return [Panel("field voltage (pu)", excited, np.where(on, run.of(excited, "Efd"), np.nan), speed)]
+    values = np.where(run.of(excited, "status") == 1, run.of(excited, "Efd"), np.nan)
+    return [Panel("field voltage (pu)", excited, values, [device for device in machines if device in excited])]
 
 
 def _states(run: Run) -> list[Panel]:

@@ -13,9 +13,10 @@ from matplotlib.transforms import Bbox
 
 import gridcore as gc
 from gridcore.results import Event
-from gridcore_plot.curves import ALL_LABELLED, COLOURS, GREY, STANDING_OUT, outliers, spread
+from gridcore_plot.curves import COLOURS, GREY, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
 from gridcore_plot.figures import plot
+from gridcore_plot.outstanding import ALL_LABELLED, STANDING_OUT, colour_numbers, standing_out, stray
 from gridcore_plot.panels import panels
 
 
@@ -126,26 +127,53 @@ def test_few_curves_are_all_labelled(tmp_path):
     assert "others" not in " ".join(words(figure))
 
 
-def test_of_many_curves_those_that_stray_farthest_are_labelled(tmp_path):
+def shown_of(axes, values) -> set[int]:
+    """The columns of values that a panel shows in colour."""
+    coloured = [line.get_ydata() for line in axes.lines if line.get_color() != GREY]
+    return {int(np.flatnonzero([np.array_equal(column, y, equal_nan=True) for column in values.T])[0])
+            for y in coloured}
+
+
+def test_of_many_curves_those_that_part_most_are_labelled(tmp_path):
     run = gc.simulate(gc.build(machines(50)), t_end=0.5)
     figure = plot(run, tmp_path / "f.png")
     assert words(figure).count("44 others") == 3
-    coloured = [line for line in figure.axes[0].lines if line.get_color() != GREY]
-    speed = run.of([f"GEN{k}" for k in range(1, 51)], "omega")
-    away = np.max(np.abs(speed - np.median(speed, axis=1, keepdims=True)), axis=0)
-    expected = sorted(np.argsort(-away)[:STANDING_OUT])
-    assert [np.flatnonzero((speed.T == line.get_ydata()).all(axis=1))[0] for line in coloured] == expected
+    devices = [f"GEN{k}" for k in range(1, 51)]
+    speed, angle = run.of(devices, "omega"), np.degrees(gc.analyses.rotors(run).relative)
+    farthest = np.argsort(-np.abs(angle).max(axis=0))
+    fastest = np.argsort(-np.abs(speed - np.median(speed, axis=1, keepdims=True)).max(axis=0))
+    for axes, values in zip(figure.axes, (speed, angle)):
+        shown = shown_of(axes, values)
+        assert len(shown) == STANDING_OUT
+        assert {*farthest[:3], *fastest[:3]} <= shown
+
+
+def test_who_dips_most_is_never_grey():
+    """Seven of fifty voltages rise far, so that the one that dips is not among the six that stray farthest."""
+    volts = np.ones((10, 50))
+    volts[5:, 1:8] = np.linspace(1.3, 1.5, 7)
+    volts[5:, 20] = 0.9
+    buses = [f"BUS{k}" for k in range(50)]
+    assert "BUS20" not in standing_out(buses, stray(volts))
+    assert "BUS20" in standing_out(buses, -volts.min(axis=0), stray(volts))
 
 
 def test_a_machine_has_one_colour_in_all_panels(tmp_path):
-    run = gc.simulate(gc.build(machines(50)), t_end=0.3)
-    figure = plot(run, tmp_path / "f.png")
-    colour_of: dict[str, set[str]] = {}
-    for text in figure.texts:
-        if text.get_text().startswith("GEN"):
-            colour_of.setdefault(text.get_text(), set()).add(text.get_color())
-    assert len(colour_of) == STANDING_OUT
-    assert all(len(colours) == 1 for colours in colour_of.values())
+    """Also where some machines have no exciter."""
+    case = machines(9)
+    del case.records[next(k for k, record in enumerate(case.records) if record.fields.get("id") == "EXC2")]
+    for run in (gc.simulate(gc.build(machines(50)), t_end=0.3), gc.simulate(gc.build(case), t_end=0.3)):
+        figure = plot(run, tmp_path / "f.png")
+        colour_of: dict[str, set[str]] = {}
+        for text in figure.texts:
+            if text.get_text().startswith("GEN"):
+                colour_of.setdefault(text.get_text(), set()).add(text.get_color())
+        assert len(colour_of) in (STANDING_OUT, 9)
+        assert all(len(colours) == 1 for colours in colour_of.values())
+
+
+def test_panels_that_share_devices_share_numbers_of_colours():
+    assert colour_numbers([["a", "b"], ["b", "c"], ["x"]]) == [{"a": 0, "b": 1, "c": 2}] * 2 + [{"x": 0}]
 
 
 def test_no_two_curves_of_a_panel_look_alike(tmp_path):
@@ -247,9 +275,9 @@ def test_spread_keeps_labels_apart_in_order_and_near(seed):
     assert np.allclose(spread(np.arange(0, 100, 10.0).tolist(), 9.0, 0.0, 100.0), np.arange(0, 100, 10.0))
 
 
-def test_outliers_pay_no_heed_to_what_is_out_of_service():
+def test_who_is_out_of_service_strays_from_nobody():
     values = np.array([[1.0, 1.0, 1.0, 5.0], [1.0, np.nan, 1.2, 1.0], [np.nan] * 4])
-    assert outliers(values, 2) == [2, 3]
+    assert np.allclose(stray(values), [0.0, 0.0, 0.2, 4.0])
 
 
 def test_a_figure_needs_no_display_and_gridcore_alone_no_matplotlib(tmp_path):
