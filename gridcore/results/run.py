@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..errors import CaseError, GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, Spacing, States, Switch, Tape, grid, span
-from .signals import recorded, signals, values
+from .signals import recorded, values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -158,20 +158,7 @@ class Points(ABC):
         CaseError
             If no device has one of the names; the nearest are offered.
         """
-        import xarray as xr
-
-        variables: dict[str, Any] = {}
-        coordinates: dict[str, Any] = {
-            "time": ("time", self.t.copy(), {"units": "s", "long_name": "time"}),
-            "switchings": ("time", self.point_settings.copy(), {"long_name": "switchings before this point"})}
-        for signal in signals(self.system, names, self):
-            coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
-            variables[signal.name] = (("time", signal.dimension), self.of(signal.devices, signal.quantity),
-                                      {"units": signal.unit, "long_name": signal.doc or signal.quantity})
-        variables["event_time"] = ("event", np.array([e.t for e in self.events]),
-                                   {"units": "s", "long_name": "time of event"})
-        variables["event_words"] = ("event", np.array([e.words for e in self.events], dtype=str))
-        return xr.Dataset(variables, coordinates, heading(self))
+        return plugins.analyses.dataset(self, names)
 
 
 class Run(Points):
@@ -287,6 +274,17 @@ class Run(Points):
             known = ", ".join(sorted(plugins.exporters))
             raise GridcoreError(f"{path}: runs are not written in this format; there are: {known}")
         exporter.write(self, path, **options)
+
+    @functools.cached_property
+    def provenance(self) -> dict[str, str]:
+        """What made it: version, date, command, case fingerprint, options, libraries, machine. Of a run that was
+        loaded, what its file says; else as it is when it is first asked for, which the first :meth:`save` does.
+        """
+        return plugins.analyses.provenance(self)
+
+    def citations(self) -> str:
+        """BibTeX of gridcore, and of the models, data and methods of this run, as these declare their sources."""
+        return plugins.analyses.citations(self)
 
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "

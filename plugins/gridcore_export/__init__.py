@@ -1,6 +1,12 @@
-"""Runs for other programs: a table of text."""
+"""Runs for other programs: a dataset of xarray, a table of text."""
 
 from gridcore.registry import Register, hookimpl
+
+
+@hookimpl
+def register_analyses(register: Register) -> None:
+    """``run.to_xarray()``."""
+    register("dataset", "gridcore_export.dataset:dataset")
 
 
 @hookimpl

@@ -45,6 +45,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from gridcore.registry import analyses, plots
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.record import provenance
 
     from .measures import Constraint
     from .report import iterations, limits, parameters
@@ -72,7 +73,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     with whole_file(files[0]) as temporary:
         save_case(found.system.case, temporary)
     write_csv(iterations(found), files[1])
-    write_dataset(found.to_xarray(), files[2])
+    write_dataset(found.to_xarray(), files[2], provenance(run))
     if plot:
         with whole_file(files[3]) as temporary:
             plots["run"].draw(run, temporary)

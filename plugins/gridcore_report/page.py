@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +82,8 @@ def _compose(run: Run, gradient: xr.DataArray | None, document: Any) -> list[dic
     modes, failed = _modes(run)
     sections: list[dict[str, Any]] = []
 
-    def add(name: str, html: str = "", drawn: Sequence[Any] = (), folded: str = "") -> None:
-        sections.append({"id": name.replace(" ", "-"), "name": name, "html": html, "folded": folded,
+    def add(name: str, html: str = "", drawn: Sequence[Any] = (), folded: Mapping[str, str] | None = None) -> None:
+        sections.append({"id": name.replace(" ", "-"), "name": name, "html": html, "folded": folded or {},
                          "figures": [len(document.roots) + k for k in range(len(drawn))]})
         for figure in drawn:
             document.add_root(figure)
@@ -102,30 +103,30 @@ def _compose(run: Run, gradient: xr.DataArray | None, document: Any) -> list[dic
 
         add("modes", views.table(mode_table(modes, _MODES)), [spectrum.plane(modes)])
     else:
-        add("modes", f"<p>{failed}</p>")
+        add("modes", f"<p>{escape(failed)}</p>")
     if gradient is not None:
         add("sensitivities", drawn=spectrum.bars(gradient))
+    add("provenance", views.lines((name.replace("_", " "), text) for name, text in run.provenance.items()),
+        folded={"citations": f"<pre>{escape(run.citations())}</pre>"})
     return sections
 
 
 def _modes(run: Run) -> tuple[Modes | None, str]:
     """Modes at the operating point that the run began at; or why there are none."""
-    from html import escape
-
     from gridcore_smallsignal.analysis import small_signal
 
     try:
         return small_signal(run.system), ""
     except GridcoreError as error:
-        return None, escape(str(error))
+        return None, str(error)
 
 
-def _buses(run: Run) -> str:
-    """The power flow, where there is one."""
+def _buses(run: Run) -> dict[str, str]:
+    """The table of the power flow, where there is one."""
     from gridcore_notebook import views
     from gridcore_verbs.power_flow import bus_table
 
     point = run.system.operating_point
     if point is None or point.dispatch is None or point.power_flow is None:
-        return ""
-    return views.table(bus_table(point.dispatch, point.power_flow))
+        return {}
+    return {"buses": views.table(bus_table(point.dispatch, point.power_flow))}

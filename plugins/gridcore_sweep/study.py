@@ -14,12 +14,13 @@ from gridcore.integrate import stepper_on
 from gridcore.results import needed
 from gridcore.suggest import suggest
 from gridcore.tape import span
+from gridcore_provenance.fingerprint import case_digest, digest
 from gridcore_rotors.rotors import rotor_devices
 
 from .contingencies import contingencies
 from .defaults import T_END
 from .measures import SEARCHED, UNITS, Measure
-from .scenarios import Scenario, case_digest, digest, product, standing, without_events
+from .scenarios import Scenario, product, standing, without_events
 from .spaces import Space, draws, rows
 from .spaces import grid as grid_of
 from .worker import KEEP, NONE, Setup, Task, system_of

@@ -60,7 +60,8 @@ def column(browser, source, name):
 
 def test_every_section_is_there_and_every_figure_is_drawn(browser):
     names = [e.text for e in browser.find_elements("css selector", "nav a")]
-    assert names == ["summary", "one-line diagram", "time series", "operating point", "modes", "sensitivities"]
+    assert names == ["summary", "one-line diagram", "time series", "operating point", "modes", "sensitivities",
+                     "provenance"]
     drawn = browser.execute_script("""
         const pixels = (node) => [...node.querySelectorAll("*")].flatMap(
             (e) => (e.tagName == "CANVAS" ? [e] : []).concat(e.shadowRoot ? pixels(e.shadowRoot) : []))
