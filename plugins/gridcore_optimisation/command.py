@@ -31,7 +31,7 @@ _LIMIT = (click.Path(path_type=Path), float)
               help="Bounds of parameters, in their units. May be repeated.")
 @click.option("--solver", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
               "constraints and SLSQP with them.")
-@click.option("--plot", is_flag=True, help="Draw the run at the optimum.")
+@click.option("--plot", is_flag=True, help="Draw the run at the start and at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
                      bounds: tuple[tuple[str, float, float], ...], solver: str | None, outside: bool, plot: bool,
@@ -76,7 +76,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     write_dataset(found.to_xarray(), files[2], provenance(run))
     if plot:
         with whole_file(files[3]) as temporary:
-            plots["run"].draw(run, temporary)
+            plots["runs"].draw({"start": asked.simulate(system, out), "optimum": run}, temporary)
     for path in files if plot else files[:3]:
         click.echo(str(path))
     if not found.success:

@@ -28,19 +28,24 @@ class Label:
     colour: str
     text_colour: str
     width: float
-    dashes: tuple[float, float] | None = None
+    dashes: tuple[float, ...] | None = None
 
 
-def look(number: int) -> tuple[str, tuple[float, float] | None]:
+def look(number: int) -> tuple[str, tuple[float, ...] | None]:
     """Colour and dashes of the curve of this number: from the eighth on dashed, each time in longer dashes."""
     again, colour = divmod(number, len(COLOURS))
     return COLOURS[colour], (4.0 * again, 1.5) if again else None
 
 
-def draw(axes: Axes, t: np.ndarray, panel: Panel, numbers: Mapping[str, int]) -> list[Label]:
+# Lines of runs, the first being solid.
+RUNS: tuple[tuple[float, ...] | None, ...] = (None, (5.0, 2.0), (1.2, 1.6), (6.0, 1.6, 1.2, 1.6))
+
+
+def draw(axes: Axes, t: np.ndarray, panel: Panel, numbers: Mapping[str, int], run: int = 0) -> list[Label]:
     """Draw a panel's curves; returns the labels that name them.
 
-    Those that the panel names are coloured, by their numbers, and labelled; the others are thin and grey.
+    Those that the panel names are coloured, by their numbers, and labelled; the others are thin and grey. Of the second
+    of several runs on, lines are dashed.
     """
     rest = [k for k, device in enumerate(panel.devices) if device not in panel.named]
     if rest:
@@ -48,6 +53,7 @@ def draw(axes: Axes, t: np.ndarray, panel: Panel, numbers: Mapping[str, int]) ->
     labels = []
     for order, device in enumerate(panel.named):
         values, (colour, dashes) = panel.values[:, panel.devices.index(device)], look(numbers[device])
+        dashes = RUNS[run % len(RUNS)] if run else dashes
         line, = axes.plot(t, values, color=colour, linewidth=1.2, zorder=4 - 0.01 * order)
         if dashes:
             line.set_dashes(dashes)

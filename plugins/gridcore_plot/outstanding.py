@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 ALL_LABELLED = 12
+FEW = 7  # as many as there are colours
 STANDING_OUT = 6
 
 
-def standing_out(devices: Sequence[str], *scores: np.ndarray) -> list[str]:
+def standing_out(devices: Sequence[str], *scores: np.ndarray, few: int = ALL_LABELLED) -> list[str]:
     """All devices where they are few; of many the six with the highest scores, in their own order.
 
     Parameters
@@ -19,8 +20,10 @@ def standing_out(devices: Sequence[str], *scores: np.ndarray) -> list[str]:
     *scores : (devices,) arrays
         What makes one stand out. Of several the highest of each are taken in turn, so that the first of each is there.
         A score of nan is the lowest.
+    few : int
+        So many are all named.
     """
-    if len(devices) <= ALL_LABELLED:
+    if len(devices) <= few:
         return list(devices)
     turns = zip(*(np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable").tolist() for score in scores))
     first = list(dict.fromkeys(k for turn in turns for k in turn))[:STANDING_OUT]

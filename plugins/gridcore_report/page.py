@@ -96,7 +96,7 @@ def _compose(run: Run, gradient: xr.DataArray | None, document: Any) -> list[dic
         figure, paint = oneline.one_line(run, drawn, layers.frames(run, drawn), chosen, colours)
         add("one-line diagram", drawn=[figure])
         document.js_on_event("document_ready", paint)
-    add("time series", drawn=series.figures(run, shown, numbers, instants(run)))
+    add("time series", drawn=series.figures(run, shown, numbers, instants(run, fold=False)))
     add("operating point", views.system(system), folded=_buses(run))
     if modes is not None:
         from gridcore_smallsignal.report import mode_table

@@ -40,7 +40,7 @@ class Study:
     tasks : list of Task
         One for each scenario.
     units : dict
-        Columns of the table, in order, and their units.
+        Columns of the table, in order, and labels that are addresses, with their units.
     about : dict
         Case and settings in words, for the store.
     """
@@ -101,6 +101,7 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
     if searched and not rotor_devices(system):
         raise CaseError(f"case '{case.name}' has no machines that a fault could send out of step")
     units = {**(SEARCHED if searched else {}), **UNITS, **{m.name: m.unit(system) for m in asked}}
+    units |= _label_units(valid, scenarios)
     tasks = [Task(v, s.search) for v, s in zip(values, scenarios, strict=True)]
     about = {"digest": setup.digest, "case": f"{case.name} {case_digest(valid)[:8]}",
              **{name: json.dumps(value) for name, value in settings.items()}, "keep": setup.keep,
@@ -108,6 +109,13 @@ def study(case: Case | str, *, contingencies: Mapping[str, Any] | None = None,
     made = Study(setup, scenarios, tasks, units, about)
     _check_different(made)
     return made
+
+
+def _label_units(valid: ValidCase, scenarios: Sequence[Scenario]) -> dict[str, str]:
+    """Of the labels that are addresses of parameters."""
+    declared = {instance.id: instance.device.declares.params for instance in valid.records}
+    parts = {label: label.rpartition(".") for scenario in scenarios for label in scenario.labels}
+    return {label: declared[id][name].unit for label, (id, _, name) in parts.items() if name in declared.get(id, ())}
 
 
 def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[str, Any] | None,
