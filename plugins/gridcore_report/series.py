@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 POINTS = 4000  # of a curve; more are not seen
 OTHERS = 200  # curves in grey
 _OTHERS_POINTS = 500
-_HEIGHT, _STRIP, _LEFT, _RIGHT = 230, 78, 75, 140
+_HEIGHT, _STRIP, _LEFT, _RIGHT = 230, 78, 85, 140
 _TOOLS = "xpan,xwheel_zoom,box_zoom,reset,save"
 
 
@@ -70,7 +71,7 @@ def _strip(run: Run, marks: Sequence[Instant]) -> Any:
 
 def _panel(run: Run, panel: Panel, numbers: Mapping[str, int], marks: Sequence[Instant], x_range: Any) -> Any:
     plot = figure(height=_HEIGHT, sizing_mode="stretch_width", tools=_TOOLS, active_scroll="xwheel_zoom",
-                  x_range=x_range, y_axis_label=" ".join(panel.heading.split()), name=panel.heading)
+                  x_range=x_range, y_axis_label=fill(" ".join(panel.heading.split()), 30), name=panel.heading)
     plot.ygrid.grid_line_color = plot.xgrid.grid_line_color = "#ececec"
     plot.yaxis.formatter = CustomJSTickFormatter(code="return String(Number(tick.toPrecision(6)))")
     for mark in marks:

@@ -122,7 +122,7 @@ def test_axes_of_a_damping_map_have_the_units_of_the_parameters(tmp_path):
 def test_the_legend_of_a_mode_shape_names_who_is_seen(tmp_path):
     modes = gc.analyses.small_signal(gc.build("ieee39"))
     oscillating = [k for k in modes.pairs() if modes.eigenvalues[k].imag]
-    number = next(k for k in oscillating if sorted(map(abs, modes.shape(k).values()))[-7] < 0.02)  # seven would have room
+    number = next(k for k in oscillating if sorted(map(abs, modes.shape(k).values()))[-7] < 0.02)  # seven have room
     [compass] = [a for a in gc.analyses.plot_modes(modes, tmp_path / "m.png", number).axes if a.name == "polar"]
     named = {text.get_text() for text in compass.get_legend().get_texts()}
     assert named == {device for device, part in modes.shape(number).items() if abs(part) > 0.02}
