@@ -20,8 +20,8 @@ from ..errors import GridcoreError
 Integers = npt.NDArray[np.int32]
 
 # From this part of the largest on, entries of a null vector count as large: scales are rounded to powers of two.
-_LONG = 10_000
 _TIE = 0.25
+_LONG = 10_000  # numbers, whose sum is shared among threads that wait for each other
 
 
 class SingularMatrix(GridcoreError):
@@ -188,10 +188,7 @@ class Factors(abc.ABC):
 
 
 def all_finite(values: npt.NDArray[Any]) -> bool:
-    """Whether all of these numbers are finite, (n,) real or complex: a sum of squares is quick, and may overflow.
-
-    Long ones are shared among threads, which wait for each other.
-    """
+    """Whether all of these numbers are finite, (n,) real or complex: a sum of squares is quick, and may overflow."""
     return (len(values) < _LONG and cmath.isfinite(values.dot(values))) or bool(np.isfinite(values).all())
 
 

@@ -222,6 +222,15 @@ class Run(Points):
             raise GridcoreError(f"{path}: runs are not written in this format; there are: {known}")
         exporter.write(self, path, **options)
 
+    @functools.cached_property
+    def provenance(self) -> dict[str, str]:
+        """What made it: version, date, command, case fingerprint, options, libraries, machine. Of a run that was
+        loaded, what its file says; else as it is when it is first asked for, which the first :meth:`save` does.
+        """
+        return plugins.analyses.provenance(self)
+
+    citations = plugins.AsMethod("citations")
+
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "
                 f"{self.t[-1]:g} s, {self.counters.get('steps', 0)} steps, {len(self.events)} events>")

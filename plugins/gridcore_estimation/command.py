@@ -134,6 +134,7 @@ def _tell(number: int, iterate: Iterate) -> None:
 def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.record import provenance
 
     run = result.runs[0]
     click.echo()
@@ -149,7 +150,7 @@ def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
     write_csv(Table({"parameter": result.names, "unit": result.units, "start": result.start.tolist(),
                      "value": result.values.tolist(), "standard_error": result.standard_errors.tolist(),
                      "low": low.tolist(), "high": high.tolist()}), data[0])
-    write_dataset(result.to_xarray(), data[1])
+    write_dataset(result.to_xarray(), data[1], provenance(run))
     if plot:
         with whole_file(data[2]) as temporary:
             plots["fit"].draw(result, temporary)

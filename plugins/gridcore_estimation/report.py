@@ -67,9 +67,14 @@ def _channels(fit: Fit) -> list[tuple[int, int]]:
 def _name(fit: Fit, k: int, attached: Samples, column: int) -> str:
     device, quantity = attached.channels[column]
     prefix = "" if len(fit.problem.attached) == 1 else f"{attached.recording.name or f'recording {k + 1}'}\n"
-    system = attached.recording.system
-    unit = system.layout.instances[system.layout.find(device)].device.declares.unit(quantity)
+    unit = _unit(attached, column)
     return f"{prefix}{device}.{quantity}" + (f" ({unit})" if unit else "")
+
+
+def _unit(attached: Samples, column: int) -> str:
+    device, quantity = attached.channels[column]
+    system = attached.recording.system
+    return system.layout.instances[system.layout.find(device)].device.declares.unit(quantity)
 
 
 def _channel(fit: Fit, k: int, column: int, left: Axes, right: Axes) -> None:
@@ -87,7 +92,8 @@ def _channel(fit: Fit, k: int, column: int, left: Axes, right: Axes) -> None:
     right.plot(time, fit.problem.trial(fit.values).values[k][mine] - value, ".-", color=COLOURS[1], markersize=3,
                linewidth=0.6)
     p = list(fit.whiteness.values())[sum(len(a.channels) for a in fit.problem.attached[:k]) + column].p_value
-    right.set_ylabel("residual" + ("" if np.isnan(p) else f"\nLjung-Box p = {p:.2g}"))
+    unit = _unit(attached, column)
+    right.set_ylabel("residual" + (f" ({unit})" if unit else "") + ("" if np.isnan(p) else f"\nLjung-Box p = {p:.2g}"))
 
 
 def _iterations(fit: Fit, axes: Axes) -> None:

@@ -20,6 +20,7 @@ from gridcore.equilibrium import build
 from gridcore.errors import GridcoreError
 from gridcore.results import Run
 from gridcore.tape import AUTO, Clock, Records, Settings, Tape, states
+from gridcore_provenance.record import NAMES
 
 from .checkpoint import read_checkpoint
 from .checks import Part, Ranges, check_clocks, check_triggers, methods, ranges
@@ -76,8 +77,10 @@ def _what_else(path: Path) -> str:
 def _read_run(file: Any, path: Path) -> Run:
     tape = Part(file.groups.get("tape"), "tape", path)
     system = _read_system(tape, path)
-    return Run(system, _read_tape(Part(file, "", path), tape, system),
-               *(tape.json(name, dict) for name in ("run", "counters", "timings")))
+    run = Run(system, _read_tape(Part(file, "", path), tape, system),
+              *(tape.json(name, dict) for name in ("run", "counters", "timings")))
+    run.provenance = {name: str(file.attrs[name]) for name in NAMES if name in file.attrs}
+    return run
 
 
 # ---------------------------------------------------------------- the tape

@@ -49,7 +49,8 @@ def _write_run(run: Run, output: Output) -> None:
     import h5netcdf
 
     with h5netcdf.File(output, "w") as file:
-        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **heading(run)})
+        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **heading(run),
+                           **run.provenance})
         columns = _write_results(run, file, output.check)
         write_tape(run, file.create_group("tape"), columns, output.check)
 

@@ -26,9 +26,9 @@ def table(shown: Table) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _lines(lines: Iterable[tuple[str, str]]) -> str:
+def lines(shown: Iterable[tuple[str, str]]) -> str:
     """Headings and texts in two columns."""
-    rows = "".join(f"<tr><th>{escape(heading)}</th><td>{escape(text)}</td></tr>" for heading, text in lines)
+    rows = "".join(f"<tr><th>{escape(heading)}</th><td>{escape(text)}</td></tr>" for heading, text in shown)
     return f"<table><tbody>{rows}</tbody></table>"
 
 
@@ -47,19 +47,19 @@ def system(shown: Equilibrium) -> str:
     """Size, power flow and initial state."""
     from gridcore_verbs.summary import describe_system
 
-    return _lines(describe_system(shown))
+    return lines(describe_system(shown))
 
 
 def run(shown: Run) -> str:
     """The summary that ``gridcore run`` ends with."""
     from gridcore_verbs.summary import describe_run
 
-    return _titled(repr(shown), _lines(describe_run(shown)))
+    return _titled(repr(shown), lines(describe_run(shown)))
 
 
 def summary(shown: Summary) -> str:
     """What came of a run."""
-    return _lines(shown.lines)
+    return lines(shown.lines)
 
 
 def modes(shown: Modes) -> str:

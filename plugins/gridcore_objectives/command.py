@@ -38,6 +38,7 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     from gridcore.results import whole_file
     from gridcore.sensitivity import Request, adjoint, evaluate
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.record import provenance
 
     from .files import load_objectives
 
@@ -60,7 +61,7 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     show("derivatives", _largest(gradient, top))
     data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
     write_csv(long_table(gradient), data[0])
-    write_dataset(gradient.to_dataset(name="gradient"), data[1])
+    write_dataset(gradient.to_dataset(name="gradient"), data[1], provenance(run))
     if plot:
         with whole_file(data[2]) as temporary:
             plots["gradient"].draw(gradient, temporary, title=run.system.case.title)

@@ -32,7 +32,7 @@ _LIMIT = (click.Path(path_type=Path), float)
               help="Bounds of parameters, in their units. May be repeated.")
 @click.option("--solver", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
               "constraints and SLSQP with them.")
-@click.option("--plot", is_flag=True, help="Draw the run at the optimum.")
+@click.option("--plot", is_flag=True, help="Draw the run at the start and at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
                      bounds: tuple[tuple[str, str, str], ...], solver: str | None, outside: bool, plot: bool,
@@ -46,6 +46,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from gridcore.registry import analyses, plots
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.record import provenance
 
     from .measures import Constraint
     from .report import iterations, limits, parameters
@@ -74,10 +75,10 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     with whole_file(files[0]) as temporary:
         save_case(found.system.case, temporary)
     write_csv(iterations(found), files[1])
-    write_dataset(found.to_xarray(), files[2])
+    write_dataset(found.to_xarray(), files[2], provenance(run))
     if plot:
         with whole_file(files[3]) as temporary:
-            plots["run"].draw(run, temporary)
+            plots["runs"].draw({"start": asked.simulate(system, out), "optimum": run}, temporary)
     for path in files if plot else files[:3]:
         click.echo(str(path))
     if not found.success:

@@ -19,8 +19,9 @@ def register_analyses(register: Register) -> None:
 
 @hookimpl
 def register_plots(register: Register) -> None:
-    """Of a run, of a run and its table of sensitivities, and of a gradient."""
+    """Of a run, of several by name, of a run and its table of sensitivities, and of a gradient."""
     register("run", "gridcore_plot.figures:plot")
+    register("runs", "gridcore_plot.figures:plot")
     register("sensitivities", "gridcore_plot.sensitivities:draw_sensitivities")
     register("gradient", "gridcore_plot.tornado:plot_gradient")
 

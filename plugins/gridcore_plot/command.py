@@ -8,11 +8,13 @@ import click
 
 
 @click.command("plot")
-@click.argument("run", metavar="RUN.nc", type=click.Path(path_type=Path))
+@click.argument("runs", metavar="RUN.nc...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--of", multiple=True, metavar="PATTERN",
+              help="Quantities in place of the usual ones: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
-              help="File to write: .png, .pdf or .svg. By default RUN.png beside the data.")
-def plot_command(run: Path, out: Path | None) -> None:
-    """Draw the figure of a run that 'gridcore run' kept.
+              help="File to write: .png, .pdf or .svg. By default RUN.png beside the data of the first run.")
+def plot_command(runs: tuple[Path, ...], of: tuple[str, ...], out: Path | None) -> None:
+    """Draw the figure of a run that 'gridcore run' kept, or of several over each other.
 
     Speeds, rotor angles, bus voltages and field voltages, with the events marked.
     """
@@ -20,8 +22,9 @@ def plot_command(run: Path, out: Path | None) -> None:
 
     from .figures import plot
 
-    target = out or run.with_suffix(".png")
-    loaded = load_run(run)
+    target = out or runs[0].with_suffix(".png")
+    names = [run.stem for run in runs] if len({run.stem for run in runs}) == len(runs) else [str(run) for run in runs]
+    loaded = {name: load_run(run) for name, run in zip(names, runs, strict=True)}
     with whole_file(target) as temporary:
-        plot(loaded, temporary)
+        plot(loaded, temporary, of)
     click.echo(str(target))

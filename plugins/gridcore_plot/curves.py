@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 # Okabe and Ito (2008), without the yellow that vanishes on white: apart for every kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#B4B4B4"
-ALL_LABELLED = 12
-STANDING_OUT = 6
 _SIZE = 7.5
 
 
@@ -29,43 +28,42 @@ class Label:
     colour: str
     text_colour: str
     width: float
-    dashes: tuple[float, float] | None = None
+    dashes: tuple[float, ...] | None = None
 
 
-def draw(axes: Axes, t: np.ndarray, panel: Panel) -> list[Label]:
+def look(number: int) -> tuple[str, tuple[float, ...] | None]:
+    """Colour and dashes of the curve of this number: from the eighth on dashed, each time in longer dashes."""
+    again, colour = divmod(number, len(COLOURS))
+    return COLOURS[colour], (4.0 * again, 1.5) if again else None
+
+
+# Lines of runs, the first being solid.
+RUNS: tuple[tuple[float, ...] | None, ...] = (None, (5.0, 2.0), (1.2, 1.6), (6.0, 1.6, 1.2, 1.6))
+
+
+def draw(axes: Axes, t: np.ndarray, panel: Panel, numbers: Mapping[str, int], run: int = 0) -> list[Label]:
     """Draw a panel's curves; returns the labels that name them.
 
-    Up to twelve curves are all coloured and labelled (from the eighth on dashed). Of more, the six
-    that stray farthest from the rest are; the others are thin and grey.
+    Those that the panel names are coloured, by their numbers, and labelled; the others are thin and grey. Of the second
+    of several runs on, lines are dashed.
     """
-    count = len(panel.devices)
-    measure = panel.values if panel.told_by is None else panel.told_by
-    chosen = list(range(count)) if count <= ALL_LABELLED else outliers(measure, STANDING_OUT)
-    rest = [k for k in range(count) if k not in chosen]
+    rest = [k for k, device in enumerate(panel.devices) if device not in panel.named]
     if rest:
         axes.plot(t, panel.values[:, rest], color=GREY, linewidth=0.5, zorder=2)
     labels = []
-    for order, k in enumerate(chosen):
-        values, colour = panel.values[:, k], COLOURS[order % len(COLOURS)]
-        dashes = None if order < len(COLOURS) else (4.0, 1.5)
-        line, = axes.plot(t, values, color=colour, linewidth=1.2, zorder=3 + 0.01 * (count - order))
+    for order, device in enumerate(panel.named):
+        values, (colour, dashes) = panel.values[:, panel.devices.index(device)], look(numbers[device])
+        dashes = RUNS[run % len(RUNS)] if run else dashes
+        line, = axes.plot(t, values, color=colour, linewidth=1.2, zorder=4 - 0.01 * order)
         if dashes:
             line.set_dashes(dashes)
         finite = np.flatnonzero(np.isfinite(values))
         if len(finite):
-            labels.append(Label(panel.devices[k], float(values[finite[-1]]), colour, colour, 1.2, dashes))
+            labels.append(Label(device, float(values[finite[-1]]), colour, colour, 1.2, dashes))
     at_end = panel.values[-1, rest]
     if np.isfinite(at_end).any():
         labels.append(Label(f"{len(rest)} others", float(np.nanmedian(at_end)), GREY, "#707070", 0.6))
     return labels
-
-
-def outliers(values: np.ndarray, count: int) -> list[int]:
-    """The columns that stray farthest from the median of all, at any time; in their own order."""
-    alive = np.isfinite(values).any(axis=1)
-    away = np.abs(values[alive] - np.nanmedian(values[alive], axis=1, keepdims=True))
-    farthest = np.max(np.nan_to_num(away), axis=0, initial=0.0)
-    return sorted(np.argsort(-farthest, kind="stable")[:count].tolist())
 
 
 def label(axes: Axes, labels: list[Label]) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING
 
-from .curves import draw, label
-from .events import Instant, arrange, instants
-from .panels import Panel, panels
+from gridcore.errors import CaseError
+
+from .curves import RUNS, draw, label
+from .events import Instant, arrange, common
+from .outstanding import colour_numbers
+from .panels import Panel, overlaid, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,21 +32,35 @@ _LINE = "#707070"
 _SIZE = 7.5
 
 
-def plot(run: Run, path: str | Path | None = None) -> Figure:
-    """Draw a run: speeds, rotor angles, bus voltages, field voltages; events marked.
+def plot(run: Run | Mapping[str, Run], path: str | Path | None = None, of: str | Iterable[str] = ()) -> Figure:
+    """Draw a run: speeds, rotor angles, bus voltages, field voltages; events marked. Or several, over each other.
 
     Parameters
     ----------
-    run : Run
+    run : Run or mapping of str to Run
+        Several runs by the names that they have in the figure, four at most.
     path : str or Path, optional
         Where to write the figure; the suffix says the format (``.png``, ``.pdf``, ``.svg``). Without it
         the figure belongs to pyplot, to be shown; where there is no display, matplotlib draws into memory.
+    of : str or iterable of str
+        Quantities to draw in place of those, by address or shell-style pattern: ``["GEN*.omega", "BUS7.Vm"]``.
 
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    CaseError
+        If a pattern matches nothing (the nearest are offered), or there are more runs than lines to tell them by.
     """
-    return drawn(path, lambda figure: compose(figure, run, panels(run), run.system.case.title or run.system.case.name))
+    runs = dict(run) if isinstance(run, Mapping) else {"": run}
+    if not 1 <= len(runs) <= len(RUNS):
+        raise CaseError(f"{len(runs)} runs: a figure has one to {len(RUNS)}")
+    case = next(iter(runs.values())).system.case
+    shown = [panels(each, of) for each in runs.values()]
+    together = overlaid(shown) if len(runs) > 1 else [{0: panel} for panel in shown[0]]
+    return drawn(path, lambda figure: _compose(figure, runs, together, case.title or case.name))
 
 
 def drawn(path: str | Path | None, compose: Callable[[Figure], None]) -> Figure:
@@ -73,10 +90,15 @@ def _new_figure(path: str | Path | None) -> Figure:
 
 def compose(figure: Figure, run: Run, shown: Sequence[Panel], heading: str) -> None:
     """Panels under each other over the time of a run, its events above them and through them."""
-    marks = instants(run)
-    inner = WIDTH - LEFT - RIGHT
-    span = float(run.t[-1] - run.t[0]) or 1.0
-    lines = [(mark.t - run.t[0]) / span * inner for mark in marks]
+    _compose(figure, {"": run}, [{0: panel} for panel in shown], heading)
+
+
+def _compose(figure: Figure, runs: Mapping[str, Run], shown: Sequence[Mapping[int, Panel]], heading: str) -> None:
+    """Of each quantity the panels of the runs that have it, by number of the run."""
+    marks, times = common(runs), [run.t for run in runs.values()]
+    first, end = min(t[0] for t in times), max(t[-1] for t in times)
+    inner, span = WIDTH - LEFT - RIGHT, float(end - first) or 1.0
+    lines = [(mark.t - first) / span * inner for mark in marks]
     widths = [_width(figure, mark) for mark in marks]
     starts = [min(x, inner + RIGHT - width) for x, width in zip(lines, widths, strict=True)]
     rows = arrange(marks, starts, widths)
@@ -84,23 +106,28 @@ def compose(figure: Figure, run: Run, shown: Sequence[Panel], heading: str) -> N
     unsaid = sum(row is None for row in rows)
     strip = ROW * (depth + (1 if unsaid else 0)) + 0.06
     title = wrap(heading, 86)
-    head = TITLE * (len(title) + 0.8)
+    head = TITLE * (len(title) + 0.8 + (len(runs) > 1))
     height = head + strip + len(shown) * (PANEL + GAP) + BOTTOM
     figure.set_size_inches(WIDTH, height)
+    numbers = colour_numbers([device for panel in of.values() for device in panel.named] for of in shown)
     axes: list[Axes] = []
     labels = []
-    for k, panel in enumerate(shown):
+    for k, of in enumerate(shown):
         bottom = height - head - strip - (k + 1) * PANEL - k * GAP
         at = figure.add_axes((LEFT / WIDTH, bottom / height, inner / WIDTH, PANEL / height),
                              sharex=axes[0] if axes else None)
-        labels.append(draw(at, run.t, panel))
-        at.set_ylabel(panel.heading if "\n" in panel.heading else fill(panel.heading, 28))
+        found = [draw(at, times[number], panel, numbers[k], number) for number, panel in of.items()]
+        labels.append(list({item.text: item for items in reversed(found) for item in items}.values()))  # each once
+        name = next(iter(of.values())).heading
+        at.set_ylabel(name if "\n" in name else fill(name, 28))
         at.tick_params(labelbottom=k == len(shown) - 1, length=3)
         axes.append(at)
     axes[-1].set_xlabel("time (s)")
-    axes[0].set_xlim(run.t[0], run.t[0] + span)
+    axes[0].set_xlim(first, first + span)
     figure.align_ylabels(axes)
     figure.text(LEFT / WIDTH, 1 - 0.5 * TITLE / height, "\n".join(title), fontsize=9, fontweight="bold", va="top")
+    if len(runs) > 1:
+        _name_runs(figure, list(runs), 1 - (len(title) + 0.75) * TITLE / height)
     for at, texts in zip(axes, labels, strict=True):
         label(at, texts)
     top = height - head
@@ -108,12 +135,12 @@ def compose(figure: Figure, run: Run, shown: Sequence[Panel], heading: str) -> N
         figure.text(LEFT / WIDTH, (top - 0.5 * ROW) / height, f"dotted without words: {unsaid} more instants",
                     fontsize=_SIZE, color=_LINE, va="center")
         top -= ROW
-    _mark(figure, axes, marks, rows, list(zip(lines, starts, strict=True)), top)
+    _mark(figure, axes, marks, rows, list(zip(lines, starts, strict=True)), top, inner / span)
 
 
 def _mark(figure: Figure, axes: list[Axes], marks: list[Instant], rows: list[int | None],
-          places: list[tuple[float, float]], top: float) -> None:
-    """Labels above the panels, and lines from there down through all of them.
+          places: list[tuple[float, float]], top: float, per_second: float) -> None:
+    """Labels above the panels, and lines from there down through all of them; a second has so many inches.
 
     A label begins at its line; where the page would end before the label does, it stands above its line.
     """
@@ -125,12 +152,27 @@ def _mark(figure: Figure, axes: list[Axes], marks: list[Instant], rows: list[int
         x, begin = (LEFT + at) / width, (LEFT + start + 0.04) / width
         first = None if row is None else row if start == at else row + len(mark.lines)
         above = axes[0].get_position().y1 if first is None else (top - ROW * first) / height
-        line = Line2D([x, x], [floor, above], transform=figure.transFigure, color=_LINE, zorder=0.5,
-                      linewidth=0.6, dashes=(4, 2) if mark.planned else (1, 2))
-        figure.add_artist(line)
+        look = {"transform": figure.transFigure, "color": _LINE, "zorder": 0.5, "linewidth": 0.6,
+                "dashes": (4, 2) if mark.planned else (1, 2)}
+        figure.add_artist(Line2D([x, x], [floor, above], **look))
+        for t in mark.also:
+            later = x + per_second * (t - mark.t) / width
+            figure.add_artist(Line2D([later, later], [floor, axes[0].get_position().y1], **look))
         for n, text in enumerate(mark.lines if row is not None else (), start=row or 0):
             figure.text(begin, (top - ROW * (n + 0.5)) / height, text, fontsize=_SIZE,
                         color="#303030", va="center")
+
+
+def _name_runs(figure: Figure, names: Sequence[str], height: float) -> None:
+    """A line below the title: each run's line, and its name."""
+    from matplotlib.lines import Line2D
+
+    x = LEFT
+    for number, name in enumerate(names):
+        figure.add_artist(Line2D([x / WIDTH, (x + 0.3) / WIDTH], [height, height], color="#303030", linewidth=1.2,
+                                 dashes=RUNS[number] or (None, None), transform=figure.transFigure))
+        text = figure.text((x + 0.36) / WIDTH, height, name, fontsize=_SIZE, va="center_baseline")
+        x += 0.36 + text.get_window_extent().width / figure.dpi + 0.25
 
 
 def _width(figure: Figure, mark: Instant) -> float:

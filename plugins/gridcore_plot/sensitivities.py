@@ -11,6 +11,7 @@ import numpy as np
 from gridcore_verbs.tables import per
 
 from .figures import compose, drawn
+from .outstanding import standing_out, stray
 from .panels import Panel
 
 if TYPE_CHECKING:
@@ -49,18 +50,22 @@ def sensitivity_panels(table: xr.DataArray) -> list[Panel]:
     members: dict[str, list[int]] = {}
     for k, address in enumerate(table["quantity"].values):
         members.setdefault(str(address).rpartition(".")[2], []).append(k)
+    addresses = table["quantity"].values
+    devices_of = {name: [str(addresses[k]).rpartition(".")[0] for k in columns] for name, columns in members.items()}
+    named = {name: standing_out(devices_of[name], *(stray(table.values[:, columns, j])
+                                                    for j in range(table.sizes["parameter"])))
+             for name, columns in members.items()}
     found = []
     for j, parameter in enumerate(table["parameter"].values):
         for name, columns in members.items():
             values = table.values[:, columns, j]
             unit = per(table["quantity_unit"].values[columns[0]], table["unit"].values[j])
-            devices = [str(table["quantity"].values[k]).rpartition(".")[0] for k in columns]
             largest = float(np.abs(np.nan_to_num(values)).max(initial=0.0))
             exponent = math.floor(math.log10(largest)) if largest > 0 else 0
             scaled = not -2 < exponent < 4  # numbers that would not fit beside the axis
             told = " ".join(filter(None, [f"1e{exponent}" if scaled else "", unit]))
             heading = f"d {name} / d {parameter}" + (f"\n({told})" if told else "")
-            panel = Panel(heading, devices, values / 10.0**exponent if scaled else values)
+            panel = Panel(heading, devices_of[name], values / 10.0**exponent if scaled else values, named[name])
             found.append((largest * (abs(table["at"].values[j]) or 1.0), panel))
     shown = sorted(range(len(found)), key=lambda k: -found[k][0])[:PANELS_SHOWN]
     return [found[k][1] for k in sorted(shown)]

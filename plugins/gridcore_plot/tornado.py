@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BARS, PANELS_SHOWN = 12, 4
-_BAR, _NAMES, _HEAD, _TICKS = 0.17, 0.55, 0.3, 0.2  # inches
+_BAR, _NAMES, _HEAD, _TICKS, _LABEL = 0.17, 0.55, 0.3, 0.2, 0.2  # inches
 _SIZE = 7.5
 _ROOM = 0.22  # of the width, on the sides, for the numbers
 
@@ -52,8 +52,10 @@ def _compose(figure: Figure, gradient: xr.DataArray, title: str) -> None:
     shown, values = chosen(gradient), products(gradient)
     heights = [_BAR * len(parameters) + 0.12 for _, parameters in shown]
     rest = gradient.sizes["objective"] - len(shown)
+    apart = len({gradient["objective_unit"].values[k] for k, _ in shown}) > 1  # each axis then says its own
+    ticks = _TICKS + _LABEL * apart
     head = TITLE * 2.4
-    height = head + sum(heights) + len(shown) * (_HEAD + GAP + _TICKS) + BOTTOM - _TICKS
+    height = head + sum(heights) + len(shown) * (_HEAD + GAP + ticks) + BOTTOM - ticks
     figure.set_size_inches(WIDTH, height)
     left, right = LEFT + _NAMES, 0.25
     top = height - head
@@ -64,10 +66,9 @@ def _compose(figure: Figure, gradient: xr.DataArray, title: str) -> None:
         _bars(axes, [gradient["parameter"].values[j] for j in parameters], values[k, parameters])
         name, value = shorten(str(gradient["objective"].values[k]), 60), gradient["value"].values[k]
         figure.text(left / WIDTH, (top + 0.08) / height, f"{name} = {value:.4g} {unit}", fontsize=_SIZE + 1)
-        top -= inches + GAP + _TICKS
-    if shown:
-        units = {gradient["objective_unit"].values[k] for k, _ in shown}
-        axes.set_xlabel("derivative * parameter" + (f" ({units.pop()})" if len(units) == 1 and units != {""} else ""))
+        if apart or k == shown[-1][0]:
+            axes.set_xlabel("derivative * parameter" + (f" ({unit})" if unit else ""))
+        top -= inches + GAP + ticks
     figure.text(LEFT / WIDTH, 1 - 0.5 * TITLE / height, title or "Gradient", fontsize=9, fontweight="bold", va="top")
     if rest:
         zero = int((np.abs(gradient.values).max(axis=1, initial=0.0) == 0).sum())

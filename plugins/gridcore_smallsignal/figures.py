@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RATIOS = (0.05, 0.1, 0.2)
 _WIDTH, _HEIGHT, _SMALL = 8.0, 3.6, 7.5
 _BARS = 8
+_SEEN = 0.02  # of the largest arrow: shorter ones are below their dots
 _FARTHEST = 0.8  # of the height of the plane of eigenvalues: how far it goes to the left
 
 
@@ -68,7 +69,7 @@ def _compose_modes(figure: Figure, modes: Modes, number: int, title: str) -> Non
 
 def _compass(axes: Axes, shape: dict[str, complex]) -> None:
     """Arrows of the largest components, named below; the largest points to the right."""
-    largest = sorted(shape, key=lambda d: -abs(shape[d]))[: len(COLOURS)]
+    largest = [d for d in sorted(shape, key=lambda d: -abs(shape[d]))[: len(COLOURS)] if abs(shape[d]) > _SEEN]
     for colour, device in zip(COLOURS, largest):
         at = np.angle(shape[device]), abs(shape[device])
         axes.plot([0, at[0]], [0, at[1]], color=colour, linewidth=1.3, label=device, zorder=3)
@@ -99,7 +100,7 @@ def plot_locus(locus: Locus, path: str | Path | None = None) -> Figure:
 def _compose_locus(figure: Figure, locus: Locus) -> None:
     figure.set_size_inches(_WIDTH, 1.25 * _HEIGHT)
     name, values = locus.parameters[0], locus.values[0]
-    figure.text(0.09, 0.975, f"{locus.case}: {name} from {values[0]:g} to {values[-1]:g}", fontsize=9,
+    figure.text(0.09, 0.975, f"{locus.case}: {name} from {values[0]:g} to {values[-1]:g} {locus.units[0]}", fontsize=9,
                 fontweight="bold", va="top")
     axes = figure.add_axes((0.09, 0.12, 0.68, 0.8))
     up = locus.eigenvalues.real + 1j * np.abs(locus.eigenvalues.imag)
@@ -138,10 +139,12 @@ def _compose_map(figure: Figure, locus: Locus, band: tuple[float, float] | None)
                 fontweight="bold", va="top")
     axes = figure.add_axes((0.11, 0.12, 0.74, 0.8))
     percent = 100 * locus.least(band).T
-    (x, y), (x_name, y_name) = locus.values, locus.parameters
+    x, y = locus.values
+    x_name, y_name = (f"{name} ({unit})" if unit else name
+                      for name, unit in zip(locus.parameters, locus.units, strict=True))
     if np.isfinite(percent).any():
         filled = axes.contourf(x, y, np.ma.masked_invalid(percent), 12, cmap="viridis")
-        figure.colorbar(filled, cax=figure.add_axes((0.88, 0.12, 0.025, 0.8)))
+        figure.colorbar(filled, cax=figure.add_axes((0.88, 0.12, 0.025, 0.8))).set_label("smallest damping ratio (%)")
         inside = [v for v in (0.0, 5.0, 10.0) if np.nanmin(percent) < v < np.nanmax(percent)]
         if inside:
             axes.clabel(axes.contour(x, y, np.ma.masked_invalid(percent), inside, colors="white", linewidths=1.2),

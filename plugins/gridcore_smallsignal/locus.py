@@ -48,6 +48,8 @@ class Locus:
         The state that takes the largest part in each mode, at the first point.
     failures : dict
         What went wrong where, by indices of the point.
+    units : list of str
+        Of the parameters.
     """
 
     case: str
@@ -57,6 +59,7 @@ class Locus:
     agreement: np.ndarray
     dominant: list[str]
     failures: dict[tuple[int, ...], str]
+    units: list[str]
 
     @cached_property
     def damping_ratio(self) -> np.ndarray:
@@ -191,7 +194,13 @@ def _follow_grid(system: Equilibrium, grid: dict[str, np.ndarray], modes: Iterab
         eigenvalues[index], agreement[index] = here.eigenvalues[numbers], agreed
     if first is None:
         raise GridcoreError(f"there is no equilibrium at any point: {next(iter(failures.values()))}")
-    return Locus(system.case.name, names, values, eigenvalues, agreement, dominant, failures)
+    return Locus(system.case.name, names, values, eigenvalues, agreement, dominant, failures,
+                 [_unit(system, name) for name in names])
+
+
+def _unit(system: Equilibrium, address: str) -> str:
+    device, _, name = address.rpartition(".")
+    return system.layout.instances[system.layout.find(device)].device.declares.unit(name)
 
 
 def _modes_at(system: Equilibrium, names: list[str], method: str, point: np.ndarray) -> Modes:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gridcore.errors import GridcoreError
 from gridcore_netcdf.dataset import write_dataset
+from gridcore_provenance.record import provenance
 from gridcore_verbs.tables import Table, write_csv
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def save(modes: Modes, path: Path) -> None:
         If the name ends otherwise, or the file cannot be written.
     """
     if path.suffix == ".nc":
-        write_dataset(to_xarray(modes), path)
+        write_dataset(to_xarray(modes), path, provenance(modes.linear.system))
     elif path.suffix == ".csv":
         write_csv(full_table(modes), path)
     else:

@@ -73,6 +73,7 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from gridcore.commands import Progress
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.record import provenance
 
     from .files import is_sweep
     from .sweep import stored, sweep
@@ -93,7 +94,7 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     show("scenarios", shown)
     click.echo(_counted(table, top))
     table.to_csv(files["csv"])
-    write_dataset(table.to_xarray(), files["nc"])
+    write_dataset(table.to_xarray(), files["nc"], provenance(made.setup.case, made.about))
     if plot:
         from .figures import heat_map
 

@@ -7,19 +7,17 @@ times at infinity; a scenario then is nothing but other values of parameters, an
 from __future__ import annotations
 
 import fnmatch
-import hashlib
 import itertools
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gridcore.case import Case, Instance, ValidCase, validate
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 from gridcore.results import patterns_of
 from gridcore.suggest import suggest
+from gridcore_provenance.fingerprint import case_digest, digest
 from gridcore_readers.sources import SCENARIOS
 
 Value = float | str
@@ -85,19 +83,6 @@ CONTINGENCY = "contingency"
 def shown(value: Value) -> str:
     """A value as in a label."""
     return value if isinstance(value, str) else f"{value:.6g}"
-
-
-def digest(what: Any) -> str:
-    """A digest of plain data, the same on every machine."""
-    text = json.dumps(what, default=lambda value: value.item())
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def case_digest(valid: ValidCase) -> str:
-    """What a case says, however it was written down."""
-    return digest([valid.base_mva, valid.frequency,
-                   [[i.id, i.model, sorted(i.values.items()), sorted(i.words.items()), list(i.ports.items()),
-                     i.in_service] for i in valid.records]])
 
 
 def is_event(instance: Instance) -> bool:

@@ -54,6 +54,8 @@ class Store:
         The file; None keeps them in memory only.
     study : dict
         What the study is, in words: ``digest``, and what is told where the store is of another one.
+    made : dict, optional
+        What makes a new store, for who reads it.
 
     Raises
     ------
@@ -61,7 +63,7 @@ class Store:
         If the file is no store, is damaged, or is that of another study, or another process is writing to it.
     """
 
-    def __init__(self, path: Path | None, study: Mapping[str, str]):
+    def __init__(self, path: Path | None, study: Mapping[str, str], made: Mapping[str, str] | None = None):
         self.path = path
         self._lock: int | None = None
         if path is not None:
@@ -69,7 +71,7 @@ class Store:
         try:
             with self._in_words():
                 self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None)
-                self._open(study)
+                self._open(study, made or {})
         except GridcoreError:
             self.close()
             raise
@@ -96,7 +98,7 @@ class Store:
                 if handle >= 0:
                     os.close(handle)
 
-    def _open(self, study: Mapping[str, str]) -> None:
+    def _open(self, study: Mapping[str, str], made: Mapping[str, str]) -> None:
         db = self._db
         if not db.execute("PRAGMA page_count").fetchone()[0]:
             if self.path is not None and self.path.stat().st_size:
@@ -104,7 +106,7 @@ class Store:
             with self._transaction():
                 for statement in _TABLES.split(";"):
                     db.execute(statement)
-                about = {"format": FORMAT, "version": str(VERSION), **study}
+                about = {"format": FORMAT, "version": str(VERSION), **made, **study}
                 about["checksum"] = _digest(sorted(about.items(), key=repr))
                 db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         there = dict(db.execute("SELECT name, value FROM about").fetchall())

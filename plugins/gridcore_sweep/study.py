@@ -15,12 +15,13 @@ from gridcore.integrate import stepper_on
 from gridcore.results import needed
 from gridcore.suggest import suggest
 from gridcore.tape import span
+from gridcore_provenance.fingerprint import case_digest, digest
 from gridcore_rotors.rotors import rotor_devices
 
 from .contingencies import contingencies
 from .defaults import T_END
 from .measures import SEARCHED, UNITS, Measure
-from .scenarios import Scenario, case_digest, digest, product, standing, without_events
+from .scenarios import Scenario, product, standing, without_events
 from .spaces import Space, draws, rows
 from .spaces import grid as grid_of
 from .worker import KEEP, NONE, Setup, Task, system_of
@@ -40,7 +41,7 @@ class Study:
     tasks : list of Task
         One for each scenario.
     units : dict
-        Columns of the table, in order, and their units.
+        Columns of the table, in order, and labels that are addresses, with their units.
     about : dict
         Case and settings in words, for the store.
     """
@@ -105,6 +106,7 @@ def study(case: Equilibrium | Case | str, *, contingencies: Mapping[str, Any] | 
     if searched and not rotor_devices(system):
         raise CaseError(f"case '{case.name}' has no machines that a fault could send out of step")
     units = {**(SEARCHED if searched else {}), **UNITS, **{m.name: m.unit(system) for m in asked}}
+    units |= _label_units(valid, scenarios)
     tasks = [Task(v, s.search) for v, s in zip(values, scenarios, strict=True)]
     about = {"digest": setup.digest, "case": f"{case.name} {case_digest(valid)[:8]}",
              **{name: json.dumps(value) for name, value in settings.items()}, "keep": setup.keep,
@@ -112,6 +114,13 @@ def study(case: Equilibrium | Case | str, *, contingencies: Mapping[str, Any] | 
     made = Study(setup, scenarios, tasks, units, about)
     _check_different(made)
     return made
+
+
+def _label_units(valid: ValidCase, scenarios: Sequence[Scenario]) -> dict[str, str]:
+    """Of the labels that are addresses of parameters."""
+    declared = {instance.id: instance.device.declares.params for instance in valid.records}
+    parts = {label: label.rpartition(".") for scenario in scenarios for label in scenario.labels}
+    return {label: declared[id][name].unit for label, (id, _, name) in parts.items() if name in declared.get(id, ())}
 
 
 def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[str, Any] | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.results import whole_file
+from gridcore_provenance.record import provenance
 
 from .executors import executor
 from .store import Store
@@ -80,7 +81,7 @@ def sweep(case: Equilibrium | Case | str | Study, *, processes: int | None = Non
     tell = progress or (lambda done, of: None)
     path = None if store is None else Path(store)
     folder = _folder(made, path, trajectories)
-    with contextlib.closing(Store(path, made.about)) as kept:
+    with contextlib.closing(Store(path, made.about, provenance(made.setup.case, made.about))) as kept:
         there, keys = kept.results(), made.keys
         if retry_failed:
             failed = [key for key in keys if key in there and there[key].error]

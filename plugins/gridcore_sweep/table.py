@@ -37,7 +37,7 @@ class Table:
     results : list of Result
         One for each scenario.
     units : dict
-        Of the columns.
+        Of the columns, and of labels that are addresses.
     title : str
     """
 

@@ -37,6 +37,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     from gridcore.results import select, whole_file
     from gridcore.sensitivity import Request
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.record import provenance
 
     from .sensitivities import replaying, tsa
     from .work import COUNTERS
@@ -53,7 +54,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
     with whole_file(data[0]) as temporary:
         _write_csv(table, temporary)
-    write_dataset(table.to_dataset(name="sensitivity"), data[1])
+    write_dataset(table.to_dataset(name="sensitivity"), data[1], provenance(run))
     if plot:
         with whole_file(data[2]) as temporary:
             plots["sensitivities"].draw((run, table), temporary)

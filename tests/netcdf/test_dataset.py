@@ -17,10 +17,12 @@ TABLE = xr.Dataset({"a": ("n", np.arange(3.0), {"units": "pu"}), "b": (("n", "m"
 
 
 def test_a_table_comes_back(tmp_path):
-    write_dataset(TABLE, tmp_path / "x.nc")
+    made = {"gridcore": "0.1.0", "machine": "this one"}
+    write_dataset(TABLE, tmp_path / "x.nc", made)
+    expected = TABLE.assign_attrs(made)
     with xr.open_dataset(tmp_path / "x.nc", engine="h5netcdf") as there:
-        assert there.identical(TABLE)
-    TABLE.to_netcdf(tmp_path / "y.nc", engine="h5netcdf")
+        assert there.identical(expected)
+    expected.to_netcdf(tmp_path / "y.nc", engine="h5netcdf")
     with xr.open_dataset(tmp_path / "y.nc") as one, xr.open_dataset(tmp_path / "x.nc") as other:
         assert one.identical(other)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.nc", "y.nc"]
@@ -29,7 +31,7 @@ def test_a_table_comes_back(tmp_path):
 def test_a_folder_that_is_none_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(GridcoreError, match=r"x\.nc: cannot be written"):
-        write_dataset(TABLE, tmp_path / "file" / "x.nc")
+        write_dataset(TABLE, tmp_path / "file" / "x.nc", {})
 
 
 FULL = """
@@ -43,7 +45,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for limit in (0, 100, 2000, 8000):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
-        write_dataset(table, Path(sys.argv[1], "x.nc"))
+        write_dataset(table, Path(sys.argv[1], "x.nc"), {})
     except GridcoreError as error:
         print(str(error).endswith("x.nc: cannot be written: File too large"))
 """

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import gridcore as gc
 from gridcore.case.files import shipped
 from gridcore.commands.main import gridcore
+from gridcore.registry import Plot
 
 FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"
 COST = """
@@ -54,6 +55,20 @@ def test_the_optimum_is_shown_and_written(call, tmp_path):
     rows = list(csv.DictReader(files[1].open()))
     assert [float(rows[-1][f"GEN{k}.P0"]) for k in (2, 3)] == stored["x"].values.tolist()
     assert files[3].stat().st_size > 10_000
+
+
+def test_the_figure_has_the_optimum_beside_the_start(call, tmp_path):
+    drawn = {}
+
+    def draw(runs, path):
+        drawn.update(runs)
+        path.write_text("figure")
+
+    with gc.registered(Plot("runs", draw)):
+        assert call(*STUDY, "--plot").exit_code == 0
+    start, optimum = (drawn[name].system.case["GEN2"].fields["P0"] for name in ("start", "optimum"))
+    assert start == gc.load_case("wscc9_paper")["GEN2"].fields["P0"]
+    assert optimum == gc.load_case(tmp_path / "wscc9_paper_optimum.toml")["GEN2"].fields["P0"] != start
 
 
 def test_what_does_not_converge_has_exit_code_1(call, tmp_path):

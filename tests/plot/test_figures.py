@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from command_line import invoke
 from matplotlib.transforms import Bbox
 
 import gridcore as gc
+from gridcore.errors import CaseError
 from gridcore.results import Event
-from gridcore_plot.curves import ALL_LABELLED, COLOURS, GREY, STANDING_OUT, outliers, spread
+from gridcore_plot.curves import COLOURS, GREY, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
 from gridcore_plot.figures import plot
-from gridcore_plot.panels import panels
+from gridcore_plot.outstanding import ALL_LABELLED, FEW, STANDING_OUT, colour_numbers, standing_out, stray
+from gridcore_plot.panels import Panel, overlaid, panels
 
 
 @pytest.fixture(scope="module")
@@ -126,26 +130,53 @@ def test_few_curves_are_all_labelled(tmp_path):
     assert "others" not in " ".join(words(figure))
 
 
-def test_of_many_curves_those_that_stray_farthest_are_labelled(tmp_path):
+def shown_of(axes, values) -> set[int]:
+    """The columns of values that a panel shows in colour."""
+    coloured = [line.get_ydata() for line in axes.lines if line.get_color() != GREY]
+    return {int(np.flatnonzero([np.array_equal(column, y, equal_nan=True) for column in values.T])[0])
+            for y in coloured}
+
+
+def test_of_many_curves_those_that_part_most_are_labelled(tmp_path):
     run = gc.simulate(gc.build(machines(50)), t_end=0.5)
     figure = plot(run, tmp_path / "f.png")
     assert words(figure).count("44 others") == 3
-    coloured = [line for line in figure.axes[0].lines if line.get_color() != GREY]
-    speed = run.of([f"GEN{k}" for k in range(1, 51)], "omega")
-    away = np.max(np.abs(speed - np.median(speed, axis=1, keepdims=True)), axis=0)
-    expected = sorted(np.argsort(-away)[:STANDING_OUT])
-    assert [np.flatnonzero((speed.T == line.get_ydata()).all(axis=1))[0] for line in coloured] == expected
+    devices = [f"GEN{k}" for k in range(1, 51)]
+    speed, angle = run.of(devices, "omega"), np.degrees(gc.analyses.rotors(run).relative)
+    farthest = np.argsort(-np.abs(angle).max(axis=0))
+    fastest = np.argsort(-np.abs(speed - np.median(speed, axis=1, keepdims=True)).max(axis=0))
+    for axes, values in zip(figure.axes, (speed, angle)):
+        shown = shown_of(axes, values)
+        assert len(shown) == STANDING_OUT
+        assert {*farthest[:3], *fastest[:3]} <= shown
+
+
+def test_who_dips_most_is_never_grey():
+    """Seven of fifty voltages rise far, so that the one that dips is not among the six that stray farthest."""
+    volts = np.ones((10, 50))
+    volts[5:, 1:8] = np.linspace(1.3, 1.5, 7)
+    volts[5:, 20] = 0.9
+    buses = [f"BUS{k}" for k in range(50)]
+    assert "BUS20" not in standing_out(buses, stray(volts))
+    assert "BUS20" in standing_out(buses, -volts.min(axis=0), stray(volts))
 
 
 def test_a_machine_has_one_colour_in_all_panels(tmp_path):
-    run = gc.simulate(gc.build(machines(50)), t_end=0.3)
-    figure = plot(run, tmp_path / "f.png")
-    colour_of: dict[str, set[str]] = {}
-    for text in figure.texts:
-        if text.get_text().startswith("GEN"):
-            colour_of.setdefault(text.get_text(), set()).add(text.get_color())
-    assert len(colour_of) == STANDING_OUT
-    assert all(len(colours) == 1 for colours in colour_of.values())
+    """Also where some machines have no exciter."""
+    case = machines(9)
+    del case.records[next(k for k, record in enumerate(case.records) if record.fields.get("id") == "EXC2")]
+    for run in (gc.simulate(gc.build(machines(50)), t_end=0.3), gc.simulate(gc.build(case), t_end=0.3)):
+        figure = plot(run, tmp_path / "f.png")
+        colour_of: dict[str, set[str]] = {}
+        for text in figure.texts:
+            if text.get_text().startswith("GEN"):
+                colour_of.setdefault(text.get_text(), set()).add(text.get_color())
+        assert len(colour_of) in (STANDING_OUT, 9)
+        assert all(len(colours) == 1 for colours in colour_of.values())
+
+
+def test_panels_that_share_devices_share_numbers_of_colours():
+    assert colour_numbers([["a", "b"], ["b", "c"], ["x"]]) == [{"a": 0, "b": 1, "c": 2}] * 2 + [{"x": 0}]
 
 
 def test_no_two_curves_of_a_panel_look_alike(tmp_path):
@@ -200,11 +231,33 @@ def test_what_happens_at_one_instant_is_one_label(run):
                              Instant(0.183, ("BUS7: fault cleared", "LINE5-7: opened"), True)]
 
 
-def test_what_happens_to_many_at_one_instant_is_counted():
+def switched(times, devices, what="VR reaches VRMAX") -> gc.Run:
+    """A run of three machines with these switchings in place of its events."""
     run = gc.simulate(gc.build(machines(3)), t_end=0.05)
-    run.__dict__["events"] = [Event(1.0, f"EXC{k}", "VR_at_VRMAX", "switch", "VR reaches VRMAX", f"EXC{k}")
-                              for k in range(5)]
+    run.__dict__["events"] = [Event(t, d, "x", "switch", what, d) for t, d in zip(times, devices)]
+    return run
+
+
+def test_what_happens_to_many_at_one_instant_is_counted():
+    run = switched([1.0] * 5, [f"EXC{k}" for k in range(5)])
     assert instants(run) == [Instant(1.0, ("5 devices: VR reaches VRMAX",), False)]
+
+
+def test_many_instants_of_limits_between_two_events_of_the_study_are_one_line():
+    times = [1.0, 1.25, 1.5, 1.75]
+    run = switched(times, ["EXC1", "EXC2", "EXC3", "EXC3"])
+    folded = Instant(1.0, ("3 devices: VR reaches VRMAX, 4 times (until 1.75 s)",), False, (1.25, 1.5, 1.75))
+    assert instants(run) == [folded]
+    assert [mark.t for mark in instants(run, fold=False)] == times
+    fault = gc.simulate(gc.build(machines(3)), t_end=0.15).events[0]
+    run.__dict__["events"] = [*run.events[:2], fault, *run.events[2:]]  # two on each side stay apart
+    assert [(mark.planned, mark.also) for mark in instants(run)] == [(k == 2, ()) for k in range(5)]
+
+
+def test_many_kinds_of_limits_are_counted_in_one_line():
+    run = switched([1.0, 1.1, 1.2], ["EXC1", "EXC2", "EXC1"])
+    run.__dict__["events"] = [replace(event, what=f"kind {k}") for k, event in enumerate(run.events)]
+    assert instants(run)[0].lines == ("EXC1, EXC2: 3 switchings of limits and relays (until 1.2 s)",)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -224,13 +277,94 @@ def test_no_line_of_an_event_crosses_a_label_and_no_labels_meet(seed):
     assert len(said) > 5
 
 
-def test_instants_without_room_are_marked_and_counted(tmp_path):
-    figure = plot(gc.simulate(gc.build("hiskens_pai"), t_end=1.0), tmp_path / "f.png")
+def test_every_folded_instant_is_dotted(tmp_path):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=1.0)
+    figure = plot(run, tmp_path / "f.png")
     upright = [line for line in figure.artists if len({*line.get_xdata()}) == 1]
-    said = sum(text.startswith("HP: ") or text.startswith("system: ") for text in words(figure))
-    assert len(upright) == 47
-    assert f"dotted without words: {47 - said} more instants" in words(figure)
+    left, right = (figure.axes[0].get_position().x0, figure.axes[0].get_position().x1)
+    assert len(run.events) == 47
+    assert np.allclose(sorted(line.get_xdata()[0] for line in upright),
+                       [left + event.t * (right - left) for event in run.events])
+    assert [text for text in words(figure) if text.startswith("HP: ")] == [
+        "HP: A1 to A2, 24 times", f"HP: A2 to A1, 23 times (until {run.events[-1].t:.4g} s)"]
+
+
+def test_instants_without_room_are_marked_and_counted(tmp_path):
+    case = machines(3)
+    for k in range(40):
+        case.add_event(gc.ParameterStep(parameter="LOAD0.P0", t=0.11 + 0.001 * k, by=1e-6))
+    run = gc.simulate(gc.build(case), t_end=0.3)
+    figure = plot(run, tmp_path / "f.png")
+    upright = [line for line in figure.artists if len({*line.get_xdata()}) == 1]
+    assert len({round(line.get_xdata()[0], 9) for line in upright}) == len({event.t for event in run.events})
+    said = sum(text.startswith("LOAD0.P0: ") for text in words(figure))
+    [told] = [text for text in words(figure) if text.startswith("dotted without words: ")]
+    assert int(told.split()[3]) >= 40 - said > 10
     assert overlapping(figure) == []
+
+
+# Quantities that are asked for, and several runs -------------------------------------------------------
+
+def test_quantities_that_are_asked_for_have_a_panel_each_with_their_units(run, tmp_path):
+    figure = plot(run, tmp_path / "f.png", of=["GEN*.Pe", "BUS[57].Vm"])
+    assert [" ".join(axes.get_ylabel().split()) for axes in figure.axes] == [
+        "Pe: air-gap power (pu)", "Vm: voltage magnitude (pu)"]
+    assert np.array_equal(figure.axes[0].lines[2].get_ydata(), run["GEN3.Pe"])
+    assert np.array_equal(figure.axes[1].lines[1].get_ydata(), run["BUS7.Vm"])
+    with pytest.raises(CaseError, match=r"no quantity matches 'GEN2\.omeg'"):
+        plot(run, tmp_path / "f.png", of="GEN2.omeg")
+
+
+@pytest.fixture(scope="module")
+def late():
+    case = gc.load_case("wscc9")
+    for address in ("fault.clear", "trip.t"):
+        case.set(address, 0.25)
+    return gc.simulate(gc.build(case), t_end=1.5)
+
+
+def test_runs_lie_over_each_other_each_device_in_its_colour_each_run_in_its_line(run, late, tmp_path):
+    figure = plot({"early": run, "late": late}, tmp_path / "f.png")
+    speed = figure.axes[0]
+    first, second = speed.lines[:3], speed.lines[3:]
+    for k, (one, other) in enumerate(zip(first, second)):
+        assert np.array_equal(one.get_ydata(), run[f"GEN{k + 1}", "omega"])
+        assert np.array_equal(other.get_ydata(), late[f"GEN{k + 1}", "omega"])
+        assert one.get_color() == other.get_color()
+        assert (one.is_dashed(), other.is_dashed()) == (False, True)
+    assert speed.get_xlim() == (0.0, 1.5)
+    assert [words(figure).count(word) for word in ("early", "late", "GEN2")] == [1, 1, 3]
+    assert "BUS7: fault" in words(figure)  # of both
+    assert {"BUS7: fault cleared (early)", "BUS7: fault cleared (late)"} <= {*words(figure)}
+    assert overlapping(figure) == []
+
+
+def test_the_named_devices_of_runs_are_as_many_as_there_are_colours():
+    assert FEW == len(COLOURS)
+    few = [Panel("v (pu)", [f"B{k}" for k in range(10)], np.ones((4, 10))) for _ in range(2)]
+    few[1].values[2, 9] = 0.1
+    dipped = Panel("v (pu)", few[1].devices, few[1].values)
+    [both] = overlaid([[few[0]], [dipped]])
+    assert both[0].named == both[1].named
+    assert len(both[0].named) == STANDING_OUT
+    assert "B9" in both[0].named
+
+
+def test_there_is_a_line_for_each_of_four_runs_and_no_more(run, tmp_path):
+    plot({str(k): run for k in range(4)}, tmp_path / "f.png")
+    with pytest.raises(CaseError, match="5 runs: a figure has one to 4"):
+        plot({str(k): run for k in range(5)}, tmp_path / "f.png")
+
+
+def test_the_verb_draws_runs_of_files(run, late, tmp_path):
+    run.save(tmp_path / "early.nc")
+    late.save(tmp_path / "late.nc")
+    target = tmp_path / "o.svg"
+    found = invoke("plot", tmp_path / "early.nc", tmp_path / "late.nc", "--of", "GEN*.omega", "--out", target)
+    assert found.exit_code == 0, found.output
+    drawn = target.read_text()
+    assert all(f">{word}</text>" in drawn for word in ("early", "late", "GEN2"))
+    assert "bus voltage" not in drawn
 
 
 # Small parts ------------------------------------------------------------------------------------------
@@ -247,9 +381,9 @@ def test_spread_keeps_labels_apart_in_order_and_near(seed):
     assert np.allclose(spread(np.arange(0, 100, 10.0).tolist(), 9.0, 0.0, 100.0), np.arange(0, 100, 10.0))
 
 
-def test_outliers_pay_no_heed_to_what_is_out_of_service():
+def test_who_is_out_of_service_strays_from_nobody():
     values = np.array([[1.0, 1.0, 1.0, 5.0], [1.0, np.nan, 1.2, 1.0], [np.nan] * 4])
-    assert outliers(values, 2) == [2, 3]
+    assert np.allclose(stray(values), [0.0, 0.0, 0.2, 4.0])
 
 
 def test_a_figure_needs_no_display_and_gridcore_alone_no_matplotlib(tmp_path):

@@ -34,6 +34,13 @@ def test_bars_are_derivative_times_parameter_largest_on_top(tmp_path):
     assert axes.patches[0].get_facecolor() != axes.patches[1].get_facecolor()
 
 
+def test_axes_of_different_units_say_their_own(tmp_path):
+    table = gradient([[1.0], [2.0]]).assign_coords(objective_unit=("objective", ["pu", "pu s"]))
+    figure = plot_gradient(table, tmp_path / "g.png")
+    told = [axes.get_xlabel() for axes in figure.axes]
+    assert told == ["derivative * parameter (pu)", "derivative * parameter (pu s)"]
+
+
 def test_of_many_the_largest_are_drawn_and_the_rest_is_told(tmp_path):
     m, n = OBJECTIVES_SHOWN + 3, BARS + 5
     values = np.outer(np.arange(m), np.arange(1, n + 1))  # the first is zero

@@ -293,7 +293,7 @@ def test_register_exporters_writes_runs_of_a_suffix_also_from_the_command_line(i
     assert (tmp_path / "run.words").read_text() == "3 points"
     assert (tmp_path / "run.csv").read_text().startswith("time,")
     assert gc.load_run(tmp_path / "run.nc").t.tolist() == run.t.tolist()
-    with pytest.raises(gc.errors.GridcoreError, match=r"in this format; there are: \.csv, \.nc, \.words"):
+    with pytest.raises(gc.errors.GridcoreError, match=r"in this format; there are: \.csv, \.html, \.nc, \.words"):
         run.save(tmp_path / "run.wav")
     asked = [str(tmp_path / name) for name in ("run.nc", "again.words")]
     assert CliRunner().invoke(gridcore, ["export", *asked]).output == f"{asked[1]}\n"

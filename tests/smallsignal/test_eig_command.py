@@ -112,6 +112,22 @@ def test_figures_are_for_what_they_show():
         gc.analyses.plot_locus(made)
 
 
+def test_axes_of_a_damping_map_have_the_units_of_the_parameters(tmp_path):
+    made = gc.analyses.damping_map(gc.build("wscc9"), {"GEN2.H": [6.0, 6.4], "EXC2.KA": [20, 25]}, modes=[0])
+    axes, bar = gc.analyses.plot_damping_map(made, tmp_path / "m.png").axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("GEN2.H (s)", "EXC2.KA (pu)")
+    assert bar.get_ylabel() == "smallest damping ratio (%)"
+
+
+def test_the_legend_of_a_mode_shape_names_who_is_seen(tmp_path):
+    modes = gc.analyses.small_signal(gc.build("ieee39"))
+    oscillating = [k for k in modes.pairs() if modes.eigenvalues[k].imag]
+    number = next(k for k in oscillating if sorted(map(abs, modes.shape(k).values()))[-7] < 0.02)  # seven have room
+    [compass] = [a for a in gc.analyses.plot_modes(modes, tmp_path / "m.png", number).axes if a.name == "polar"]
+    named = {text.get_text() for text in compass.get_legend().get_texts()}
+    assert named == {device for device, part in modes.shape(number).items() if abs(part) > 0.02}
+
+
 def test_the_figure_of_modes_marks_the_one_that_is_asked_for(tmp_path):
     modes = gc.analyses.small_signal(gc.build("wscc9"))
     figure = gc.analyses.plot_modes(modes, tmp_path / "modes.svg", mode=2)

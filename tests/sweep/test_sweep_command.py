@@ -10,7 +10,10 @@ from command_line import refused
 
 import gridcore as gc
 from gridcore.commands.main import gridcore
-from gridcore_sweep.figures import heat_map
+from gridcore_sweep.figures import COLUMNS_SHOWN, ROWS_SHOWN, heat_map
+from gridcore_sweep.scenarios import Scenario
+from gridcore_sweep.table import Table
+from gridcore_sweep.worker import Result
 
 FILE = """\
 case = "nine.toml"
@@ -177,3 +180,31 @@ def test_of_more_labels_the_map_shows_the_worst_of_the_others(tmp_path):
     values, *_ = cells(heat_map(table, tmp_path / "a.png", "angle"))
     data = table.to_xarray()["angle"]
     assert values.tolist() == data.min("fault.clear").values.tolist()
+
+
+def test_a_map_of_critical_times_shows_them(tmp_path):
+    table = gc.analyses.sweep("wscc9", contingencies={"faults": [5, 7], "clear": "critical"}, t_end=1.0, processes=1)
+    figure = heat_map(table, tmp_path / "a.png")
+    bars = figure.axes[1]
+    order = table.ranked()
+    assert [bar.get_width() for bar in bars.patches] == [table.results[k].row["critical"] for k in order]
+    assert [t.get_text() for t in bars.get_yticklabels()] == [table.scenarios[k].labels["contingency"] for k in order]
+    assert bars.get_xlabel() == "critical clearing time (s)"
+    assert bars.get_ylim() == figure.axes[0].get_ylim()
+
+
+def test_what_has_no_room_is_counted(tmp_path):
+    machines = {f"G{k}": float(k) for k in range(COLUMNS_SHOWN + 5)}
+    scenarios = [Scenario({"contingency": f"s{k}"}) for k in range(ROWS_SHOWN + 3)]
+    results = [Result(row={"margin": float(k)}, machines=machines) for k in range(len(scenarios))]
+    figure = heat_map(Table(scenarios, results, {"margin": "%"}, "many"), tmp_path / "a.png")
+    axes = figure.axes[0]
+    assert axes.get_ylabel() == f"contingency: the {ROWS_SHOWN} worst of {ROWS_SHOWN + 3}"
+    assert axes.get_xlabel() == f"machine: {COLUMNS_SHOWN} of {COLUMNS_SHOWN + 5}"
+    assert axes.images[0].get_array().min() == 5.0  # those that go farthest are there
+
+
+def test_axes_of_parameters_have_their_units(tmp_path):
+    table = gc.analyses.sweep("wscc9", vary={"GEN2.H": [5.0, 6.0], "fault.clear": [0.15, 0.16]}, t_end=0.2, processes=1)
+    axes = heat_map(table, tmp_path / "a.png").axes[0]
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("GEN2.H (s)", "fault.clear (s)")

@@ -1,0 +1,79 @@
+"""What made a result: version, date, case, options, libraries, machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from gridcore.case import Case, ValidCase, validate
+from gridcore.equilibrium import Equilibrium
+from gridcore.results import Run
+
+from .fingerprint import case_digest
+
+NAMES = ("gridcore", "date", "command", "case_fingerprint", "options", "libraries", "machine")
+
+
+def provenance(of: Run | Equilibrium | Case, options: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """What makes a result now; of a run that was kept, ``run.provenance`` says what made it then.
+
+    Parameters
+    ----------
+    of : Run, Equilibrium or Case
+        What the result is of.
+    options : mapping, optional
+        Of what was done with it; by default those of a run.
+
+    Returns
+    -------
+    dict of str to str
+        ``gridcore``, its version; ``date``, UTC by ISO 8601; ``command``, the command line of the process;
+        ``case_fingerprint``, the same for two cases whose records say the same in other words or units;
+        ``options`` as JSON; ``libraries``, with versions, distributions of plugins among them; ``machine``.
+    """
+    found = (metadata.version("gridcore"), datetime.now(UTC).isoformat(timespec="seconds"),
+             shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), case_digest(_valid(of)),
+             json.dumps(_options(of) if options is None else dict(options), default=_plain), ", ".join(_libraries()),
+             _machine())
+    return dict(zip(NAMES, found, strict=True))
+
+
+def _valid(of: Run | Equilibrium | Case) -> ValidCase:
+    if isinstance(of, Case):
+        return validate(of)
+    system = of.system if isinstance(of, Run) else of
+    return ValidCase(float(system.case.base_mva), float(system.case.frequency), list(system.instances))
+
+
+def _options(of: Run | Equilibrium | Case) -> dict[str, Any]:
+    if not isinstance(of, Run):
+        return {}
+    return {**of.settings, "methods": {method.name: dict(method.options) for method in of.tape.methods}}
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _libraries() -> Iterator[str]:
+    """Python, what gridcore requires, and the distributions of plugins."""
+    yield f"{platform.python_implementation()} {platform.python_version()}"
+    required = (re.match(r"[\w.-]+", line) for line in metadata.requires("gridcore") or () if "extra ==" not in line)
+    names = {found[0] for found in required if found}
+    names |= {entry.dist.name for entry in metadata.entry_points(group="gridcore") if entry.dist} - {"gridcore"}
+    for name in sorted(names, key=str.lower):
+        yield f"{name} {metadata.version(name)}"
+
+
+def _machine() -> str:
+    """System, processor, number of CPUs; no name."""
+    return f"{platform.system()} {platform.release()}, {platform.machine()}, {os.cpu_count()} CPUs"
