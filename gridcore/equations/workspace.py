@@ -164,7 +164,7 @@ class Workspace:
         return out[:-1]
 
     def linearise(self, batches: Batches, entries: int) -> tuple[np.ndarray, tuple[Any, Any]]:
-        """F_X(Z), behind it what other batches add up, each with an entry more for what is dropped; and their places."""
+        """F_X(Z), behind it what other batches add up, each with an entry more for what is dropped; their places."""
         out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
         place = self.runtime.place(out)
         runtime.linearise(self.plan, len(batches.batches), batches.table, entries,

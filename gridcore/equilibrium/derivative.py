@@ -119,7 +119,8 @@ class _FlowSensitivity:
         scheduled = self._two_rows(dispatch.scheduled_entries(column_of), place, n, width, Z)
         drawn = self._two_rows([part for _, part in dispatch.passive_entries(column_of)], place, n, width, Z)
         self.injected = _Map(scheduled + _power_of_current(flow.V) @ drawn)
-        self.setpoints, self.limits = map(_Map, self._held(dispatch.sources, place[dispatch.sources.bus], column_of, width))
+        sources, bus = dispatch.sources, place[dispatch.sources.bus]
+        self.setpoints, self.limits = map(_Map, self._held(sources, bus, column_of, width))
         equations = copy.copy(flow.equations)
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
