@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Address, patterns_of
+from gridcore.case import Address, matching, patterns_of
 from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
 
@@ -199,7 +199,8 @@ def _follow_grid(system: Equilibrium, grid: dict[str, np.ndarray], modes: Iterab
 
 
 def _unit(system: Equilibrium, address: str) -> str:
-    device, _, name = address.rpartition(".")
+    """Of a parameter; of a pattern, that of the first it matches."""
+    device, _, name = matching(address, system.layout.parameter_names, "parameter")[0].rpartition(".")
     return system.layout.instances[system.layout.find(device)].device.declares.unit(name)
 
 
