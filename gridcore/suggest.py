@@ -16,8 +16,9 @@ def suggest(name: object, names: Iterable[str]) -> str:
     if not there:
         return "; there are none"
     folded = {n.lower(): n for n in there}
-    near = [folded[n] for n in difflib.get_close_matches(str(name).lower(), folded, 3, 0.5)]
+    word = str(name).lower()
+    near = difflib.get_close_matches(word, folded, 3, 0.75) or difflib.get_close_matches(word, folded, 3, 0.5)
     if near:
-        return f"; did you mean {' or '.join(near)}?"
+        return f"; did you mean {' or '.join(folded[n] for n in near)}?"
     rest = f", ... ({len(there) - SHOWN} more)" if len(there) > SHOWN else ""
     return f"; there are: {', '.join(there[:SHOWN])}{rest}"

@@ -28,8 +28,7 @@ _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 class Registrable:
     """Base of the records. Making one whose fields are not what they should be is a PluginError.
 
-    A class of them says in which `hook` plugins register it and `what` it is in messages, and by name which fields hold
-    functions: what each is called with, if that is fixed.
+    A class says its `hook`, `what` it is in messages, and by name its functions: how they are called, if that is fixed.
     """
 
     hook: ClassVar[str] = ""
