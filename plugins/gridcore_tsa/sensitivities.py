@@ -111,12 +111,14 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] 
 
 
 def _named(system: Equilibrium, quantities: str | Iterable[Address]) -> list[tuple[str, str]]:
-    """(device, name) of what patterns match, and of every address, which may be of a parameter, too."""
-    out: dict[tuple[str, str], None] = {}
+    """(device, name) of what patterns match, and of every address, which may be of a parameter, too; who asks for one
+    twice is answered twice.
+    """
+    out: list[tuple[str, str]] = []
     for name in patterns_of(quantities):
         device, _, quantity = name.rpartition(".")
-        out.update(dict.fromkeys(select(system, name) if is_pattern(name) or not device else [(device, quantity)]))
-    return list(out)
+        out += select(system, name) if is_pattern(name) or not device else [(device, quantity)]
+    return out
 
 
 class _Read:
