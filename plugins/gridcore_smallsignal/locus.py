@@ -200,8 +200,10 @@ def _follow_grid(system: Equilibrium, grid: dict[str, np.ndarray], modes: Iterab
 
 def _unit(system: Equilibrium, address: str) -> str:
     """Of a parameter; of a pattern, that of the first it matches."""
-    device, _, name = matching(address, system.layout.parameter_names, "parameter")[0].rpartition(".")
-    return system.layout.instances[system.layout.find(device)].device.declares.unit(name)
+    from gridcore.sensitivity import unit_of
+
+    first = matching(address, system.layout.parameter_names, "parameter")[0]
+    return unit_of(system, *first.rsplit(".", 1))
 
 
 def _modes_at(system: Equilibrium, names: list[str], method: str, point: np.ndarray) -> Modes:
