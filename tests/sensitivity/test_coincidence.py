@@ -81,19 +81,19 @@ def gradient(case: gc.Case, wrt: list[str], step: float, **options) -> np.ndarra
         return gc.adjoint(gc.simulate(gc.build(case), T_END, step), OBJECTIVES, wrt, **options).values
 
 
-SIDES = {  # scene, step, a direction in which the order of events stays what it is
+SIDES = {  # scene, step, a direction in which the order of events stays what it is; long where little depends on it
     "the first earlier": (cleared_and_opened, OFF, {"fault.clear": -1.0}),
     "the second later": (cleared_and_opened, OFF, {"trip.t": 1.0}),
     "both earlier": (cleared_and_opened, OFF, {"fault.clear": -1.0, "trip.t": -1.0}),
     "both later": (cleared_and_opened, OFF, {"fault.clear": 1.0, "trip.t": 1.0}),
     "the first of equal relays faster": (equal_relays, OFF, {"B.delay": -1.0}),
     "the second of equal relays slower": (equal_relays, OFF, {"A.delay": 1.0}),
-    "the first of equal relays sees more": (equal_relays, OFF, {"B.threshold": 1.0}),
-    "the second of equal relays sees less": (equal_relays, OFF, {"A.threshold": -1.0}),
+    "the first of equal relays sees more": (equal_relays, OFF, {"B.threshold": 100.0}),
+    "the second of equal relays sees less": (equal_relays, OFF, {"A.threshold": -100.0}),
     "the first of equal relays starts first and is cancelled last": (
-        started_and_cancelled_together, OFF, {"B.threshold": 1.0}),
+        started_and_cancelled_together, OFF, {"B.threshold": 100.0}),
     "the second of equal relays starts last and is cancelled first": (
-        started_and_cancelled_together, OFF, {"A.threshold": -1.0}),
+        started_and_cancelled_together, OFF, {"A.threshold": -100.0}),
     "both relays": (equal_relays, OFF, {"A.delay": 1.0, "B.delay": 1.0}),
     "relay before the clearing": (relay_at_the_clearing, OFF, {"R.delay": -1.0}),
     "clearing after the relay": (relay_at_the_clearing, OFF, {"fault.clear": 1.0}),
