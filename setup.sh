@@ -127,7 +127,8 @@ if ! set_up_ida; then
     say "going on without the IDA integrator; the theta method does not need it"
 fi
 case $what in
-    run) exec $VENV/bin/gridcore run wscc9 --plot "$@" ;;
-    test) exec $VENV/bin/python -m pytest -n auto --dist worksteal -m "not slow" "$@" ;;
+    run)  exec $VENV/bin/gridcore run wscc9 --plot "$@" ;;
+    test) unset PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes, which need not compile it all anew
+          exec $VENV/bin/python -m pytest -n auto --dist worksteal -m "not slow" "$@" ;;
     *) say "done: $VENV/bin/gridcore" ;;
 esac

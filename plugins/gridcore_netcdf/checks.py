@@ -45,10 +45,6 @@ class Part:
     def __contains__(self, name: str) -> bool:
         return name in self._group.variables
 
-    def names(self, prefix: str) -> list[str]:
-        """What follows a prefix in the names of variables."""
-        return [name.removeprefix(prefix) for name in self._group.variables if name.startswith(prefix)]
-
     def variable(self, name: str, kind: type, shape: tuple[int | None, ...]) -> Any:
         """A variable, not read yet; a length of None may be any."""
         if name not in self:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
 
 FORMAT = "gridcore run"
-VERSION = 4
+VERSION = 5
 CASE = "case.toml"  # the format in which a file has its case
 BLOCK = 1 << 24  # bytes of a run that are looked at together
 RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(Record)}

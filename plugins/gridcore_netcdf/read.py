@@ -126,15 +126,14 @@ def _read_columns(root: Part, part: Part, system: Equilibrium, points: int) -> t
     if "recorded" in part:
         recorded = part.positions("recorded", system.n)
         return recorded, [(recorded, part.variable("X", float, (points, len(recorded))))]
-    columns = []
-    for name in part.names("columns_"):
-        at = part.positions(f"columns_{name}", system.n)
-        columns.append((at, root.variable(name, float, (points, len(at)))))
-    there = np.concatenate([at for at, _ in columns]) if columns else np.zeros(0, dtype=int)
-    if len(there) != len(set(there.tolist())) or len(there) != system.n:
-        missing = [".".join(name) for k, name in enumerate(system.variables) if np.count_nonzero(there == k) != 1]
-        raise part.error("columns", f"must have each variable once; of {', '.join(missing[:3])} that is not so")
-    return None, columns
+    variables = [root.variable(str(name), float, (points, None)) for name in part.json("columns_of", list)]
+    there = part.numbers("columns", int, (sum(variable.shape[1] for variable in variables),))
+    wrong = np.flatnonzero(np.bincount(there[(there >= 0) & (there < system.n)], minlength=system.n) != 1)
+    if len(wrong) or len(there) != system.n:
+        said = ", ".join(".".join(system.variables[k]) for k in wrong[:3])
+        raise part.error("columns", f"must have each variable once; of {said} that is not so")
+    parts = np.split(there, np.cumsum([variable.shape[1] for variable in variables])[:-1])
+    return None, list(zip(parts, variables, strict=True))
 
 
 def _read_settings(part: Part, system: Equilibrium, records: int) -> Iterator[np.ndarray]:

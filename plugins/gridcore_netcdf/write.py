@@ -134,8 +134,8 @@ def write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Call
         if len(values):
             _write(group, f"{Step.__name__}_{field}", (Step.__name__,), values)
     if tape.states.recorded is None:
-        for name, positions in columns.items():
-            _write(group, f"columns_{name}", (f"of_{name}",), positions.astype(np.int64))
+        group.attrs["columns_of"] = json.dumps(list(columns))
+        _write(group, "columns", ("column",), np.concatenate([*columns.values(), np.zeros(0)]).astype(np.int64))
         return
     _write(group, "recorded", ("recorded",), tape.states.recorded.astype(np.int64))
     recorded = _write(group, "X", ("point", "recorded"))

@@ -21,6 +21,7 @@ from gridcore.results import Run
 from .fingerprint import case_digest
 
 NAMES = ("gridcore", "date", "command", "case_fingerprint", "options", "libraries", "machine")
+_VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 
 
 def provenance(of: Run | Equilibrium | Case, options: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -69,9 +70,17 @@ def _libraries() -> Iterator[str]:
     yield f"{platform.python_implementation()} {platform.python_version()}"
     required = (re.match(r"[\w.-]+", line) for line in metadata.requires("gridcore") or () if "extra ==" not in line)
     names = {found[0] for found in required if found}
-    names |= {entry.dist.name for entry in metadata.entry_points(group="gridcore") if entry.dist} - {"gridcore"}
+    plugins = {entry.dist for entry in metadata.entry_points(group="gridcore") if entry.dist}
+    names |= {of.name for of in plugins} - {"gridcore"}
     for name in sorted(names, key=str.lower):
-        yield f"{name} {metadata.version(name)}"
+        yield f"{name} {_version(name)}"
+
+
+def _version(name: str) -> str:
+    """Of a distribution; the parser of ``metadata.version`` reads its whole description, too."""
+    text = metadata.distribution(name).read_text("METADATA")
+    found = _VERSION.search(text) if text else None
+    return found[1] if found else metadata.version(name)
 
 
 def _machine() -> str:
