@@ -168,7 +168,7 @@ class Workspace:
         out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
         place = self.runtime.place(out)
         runtime.linearise(self.plan, len(batches.batches), batches.table, entries,
-                          place if runtime is self.runtime else runtime.place(out))
+                          place if runtime.place is self.runtime.place else runtime.place(out))
         return out, self.runtime.places(place, len(self.indices))
 
     def newton(self, tol: float) -> float:
