@@ -57,25 +57,23 @@ if TYPE_CHECKING:
     from .system import System as System
 
     __version__ = version("gridcore")
+    jax: Any
+    torch: Any
 
 _PACKAGE = {name: package for package, names in {
-    # a case, and what happens in it
     "case": ("load_case", "save_case", "Case", "BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
-    # from the case to results
     "equilibrium": ("build",),
     "system": ("System",),
     "integrate": ("simulate", "retrace"),
     "results": ("Run", "load_run"),
     "sensitivity": ("adjoint", "differences", "Objective", "Integral", "Sampled", "Terminal", "At"),
-    # writing a plugin
     "registry": ("analyses", "register", "registered", "hookimpl"),
     "contract": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode", "guard",
                  "timer", "quantity", "Source", "Load", "Node", "Bus", "Port", "Record"),
-    # what goes wrong
     "errors": ("GridcoreError", "errors"),
 }.items() for name in names}
 
-__all__ = ["__version__", *_PACKAGE]
+__all__ = ["__version__", "jax", "torch", *_PACKAGE]
 
 
 def __getattr__(name: str) -> Any:
@@ -86,6 +84,8 @@ def __getattr__(name: str) -> Any:
     elif name in _PACKAGE:
         module = import_module(f".{_PACKAGE[name]}", __name__)
         found = module if name == _PACKAGE[name] else getattr(module, name)
+    elif name in ("jax", "torch"):  # programs of derivatives, which may be missing
+        found = getattr(import_module(".registry", __name__).analyses, name)
     else:
         raise AttributeError(f"module 'gridcore' has no attribute '{name}'")
     globals()[name] = found

@@ -80,6 +80,7 @@ def test_every_name_in_the_table_of_contents_is_there_and_typed():
     contents = ast.parse((CORE / "__init__.py").read_text())
     stub = next(node for node in contents.body if isinstance(node, ast.If))
     typed = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    typed |= {ast.unparse(node.target) for node in stub.body if isinstance(node, ast.AnnAssign)}
     assert typed - {None} | {"__version__"} == set(gridcore.__all__)
     for name in gridcore.__all__:
         assert getattr(gridcore, name) is not None
