@@ -60,6 +60,14 @@ def test_links_to_files_lead_somewhere(page):
     assert not [target for target in targets if not target.exists() and target not in made]
 
 
+def test_every_figure_is_in_the_gallery_with_the_command_that_makes_it():
+    gallery = (ROOT / "docs" / "gallery.md").read_text()
+    shown = re.findall(r"^!\[.+\]\(figures/(.+)\)\n\n.+\n\n    (?:python (docs/\w+\.py)|gridcore \w+)", gallery,
+                       re.MULTILINE)
+    assert sorted(name for name, _ in shown) == sorted(path.name for path in (ROOT / "docs" / "figures").iterdir())
+    assert all((ROOT / script).is_file() for _, script in shown if script)
+
+
 def test_the_citation_is_of_the_version_that_is_here():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     cited = dict(re.findall(r"^(\S+): (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE))
