@@ -28,6 +28,8 @@ from devices_for_tests import SMALL, registered
 # How long it takes to draw an example, or to try it, says something of the machine alone.
 hypothesis.settings.register_profile("gridcore", deadline=None, print_blob=True,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
+# the long form, pytest --hypothesis-profile long: where an example takes long, tests take a part of these
+hypothesis.settings.register_profile("long", hypothesis.settings.get_profile("gridcore"), max_examples=1000)
 hypothesis.settings.load_profile("gridcore")
 
 
@@ -48,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that ``slow.txt`` lists took longer than 1.5 seconds on one busy core: they are marked so."""
+    """The tests that ``slow.txt`` lists took longer than a second or so on a busy core: they are marked so."""
     here = Path(__file__).parent
     listed = set((here / "slow.txt").read_text().splitlines())
     for item in items:

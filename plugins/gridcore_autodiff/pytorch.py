@@ -51,7 +51,6 @@ def torch(system: Equilibrium | Case | str | Path, objectives: Objective | Seque
     """
     try:
         import torch as pytorch
-        from torch.autograd.function import once_differentiable
     except ImportError:
         raise GridcoreError("PyTorch is not installed: pip install torch") from None
     study = Function(system, objectives, wrt, t_end, options)
@@ -66,8 +65,9 @@ def torch(system: Equilibrium | Case | str | Path, objectives: Objective | Seque
             return values
 
         @staticmethod
-        @once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, weights: Any) -> Any:
+            if pytorch.is_grad_enabled():  # a graph of it is wanted, in which it would be a constant
+                raise GridcoreError("a study has first derivatives only: create_graph=True asks for second ones")
             (jacobian,) = ctx.saved_tensors
             return weights @ jacobian
 

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.testing import device_checks
-from gridcore_converters import DEVICES
 from gridcore_readers.dyr import available
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_a_converter_keeps_the_contract_of_devices(name):
-    report = device_checks.report(gc.registry.devices[name])
-    assert report.ok, report
 
 
 def island(model: str, P0: float = 0.5, more: float = 0.0, **values: float) -> gc.Case:

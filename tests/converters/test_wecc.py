@@ -12,15 +12,8 @@ import gridcore as gc
 from gridcore.contract import Record
 from gridcore.errors import GridcoreError
 from gridcore.registry import devices
-from gridcore.testing import device_checks
 
 MODELS = ["REGCA1", "REGCB1", "REECA1", "REECB1", "REECC1", "REECD1", "REPCA1", "WTDTA1", "WTARA1", "WTPTA1", "WTTQA1"]
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_doctor_finds_nothing(model):
-    report = device_checks.report(devices[model])
-    assert report.ok, str(report)
 
 
 def plant(converter: str = "REGCA1", control: str = "", x: float = 0.0, steps: Any = (), P0: float = 0.6,

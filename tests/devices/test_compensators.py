@@ -7,8 +7,6 @@ from scipy.integrate import solve_ivp
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.testing import device_checks
-from gridcore_devices import CSVGN1
 
 DATA = dict(K=20.0, T1=0.1, T2=1.0, T3=0.15, T4=0.8, T5=0.03, RMIN=20.0, VMAX=1.1, VMIN=-0.1, CBASE=120.0)
 SN, Q0 = 200.0, 0.05
@@ -22,11 +20,6 @@ def built(steps=(), **changes):
     for k, (t, by) in enumerate(steps):
         case.add(gc.ParameterStep(id=f"S{k}", parameter="INF.E", t=t, by=by))
     return gc.build(case)
-
-
-def test_the_doctor_finds_nothing():
-    report = device_checks.report(CSVGN1)
-    assert report.ok, str(report)
 
 
 def test_it_rests_with_the_reactive_power_of_the_power_flow_and_takes_no_active_power():

@@ -8,9 +8,7 @@ from governor_bench import Bench
 from numpy.testing import assert_allclose
 
 import gridcore as gc
-import gridcore_devices
 from gridcore.errors import GridcoreError
-from gridcore.testing import device_checks
 from gridcore_conformance import testbed
 
 STEAM = dict(K=20.0, T1=0.2, T2=0.05, T3=0.15, Uo=0.3, Uc=-0.5, PMAX=0.95, PMIN=0.0, T4=0.25, T5=4.0, T6=0.4, T7=0.1,
@@ -39,12 +37,6 @@ def built(model, slope=0.0, trip="", **changes):
         case.add(gc.Record("VTGTPAT", {"id": "R", "bus": 3, "machine": trip, "VL": 2.0, "VU": 3.0, "TP": 1.0}))
     with testbed.testbed(Bench):
         return gc.build(case)
-
-
-@each
-def test_the_doctor_finds_nothing(model):
-    report = device_checks.report(getattr(gridcore_devices, model))
-    assert report.ok, str(report)
 
 
 @each

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from standalone import Alone
 
 from gridcore.errors import GridcoreError
-from gridcore.testing import device_checks
 from gridcore_devices import GENROU, GGOV1, HYGOV, IEEEG1, TGOV1
 
 STEAM = dict(K=20.0, T1=0.2, T2=0.05, T3=0.15, Uo=0.3, Uc=-0.5, PMAX=0.95, PMIN=0.0, T4=0.25, T5=4.0, T6=0.4, T7=0.1,
@@ -29,11 +28,6 @@ def bench(cls, slopes, powers=(), **values):
 
 
 # ---------------------------------------------------------------- equilibrium
-
-
-@governors
-def test_the_doctor_finds_nothing(cls):
-    assert device_checks.report(cls).ok
 
 
 @st.composite

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
@@ -13,7 +13,6 @@ from standalone import Alone
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.testing import device_checks
 from gridcore_devices import GENCLS, GENROE, GENROU, GENSAE, GENSAL, Classical
 
 # Kundur (1994), example 12.6; saturation of ACTIVSg200's largest unit
@@ -53,6 +52,7 @@ def parameters(draw, cls):
 
 @pytest.mark.parametrize("saturated", [True, False])
 @machines
+@settings(max_examples=settings.default.max_examples // 4)
 @given(data=st.data())
 def test_start_is_the_equilibrium_for_any_valid_parameters(cls, saturated, data):
     values = data.draw(parameters(cls))
@@ -67,11 +67,6 @@ def test_start_is_the_equilibrium_for_any_valid_parameters(cls, saturated, data)
     assert_allclose([machine["P"], machine["Q"]], [S.real, S.imag], atol=1e-12)
     assert machine["XadIfd"] == pytest.approx(machine["Efd"])
     assert machine["Pe"] == pytest.approx(S.real + values["Rs"] * abs(machine.current()) ** 2)
-
-
-@pytest.mark.parametrize("cls", [GENROU, GENROE, GENSAL, GENSAE, GENCLS])
-def test_the_doctor_finds_nothing(cls):
-    assert device_checks.report(cls).ok
 
 
 # ---------------------------------------------------------------- saturation

@@ -13,7 +13,6 @@ from workbench import ADDRESS, BenchMachine, built
 import gridcore as gc
 import gridcore_devices
 from gridcore.errors import CaseError
-from gridcore.testing import device_checks
 from gridcore_conformance.testbed import testbed
 
 EXCITER = dict(TATB=0.1, TB=10.0, K=50.0, TE=0.05, EMIN=-30.0, EMAX=40.0)
@@ -38,12 +37,6 @@ def limited(name, data, steps=(), exciter="SEXS", Efd=2.0):
     values = EXCITER if exciter == "SEXS" else FED_BACK
     return built(getattr(gridcore_devices, exciter), values, Efd=Efd, steps=steps,
                  more=[gc.Record(name, {"id": "LIM", "exciter": "EXC", **data})])
-
-
-@pytest.mark.parametrize("name", ["MAXEX2", "UEL1", "UEL2"])
-def test_the_doctor_finds_nothing(name):
-    report = device_checks.report(getattr(gridcore_devices, name))
-    assert report.ok, str(report)
 
 
 # ---------------------------------------------------------------- over-excitation

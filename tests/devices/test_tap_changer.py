@@ -6,9 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import gridcore as gc
-import gridcore_devices
 from gridcore.errors import CaseError
-from gridcore.testing import device_checks
 
 TAPS = "OLTC_TRANSFORMER2-3"
 TD, TC, TSD, STEP, VMI = 30.0, 0.5, 5.0, 0.00625, 0.98
@@ -156,8 +154,3 @@ def test_it_hangs_on_a_transformer_and_on_nothing_else():
     case.set(f"{TAPS}.transformer", "second")
     with pytest.raises(CaseError, match="there is no Transformer 'second'"):
         gc.build(case)
-
-
-def test_the_doctor_finds_nothing():
-    report = device_checks.report(gridcore_devices.TapChanger)
-    assert report.ok, str(report)

@@ -7,9 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import gridcore as gc
-from gridcore.testing import device_checks
 from gridcore_estimation import Measurements
-from gridcore_playback import playback, source
 
 BUS, LINE = "BUS29", "TRANSFORMER29-38"
 PART = (BUS, "BUS38", LINE, "GEN38", "EXC_GEN38", "GOV_GEN38")
@@ -193,9 +191,3 @@ def test_a_jump_that_is_played_on_a_parameter_is_a_step_of_it():
             case.add("ParameterStep", parameter="LOAD5.P0", t=0.213, by=0.2)
         ends.append(gc.simulate(case, 1.0, 0.01)["GEN2", "omega"][-1])
     assert_allclose(*ends, rtol=1e-10)
-
-
-@pytest.mark.parametrize("cls", [playback.Playback, source.PlaybackSource, source.PLBVFU1])
-def test_the_doctor_finds_nothing(cls):
-    report = device_checks.report(cls)
-    assert report.ok, str(report)

@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore.testing import device_checks
 from gridcore_playback import samples
-from gridcore_playback.time_series import Corner, Sample, TimeSeries
+from gridcore_playback.time_series import TimeSeries
 
 PROFILE = [0.0, 1.03, 1.03, 2.0, 4.0], [8.0, 9.0, 11.0, 11.0, 5.0]
 
@@ -138,9 +137,3 @@ def test_a_signal_without_samples_is_an_error_that_names_it():
     case.add(Tank(signal="s"))
     with pytest.raises(gc.GridcoreError, match="island without a voltage source: s"):
         gc.build(case)
-
-
-@pytest.mark.parametrize("cls", [TimeSeries, Sample, Corner])
-def test_the_doctor_finds_nothing(cls):
-    report = device_checks.report(cls)
-    assert report.ok, str(report)

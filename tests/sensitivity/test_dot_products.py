@@ -132,7 +132,8 @@ def test_a_tape_without_events() -> None:
     assert check_tape(run, seed=2) == {"step"}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings.default.max_examples // 10,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(theta=st.floats(0.5, 1.0), step=st.floats(0.01, 0.2), level=st.floats(0.6, 1.4), gain=st.floats(0.2, 1.2),
        drift=st.floats(-1.0, 1.0), seed=st.integers(0, 2**31))
 def test_random_hopping_systems(theta: float, step: float, level: float, gain: float, drift: float, seed: int) -> None:
