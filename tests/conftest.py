@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that ``slow.txt`` lists took longer than a second or so on a busy core: they are marked so."""
+    """The tests that ``slow.txt`` lists took about a second and more on a busy core: they are marked so."""
     here = Path(__file__).parent
     listed = set((here / "slow.txt").read_text().splitlines())
     for item in items:
