@@ -60,7 +60,7 @@ def torch(system: Equilibrium | Case | str | Path, objectives: Objective | Seque
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            values, jacobian = (pytorch.from_numpy(part).to(x) for part in study.at(_plain(x)))
+            values, jacobian = (pytorch.tensor(part, dtype=x.dtype, device=x.device) for part in study.at(_plain(x)))
             ctx.save_for_backward(jacobian)
             return values
 

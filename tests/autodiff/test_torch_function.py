@@ -50,6 +50,11 @@ def test_single_precision_stays_single(study):
     assert (found.dtype, x.grad.dtype) == (torch.float, torch.float)
 
 
+def test_what_is_done_with_a_result_in_place_changes_no_later_one(study):
+    study(study.start).zero_()
+    np.testing.assert_array_equal(study(study.start), adjoint()["value"])
+
+
 def test_whole_numbers_become_double(study):
     assert gc.torch("wscc9", OBJECTIVES, "EXC1.KA", t_end=0.5)(torch.tensor([20])).dtype == torch.double
 
