@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from gridcore.errors import CaseError
 from gridcore.sensitivity import Objective
 from gridcore_optimisation.measures import Measure, Simulation
 from gridcore_optimisation.parameters import Parameters
+from gridcore_optimisation.problem import objectives_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,6 @@ class Function:
         self.names, self.units, self.start = parameters.names, parameters.units, parameters.start
         self._measure = _measure(of, t_end, options)
         self._last: tuple[bytes, np.ndarray, np.ndarray] = (b"", np.zeros(0), np.zeros(0))
-        self._lock = threading.Lock()
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values (m,) and their Jacobian (m, n) at parameters x (n,).
@@ -53,15 +52,13 @@ class Function:
         if x.shape != (len(self.names),):
             raise CaseError(f"parameters of shape {x.shape}: they must be ({len(self.names)},), "
                             f"in the order {', '.join(self.names)}")
-        with self._lock:
-            known, values, jacobian = self._last
+        known, values, jacobian = self._last  # taken and put as one: threads may share a study
         if known != x.tobytes():
             system = self.system.with_values(dict(zip(self.names, x.tolist(), strict=True)))
             found, gradient = self._measure.value_and_gradient(system, self.names)
             values = np.atleast_1d(np.asarray(found, dtype=float))
             jacobian = np.asarray(gradient, dtype=float).reshape(len(values), len(x))
-            with self._lock:
-                self._last = x.tobytes(), values, jacobian
+            self._last = x.tobytes(), values, jacobian
         return values, jacobian
 
 
@@ -71,8 +68,7 @@ def _measure(of: Any, t_end: float | None, options: dict[str, Any]) -> Measure:
             raise CaseError(f"{type(of).__name__} is no objective of a run: it takes no t_end and no "
                             "arguments of simulate")
         return of
-    objectives = [of] if isinstance(of, Objective) else list(of)
     if t_end is None:
         raise CaseError("t_end is missing: objectives are of a run, which has an end")
     step = options.pop("step", 0.01)
-    return Simulation(objectives, t_end, step, simulate=options)
+    return Simulation(objectives_of(of), t_end, step, simulate=options)

@@ -30,7 +30,7 @@ def torch(system: Equilibrium | Case | str | Path, objectives: Objective | Seque
     system : Equilibrium or Case or str
         What :func:`gridcore.build` gives, or what it takes.
     objectives : Objective, sequence of Objective, or Measure
-        Of a run; or anything else that has values with a gradient, ``gc.analyses.Damping()`` say.
+        Of a run; or anything else that has values with a gradient, as :func:`gridcore.analyses.optimise` takes it.
     wrt : str or iterable of str
         Addresses or patterns of the parameters.
     t_end : float

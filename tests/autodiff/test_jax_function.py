@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
+from wscc9_study import OBJECTIVES, WRT, adjoint
 
 import gridcore as gc
 from gridcore.errors import CaseError
 
 jax = pytest.importorskip("jax")
-
-WRT = ["GEN2.H", "EXC1.KA", "fault.clear"]
-OBJECTIVES = [gc.Terminal(lambda v: v["GEN2", "omega"]), gc.Integral(lambda v: (v["BUS5", "Vm"] - 1) ** 2)]
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +21,6 @@ def double_precision():
     jax.config.update("jax_enable_x64", True)
     yield
     jax.config.update("jax_enable_x64", before)
-
-
-def adjoint():
-    return gc.adjoint(gc.simulate("wscc9", 0.5), OBJECTIVES, WRT)
 
 
 def test_parameters_and_values_are_those_of_the_case(study):

@@ -2,23 +2,17 @@
 
 import numpy as np
 import pytest
+from wscc9_study import OBJECTIVES, WRT, adjoint
 
 import gridcore as gc
 from gridcore.errors import CaseError, GridcoreError
 
 torch = pytest.importorskip("torch")
 
-WRT = ["GEN2.H", "EXC1.KA", "fault.clear"]
-OBJECTIVES = [gc.Terminal(lambda v: v["GEN2", "omega"]), gc.Integral(lambda v: (v["BUS5", "Vm"] - 1) ** 2)]
-
 
 @pytest.fixture(scope="module")
 def study():
     return gc.torch("wscc9", OBJECTIVES, WRT, t_end=0.5)
-
-
-def adjoint():
-    return gc.adjoint(gc.simulate("wscc9", 0.5), OBJECTIVES, WRT)
 
 
 def test_parameters_and_values_are_those_of_the_case(study):
