@@ -307,6 +307,10 @@ class Declarations:
         """States, then algebraics."""
         return {**self.states, **self.algebraics}
 
+    def readable(self) -> dict[str, Any]:
+        """What results have by name: variables, derived quantities, inputs, modes."""
+        return {**self.variables(), **self.quantities, **self.inputs, **self.modes}
+
     def unit(self, name: str) -> str:
         """Unit of the quantity, variable, parameter or input called `name`."""
         for table in (self.states, self.algebraics, self.quantities, self.params, self.inputs, self.setpoints):

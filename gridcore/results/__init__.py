@@ -5,10 +5,10 @@ Imports from ``tape`` and what is left of it.
 
 from ..case import patterns_of
 from .export import whole_file
+from .quantities import base_of, needed, recorded, select
 from .run import Event, Points, Run, Stretch, heading, load_run
-from .signals import base_of, needed, recorded, select, signals
 
 __all__ = [
     "Event", "Points", "Run", "Stretch", "base_of", "heading", "load_run", "needed", "patterns_of",
-    "recorded", "select", "signals", "whole_file",
+    "recorded", "select", "whole_file",
 ]

@@ -15,7 +15,7 @@ from ..case import Address, is_pattern, patterns_of
 from ..errors import CaseError, GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, States, Switch, Tape
-from .signals import recorded, values
+from .quantities import recorded, values
 
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium

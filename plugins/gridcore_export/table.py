@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.results import select, signals, whole_file
+from gridcore.results import select, whole_file
+from gridcore_tables.signals import signals
 
 if TYPE_CHECKING:
     from gridcore.results import Run, Stretch

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.contract import Bus
-from gridcore.results import recorded, select, signals
+from gridcore.results import recorded, select
 from gridcore_rotors.rotors import Rotors, kept_rotors
+from gridcore_tables.signals import signals
 
 from .outstanding import FEW, standing_out, stray
 

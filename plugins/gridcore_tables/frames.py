@@ -9,9 +9,9 @@ import numpy as np
 
 from gridcore.case import Address
 from gridcore.errors import CaseError
-from gridcore.results import signals
 
 from .labelled import labelled
+from .signals import signals
 
 if TYPE_CHECKING:
     import pandas as pd

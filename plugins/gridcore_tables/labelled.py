@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.case import Address
-from gridcore.results import heading, select, signals
+from gridcore.results import heading, select
+
+from .signals import signals
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,11 +8,9 @@ from gc import collect
 
 import numpy as np
 import pytest
-from two_islands import two_islands
 
 import gridcore as gc
 from gridcore.errors import CaseError, DeviceError
-from gridcore.results import signals
 
 
 @pytest.fixture(scope="module")
@@ -118,20 +116,6 @@ def test_chosen_quantities_of_all_devices_that_have_them(run):
     assert chosen["P1"].sizes["branch"] == 9  # lines and transformers
     with pytest.raises(CaseError, match="no device has a quantity 'omeg'; did you mean omega"):
         run.to_xarray(["omeg"])
-
-
-def test_devices_of_one_kind_are_one_variable_whatever_their_models():
-    case = two_islands()
-    case.add(gc.Record("Bus", {"id": 3, "kv": 20}))
-    case.add(gc.Record("Line", {"bus1": 2, "bus2": 3, "x": 0.1}))
-    case.add(gc.Record("InfiniteBus", {"id": "INF", "bus": 3, "control": "PV", "P0": 0.1}))
-    found = {s.name: s for s in signals(gc.build(case))}
-    assert found["delta"].devices == ("G1", "G2")
-    assert found["P"].devices == ("G1", "G2", "INF")
-    assert found["delta"].dimension == "Classical"
-    assert found["P"].dimension == "Source"
-    assert {s.dimension: s.devices for s in found.values()} == {
-        **{s.dimension: s.devices for s in found.values()}, "bus": ("BUS1", "BUS2", "BUS3")}
 
 
 # Weight ---------------------------------------------------------------------------------------------
