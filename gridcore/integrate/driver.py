@@ -40,6 +40,7 @@ from ..tape import (
 from . import round_off
 from .base import Stepper
 from .guards import Watch
+from .instants import Instant
 from .locate import Crossing
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
@@ -75,6 +76,7 @@ class Driver:
         self.slack = numerics.SAME_TIME * self.spacing
         self._switches: list[tuple[float, str]] = []
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
+        self.instant = Instant(self.newton, system.system)
         system.islands.settle(self.Z)
         self.Z[-1] = t0
         self._refresh()
@@ -131,7 +133,8 @@ class Driver:
         while self.reached < len(self.grid):
             end = float(self.grid[self.reached])
             while self.t < end - self.slack:
-                if self.stepper.one_step and self.tape.points - self._segment_begun >= SEGMENT:
+                segment = self.tape.points - self._segment_begun
+                if self.stepper.one_step and segment >= SEGMENT and self.instant.apart is None:
                     self.new_segment()
                 self._advance(end)
                 if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
@@ -213,6 +216,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], clock)  # before the record: there may be no room for it
         self.tape.records.step(self.tape.points - 2, 0.0, self.clock, clock)
         self.clock = clock
+        self.instant.part()
 
     def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
         """Whether values of guards are more than round-off."""
@@ -240,6 +244,10 @@ class Driver:
             self.clock = self.tape.clock("guard", located)
         elif self.t == target:
             self.clock = clock
+        if self.t > before + self.slack:
+            self.instant.apart = None
+        elif located >= 0 and self.instant.apart is not None:
+            self.instant.part(self.instant.lateness(np.array([located]))[0])
         self.tape.point(self.t, self.Z[: self.system.n], self.clock)
         self.tape.records.step(k, self.t - before, start, self.clock, located, len(self.tape.methods) - 1)
         self.counters["steps"] += 1
@@ -309,8 +317,9 @@ class Driver:
         """End the present step at the first of the guards that fired within it; returns that guard.
 
         The one that is first on straight lines is located; then those that are across there already. Those of one
-        instant have the order of vanishing offsets, the larger the lower the number: of those that rise the lowest
-        is first, of those that fall last, and derivatives at units alike are those of one side.
+        instant have the order that they have where its events part, or else that of vanishing offsets, the larger the
+        lower the number: of those that rise the lowest is first, of those that fall last, and derivatives at units
+        alike are those of one side.
         """
         first = -1
         while len(fired):
@@ -318,6 +327,11 @@ class Driver:
             ahead = before[fired] - gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
             alike = fired[parts == parts.min()]
+            if self.instant.apart is not None and len(alike) > 1:
+                self.ws.X[:], self.Z[-1] = X0, begun
+                late = self.instant.lateness(alike)
+                alike = alike[late == late.min()]
+                self.ws.X[:], self.Z[-1] = X, end
             guard = int(next((g for g in alike if gamma[g] > 0), alike[-1]))
             self.t = Crossing(self, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
@@ -361,14 +375,7 @@ class Driver:
         """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
         for guard in (number for kind, number in triggers if kind == "guard"):
             if self.watch.bounces(guard, self.gamma, self.visible):
-                self.watch.turned(guard, self.guard_rate(guard, self.t, self.ws.X))
-
-    def guard_rate(self, guard: int, t: float, X: np.ndarray) -> float:
-        """How fast a guard moves at a state (1/s), if nothing switches."""
-        self.ws.X[:], self.Z[-1] = X, t
-        columns, gradient, gamma_t = self.system.system.guard_row(guard)(self.Z)
-        rates = self.newton.derivative(self.ws.differential)
-        return float(gradient @ rates[columns]) + gamma_t
+                self.watch.turned(guard, self.instant.rates([guard])[0])
 
     def _fire(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
         """What guards that fired do: the actions to be made now; delayed ones are armed, or cancelled."""

@@ -51,7 +51,8 @@ class Crossing:
         if before * side >= -numerics.GUARD_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
             # a limit is left where its rate is zero: there the sign of the guard's speed is round-off
             least = numerics.TOUCHING * abs(after) / full
-            leaves = self.driver.guard_rate(self.guard, begun, X0) * side <= least
+            self.X[:], self.driver.Z[-1] = X0, begun
+            leaves = self.driver.instant.rates([self.guard])[0] * side <= least
             near = self._near_side(low, high, side) if leaves else None
             if near is None and before * side >= 0:
                 return self._end(low)

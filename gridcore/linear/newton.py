@@ -326,13 +326,16 @@ class Newton:
         self.solve_damped()
         self.forget()
 
-    def derivative(self, differential: np.ndarray) -> np.ndarray:
-        """X' at the present Z, (n,): f, and what the derivative of ``g = 0`` says, ``g_y y' = -(g_x f + g_t)``."""
+    def derivative(self, differential: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
+        """X' at the present Z, (n,): f, and what the derivative of ``g = 0`` says, ``g_y y' = -(g_x f + g_t)``; or how
+        the algebraic variables follow where the differential ones and time move `along`, (n + 1,).
+        """
         ws = self.ws
         ws.mass[:] = differential
         ws.c[:] = np.where(differential, 0.0, 1.0)
         slope = ws.time_slope()
-        right = np.where(differential, ws.rhs(), 0.0 if slope is None else slope)
+        along = np.append(ws.rhs(), 1.0) if along is None else along
+        right = np.where(differential, along[:-1], 0.0 if slope is None else slope * along[-1])
         self.factor()
         self.forget()
         return np.asarray(self.lu.solve(right))

@@ -69,6 +69,16 @@ def identical_units() -> gc.Case:
     return case
 
 
+def limits_left_and_reached_again() -> gc.Case:
+    """The clearing takes two exciters off their limits, the trip of the same instant puts them back: EXC3 sooner."""
+    case = nine_bus()
+    case.set("EXC2.VRMAX", 2.4)
+    case.set("EXC3.VRMAX", 1.8)
+    case.add(gc.BusFault(id="fault", bus=5, t=0.05, clear=0.183, x=0.4))
+    case.add(gc.BranchTrip(id="trip", branch="LINE4-5", t=0.183))
+    return case
+
+
 def ball() -> gc.Case:
     case = gc.Case("ball")
     case.add(BouncingBall(id="B"))
@@ -113,6 +123,18 @@ def test_a_derivative_is_that_of_the_program_on_the_side_of_its_order(name):
     case = scene()
     found = gradient(case, list(direction), step) @ np.array(list(direction.values()))
     np.testing.assert_allclose(found, one_sided(case, direction, OBJECTIVES, T_END, step), rtol=3e-5, atol=3e-9)
+
+
+@pytest.mark.parametrize("direction", [{"trip.t": 1.0}, {"fault.clear": -1.0}])
+def test_limits_left_between_events_of_one_instant_are_reached_again_in_the_order_that_they_part_in(direction):
+    """By implicit Euler, to which the last of them matters most: it begins a long step."""
+    case = limits_left_and_reached_again()
+    run = gc.simulate(gc.build(case), T_END, OFF, theta=1.0)
+    assert [e.device for e in run.events if e.t == 0.183 and "reaches" in str(e)] == ["EXC3", "EXC2"]
+    with pytest.warns(CoincidenceWarning):
+        found = gc.adjoint(run, OBJECTIVES, list(direction)).values @ np.array(list(direction.values()))
+    expected = one_sided(case, direction, OBJECTIVES, T_END, OFF, theta=1.0)
+    np.testing.assert_allclose(found, expected, rtol=3e-5, atol=3e-9)
 
 
 @pytest.mark.parametrize(("scene", "step", "direction"), [
