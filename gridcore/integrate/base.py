@@ -80,8 +80,9 @@ class Stepper(ABC):
         a method that finds roots itself may end an advance just beyond the first of them.
         """
 
-    def switch(self, ws: Workspace, t: float) -> None:
-        """Modes or parameters have changed at time `t`, and nothing jumped: what earlier steps have left may serve on.
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
+        """Modes or parameters have changed at time `t`; what earlier steps have left may serve on, of the state as long
+        as it has not `jumped`.
 
         It is a restart where a method does not say otherwise.
         """

@@ -440,7 +440,7 @@ class Driver:
         self._check_finite()
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.tape.records.append(Resolve(k))
-        (self.stepper.restart if jumps else self.stepper.switch)(self.ws, self.t)
+        self.stepper.switch(self.ws, self.t, jumps)
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]

@@ -65,6 +65,10 @@ class _Kept:
 
     def renew(self) -> None:
         self.lu.forget()
+        self.outdate()
+
+    def outdate(self) -> None:
+        """Of the factors only the pivots may serve on."""
         self.fresh, self.coefficient, self.uses = False, math.nan, 0
         # the first correction of the last solve, and the rate at which it converged
         self.first = self.rate = 0.0
@@ -126,14 +130,17 @@ class Newton:
 
     def renew(self) -> None:
         """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
-        self._round_off = 0.0
         for each in self._kept:
             each.renew()
-        self._now = self._kept[0]
+        self.switched(jumped=True)
 
-    def switched(self) -> None:
-        """Some equations are others, and their round-off with them."""
+    def switched(self, jumped: bool = False) -> None:
+        """Some equations are others, and their round-off with them; if variables jumped, the factors are of no use."""
         self._round_off = 0.0
+        if jumped:
+            for each in self._kept:
+                each.outdate()
+            self._now = self._kept[0]
 
     def at(self, coefficient: float) -> None:
         """The equations are now those of a step of this length, say: factors for one that is near serve them."""
@@ -173,7 +180,7 @@ class Newton:
         if now.fresh and (now.excess < self._worth if self.keeps else
                           now.first * now.rate**(1 + self._worth) <= numerics.NEWTON_REMAINS):
             return True
-        self.factor(alike=True)  # if it is not, convergence will tell
+        self.factor(alike=not math.isnan(now.coefficient))  # if it is not, convergence will tell
         return False
 
     def _mixing(self, *more: float) -> Mixing:

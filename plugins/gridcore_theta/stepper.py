@@ -67,19 +67,19 @@ class Theta(Stepper):
         """Modes or parameters may have changed: no history, no factors."""
         if ws is not self.ws:
             self.ws, self.newton, self.predictor = ws, Newton(ws), Predictor(ws)
-        ws.mass[:] = ws.differential
-        self.predictor.forget()
         self.newton.renew()
-        self._begun = self._reached = t
-        self._remembered = 0
+        self.switch(ws, t, jumped=True)
 
-    def switch(self, ws: Workspace, t: float) -> None:
-        """Nearly all equations are as they were: history and factors are kept."""
-        if not self.newton.keeps:
-            return self.restart(ws, t)
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
+        """Nearly all equations are as they were: history and factors are kept; where variables jumped, pivots."""
         ws.mass[:] = ws.differential
+        anew = jumped or not self.newton.keeps
+        self.newton.switched(anew)
         self._remembered = -1  # of the steps since: the one before is yet to be counted
-        self.newton.switched()
+        if anew:
+            self.predictor.forget()
+            self._begun = self._reached = t
+            self._remembered = 0
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`."""

@@ -44,8 +44,13 @@ class TrBdf2(Stepper):
         if ws is not self._ws:
             self._ws, self.newton = ws, Newton(ws)
             self._X0, self._X1, self._f0 = (np.zeros(ws.n) for _ in range(3))
-        ws.mass[:] = ws.differential
         self.newton.renew()
+        self.switch(ws, t, jumped=True)
+
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
+        """Of history and factors only the pivots are kept."""
+        ws.mass[:] = ws.differential
+        self.newton.switched(jumped=True)
         self._begun = self._reached = t
         self._h_factored = 0.0
 
