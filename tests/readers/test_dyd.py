@@ -47,7 +47,7 @@ def test_what_a_device_does_not_have_is_said_and_what_is_no_record_is_skipped(re
 
 
 def test_lines_of_slashes_alone_are_no_records(read):
-    assert list(read(f" /\n\n{DYD}/\n \n")) == list(read())
+    assert list(read(f" /\n\n{DYD}/\n \n")) == list(read(DYD))
 
 
 def test_models_are_dropped_and_substituted(read):
