@@ -197,6 +197,9 @@ STUDIES = {
                    event=opens("LINE101-102", 2.0), t=2.0, t_end=4.0, loads="I/Z", margin=0.05),
     "DEGOV": Study("DEGOV/ThreeBus_DEGOV_nodelay.dyr", "DEGOV/degov_nodelay_speed_final.csv", (speed(102),), t_end=5.0,
                    step=1 / 240, torque=("GENCLS",)),  # by PowerWorld: see docs/models.md
+    "DEGOV, with a droop": Study(f"{HERE}/ThreeBus_DEGOV1.dyr", f"{FOLDER}/DEGOV/degov_nodelay_speed_final.csv",
+                                 (speed(102),), f"{FOLDER}/DEGOV/ThreeBusMulti.raw", t_end=5.0, step=1 / 240,
+                                 torque=("GENCLS",)),
     # columns 1 and 2 follow a jump by halves, and do so for 50 ms
     "RENA": Study("RENA/ThreeBus_REN_A_DEFAULT_FLAG.dyr", "RENA/TEST_RENA_DEFAULT_FLAGS.csv", (
         other("GEN103", "P"), other("GEN103", "Q"), V(103)), "ThreeBusRenewable.raw", opens("LINE101-103"), t_end=5.0,
