@@ -142,9 +142,9 @@ class _Reader:
         for name in asked:
             for row in self.rows[name]:
                 if not _is_read(devices[name], row):
-                    raise row.error("tables of such a model are not read: of machines, and of what names one by 'syn' or "
-                                    f"an exciter by 'avr', they are. Leave them out with --drop {name} "
-                                    f"(drop=[\"{name}\"]), and give their records in a DYR file")
+                    raise row.error("only tables of machines, and of what names one by 'syn' or an exciter by 'avr', "
+                                    f"are read: leave this one out with --drop {name} (drop=[\"{name}\"]), or give the "
+                                    "system as a RAW and a DYR file")
         return sorted(asked, key=lambda name: any(row.values.get("avr") is not None for row in self.rows[name]))
 
     # ------------------------------------------------------------ the network
