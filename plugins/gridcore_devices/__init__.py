@@ -77,7 +77,7 @@ FILES = {
     "branches.line": "Line",
     "branches.series_admittance": "SeriesAdmittance",
     "branches.transformer": "Transformer",
-    "branches.tap_changer": "TapChanger OLTC1T",
+    "branches.tap_changer": "TapChanger OLTC1T OLTC3T",
     "branches.shunt": "Shunt",
     "branches.joined_bus": "JoinedBus",
     "protection.overcurrent": "OverCurrentRelay",

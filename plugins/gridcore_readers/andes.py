@@ -139,6 +139,12 @@ class _Reader:
             what = ", ".join(f"{name} ({len(self.rows[name])} rows)" for name in missing)
             raise self.rows[missing[0]][0].error(f"there is no device for {what}: leave them out with "
                                                  f"{' '.join(f'--drop {name}' for name in missing)} (drop=[...])")
+        for name in asked:
+            for row in self.rows[name]:
+                if not _is_read(devices[name], row):
+                    raise row.error("only tables of machines, and of what names one by 'syn' or an exciter by 'avr', "
+                                    f"are read: leave this one out with --drop {name} (drop=[\"{name}\"]), or give the "
+                                    "system as a RAW and a DYR file")
         return sorted(asked, key=lambda name: any(row.values.get("avr") is not None for row in self.rows[name]))
 
     # ------------------------------------------------------------ the network
@@ -288,6 +294,11 @@ class _Reader:
     def _event(self, row: _Row, model: str, **fields: Any) -> None:
         if row.number("u", 1.0):
             self.case.records.append(Record(model, fields, row.file, row.place))
+
+
+def _is_read(cls: type[Device], row: _Row) -> bool:
+    """Whether a row is of a machine with inertia, or hangs on one or on an exciter; converters are neither."""
+    return "H" in cls.declares.params if issubclass(cls, Source) else not {"syn", "avr"}.isdisjoint(row.values)
 
 
 def _names(rows: list[_Row]) -> dict[int | str, int | str]:

@@ -28,13 +28,18 @@ def unbalanced(case: Case, buses: set[int], home: Mapping[Any, Any]) -> set[int]
 
     missing: defaultdict[Any, float] = defaultdict(float)
     around: defaultdict[Any, float] = defaultdict(float)
+    near = buses | {bus for bus, other in home.items() if other in buses}
     for record in case:
         fields = record.fields
-        ends = [fields["bus"]] if "bus" in fields else [fields[port] for port in ("bus1", "bus2") if port in fields]
-        if home:
-            ends = [home.get(bus, bus) for bus in ends]
-        if buses.isdisjoint(ends) or fields.get("status", 1) == 0 or record.model == "JoinedBus":
+        if "bus" in fields:
+            ends = [fields["bus"]]
+        elif "bus1" in fields:
+            ends = [fields["bus1"], fields["bus2"]]
+        else:
             continue
+        if near.isdisjoint(ends) or fields.get("status", 1) == 0 or record.model == "JoinedBus":
+            continue
+        ends = [home.get(bus, bus) for bus in ends]
         if len(ends) > 1:
             y = 1 / complex(fields.get("r", 0.0), fields["x"])
             tap = cmath.rect(fields.get("tap", 1.0), fields.get("phase", 0.0))

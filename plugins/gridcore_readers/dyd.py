@@ -73,7 +73,8 @@ def _records(path: Path) -> Iterator[tuple[int, str]]:
         if text.endswith("/"):
             text = text[:-1]
         else:
-            yield began, text
+            if text.strip():  # more than slashes
+                yield began, text
             text = ""
     if text.strip():
         yield began, text

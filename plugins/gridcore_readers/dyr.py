@@ -10,7 +10,7 @@ record goes follows from what it is:
   ``dyr`` are ``"port@bus"`` and ``"port@id"``. A class that stands for the records of a model in which that bus is not
   zero names the model (``dyr_record``); one whose records begin with a number that is no bus, and with no identifier,
   says so (``dyr_numbered``), and so does one that stands for a whole family of load models (``dyr_family``);
-* a class of tap changers says so (``dyr_tap``) and hangs on a transformer, ``bus 'MODEL' bus circuit values... /``.
+* a class of tap changers says of how many windings (``dyr_tap``), ``bus 'MODEL' bus [bus] circuit values... /``.
 
 No model is put in place of another unless the user says so.
 """
@@ -37,7 +37,7 @@ from .power_flow_files import PowerFlowFiles
 from .psse import element, listed, real
 from .raw import DIRECT, UNKNOWN
 from .recordings import read_recordings
-from .tap_changers import Controls, called, changes_tap
+from .tap_changers import Controls, called, windings
 from .tolerance import mend
 
 
@@ -254,7 +254,7 @@ class _Extension:
     def _hang(self, model: Model) -> bool:
         """Hang a device on what it drives; False where that is not there yet."""
         cls = self.classes[model.name]
-        if changes_tap(cls):
+        if windings(cls):
             return self._regulate(model, cls)
         ports: dict[str, Any] = {}
         for port in cls.attaches:
@@ -276,15 +276,15 @@ class _Extension:
 
     def _regulate(self, model: Model, cls: type[Device]) -> bool:
         """Hang a tap changer on its transformer; False where that is not there."""
-        id = next((id for id in called(model.bus, model.identifier) if id in self.place), None)
-        if id is None:
+        found = {id: self.case.records[self.place[id]] for id in called(model.bus, model.identifier, cls)
+                 if id in self.place}
+        if not found:
             return False
         try:
-            control = self.controls.of(self.case.records[self.place[id]], id)
+            control = self.controls.of(found)
         except CaseError as error:
             raise self._error(model, str(error)) from None
-        self.case.add(Record(cls.__name__, {"transformer": id, **control, **self._values(model, cls)}, str(self.path),
-                             model.place))
+        self.case.add(Record(cls.__name__, {**control, **self._values(model, cls)}, str(self.path), model.place))
         return True
 
     def _at(self, model: Model, cls: type[Device], port: str) -> Key:
@@ -311,9 +311,10 @@ class _Extension:
         cls = self.classes[model.name]
         if hasattr(cls, "dyr_numbered"):
             model.values.insert(0, model.identifier)
-        if changes_tap(cls):
-            circuit, *model.values = model.values or ["1"]
-            model.identifier += f" {circuit}"
+        if windings(cls):
+            further = windings(cls) - 1
+            ends = [model.identifier, *model.values[:further], "1"]
+            model.identifier, model.values = " ".join(ends[:further + 1]), model.values[further:]
         words, names = model.values, [(entry or "").partition(" ")[0] for entry in order(cls)]
         declared = cls.declares.params | cls.declares.fields
         for name in names:

@@ -14,7 +14,7 @@ from gridcore.errors import CaseError
 from .dyr import order
 from .inverse import inverse
 from .raw_write import at_own_buses, numbers_of_buses
-from .tap_changers import changes_tap
+from .tap_changers import windings
 
 WIDTH = 110  # characters of a line
 _NUMBER = re.compile(r"[-+\d.eE]+")
@@ -47,24 +47,34 @@ def write(case: Case, path: Path) -> None:
             return number[id], ""
         host = _host(by_id[id], by_id)
         bus = number[host.ports["bus"]]
-        return bus, _identifier(host, f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}")
+        return bus, _identifier(host.id, f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}")
 
     def head(instance: Instance) -> list[str]:
-        """What a record begins with: a number of its own, or the bus of what the device hangs on and its identifier."""
+        """What a record begins with: a number of its own, or the bus of what the device hangs on and its identifier.
+
+        Nothing for a device that no record can be of.
+        """
         model = f"'{getattr(instance.device, 'dyr_record', instance.model)}'"
-        if changes_tap(instance.device):
+        if windings(instance.device):
             branch = by_id[instance.ports["transformer"]]
-            one, other = (number[branch.ports[port]] for port in ("bus1", "bus2"))
-            return [str(one), model, str(other), f"'{_identifier(branch, f'TRANSFORMER{one}-{other}')}'"]
+            ends, name = [branch.ports["bus1"], branch.ports["bus2"]], branch.id
+            if windings(instance.device) > len(ends):
+                legs = [f"{name[:-1]}{k}" for k in (1, 2, 3)]
+                if name not in legs or any(leg not in by_id for leg in legs):
+                    return []
+                ends, name = [by_id[leg].ports["bus1"] for leg in legs], name[:-len("_w1")]
+            buses = [str(number[end]) for end in ends]
+            return [buses[0], model, *buses[1:], f"'{_identifier(name, 'TRANSFORMER' + '-'.join(buses))}'"]
         if own := _own_number(instance, taken):
             return [str(own), model]
         bus, identifier = place(instance.id)
         return [str(bus), model, f"'{identifier}'"]
 
     for instance in records:
-        if order(instance.device):
-            lines += _record(instance, head(instance), place, valid.frequency)
-        elif instance.device.declares.variables() and not issubclass(instance.device, Node):
+        words = head(instance) if order(instance.device) else []
+        if words:
+            lines += _record(instance, words, place, valid.frequency)
+        elif order(instance.device) or (instance.device.declares.variables() and not issubclass(instance.device, Node)):
             without.append(instance.id)
     if without:
         lines.append(f"// without a record of PSS/E, left out: {', '.join(without)}")
@@ -78,8 +88,8 @@ def _host(instance: Instance, by_id: dict[str, Instance]) -> Instance:
     return instance
 
 
-def _identifier(host: Instance, naming: str) -> str:
-    return re.sub(r"[\s/'\",]", "-", host.id.removeprefix(naming).lstrip("_")) or "1"
+def _identifier(id: str, naming: str) -> str:
+    return re.sub(r"[\s/'\",]", "-", id.removeprefix(naming).lstrip("_")) or "1"
 
 
 def _own_number(instance: Instance, taken: set[tuple[str, int]]) -> int:

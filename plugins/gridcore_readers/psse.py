@@ -16,10 +16,6 @@ from gridcore.errors import CaseError
 
 _QUOTED_WORD = re.compile(r"""(?:(?<=[\s,])|^)(['"])((?:(?!\1).|\1\1)*)\1(?=[\s,/]|$)""", re.DOTALL)
 _OPENING_QUOTE = re.compile(r"""(?:^|[\s,])['"]""")
-# What most records are: ASCII words between commas, without blanks or in single quotes. (A set of characters that are
-# listed is a table to the engine of regular expressions, which is twice as fast as one with ``\s``.)
-_WORD = r""" *+(?:'[^',/"]*+'|[^ \t-\r\x1c-\x1f'",/*\0]*+) *+"""
-_PLAIN = re.compile(f"(?:{_WORD},)*+{_WORD}")
 MANY = 1000  # more columns than a record has
 _BLANK = re.compile(r"\s")
 _SPECIAL = re.compile(r"[\s.*?\[\]]")
@@ -56,21 +52,6 @@ def columns(text: str) -> Columns:
     return Columns({name: (n, default if equals else None) for n, (name, equals, default) in enumerate(parts)})
 
 
-def padded(text: str, most: int = MANY) -> list[str] | None:
-    """The words of a record as most are, blanks about them included, which a :class:`Row` does not mind; else None.
-
-    Of a record with more words than `most`, which its columns are, it has no others: they would be half of the work.
-    """
-    if not text.isascii() or not _PLAIN.fullmatch(text):
-        return None
-    words = text.replace("'", "").split(",", most)
-    if len(words) > most:
-        del words[-1]
-    while words and not words[-1].strip():
-        del words[-1]
-    return words
-
-
 def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
     """The words of a record, without quotes, and what follows its slash (None where there is none).
 
@@ -86,9 +67,6 @@ def split(text: str, blanks: bool = False) -> tuple[list[str], str | None]:
     CaseError
         If a quote is not closed.
     """
-    plain = None if blanks else padded(text)
-    if plain is not None:
-        return [word.strip() for word in plain], None
     rest: str | None = None
     quoted: list[str] = []
     text = text.replace(_MARK, "")
@@ -238,13 +216,39 @@ class Row:
                 raise self.error(f"{word!r} is not a whole number", name) from None
             return int(value)
 
-    def integers(self, names: str) -> Sequence[int]:
-        """Several of them at once likewise."""
-        picked, each = self.columns.pickers[names]
-        try:
-            return [*map(int, picked(self.words))]
-        except (IndexError, ValueError):
-            return [self.integer(name) for name in each]
+
+def by_columns(rows: Sequence[Row], integers: str = "", texts: str = "", numbers: str = "") -> list[tuple[Any, ...]]:
+    """Of each row itself and what it has in these columns, in this order: a column at once is several times as fast.
+
+    Raises
+    ------
+    ValueError, IndexError
+        If a row lacks something, or has it otherwise than most do: to be read by itself then, which says what is wrong.
+    """
+    if not rows:
+        return []
+    columns, words = rows[0].columns, [row.words for row in rows]
+    width = min(map(len, words))
+
+    def column(name: str) -> Iterable[str]:
+        position, default = columns[name]
+        if position < width:
+            return map(operator.itemgetter(position), words)
+        if default is None:
+            raise IndexError(name)
+        return [row[position] if position < len(row) else default for row in words]
+
+    found: list[Iterable[Any]] = [rows]
+    found += [[*map(int, column(name))] for name in integers.split()]
+    for name in texts.split():
+        found.append([*map(str.strip, column(name))])
+        if "" in found[-1] and (default := columns[name][1]):
+            found[-1] = [word or default for word in found[-1]]
+    for name in numbers.split():
+        found.append([*map(float, column(name))])
+        if not math.isfinite(sum(found[-1])):
+            raise ValueError(name)
+    return [*zip(*found, strict=True)]
 
 
 def element(naming: str, identifier: str = "1") -> str:

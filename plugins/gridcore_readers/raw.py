@@ -22,8 +22,8 @@ from .characteristics import shares
 from .controls import Remote, Switched, control, levels
 from .direct_current import Terminal, two_terminal, voltage_source
 from .joined import join
-from .psse import Row, element, listed
-from .raw_fields import at_limit, bus_fields, called, given_id, is_on, parts, status, unlike_default
+from .psse import Row, by_columns, element, listed
+from .raw_fields import Machine, bus_fields, called, given_id, is_on, parts, status, unlike_default
 from .raw_tables import Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
@@ -97,8 +97,9 @@ class _Reader:
         self.buses: dict[int, Row] = {}
         self.kind: dict[int, int] = {}
         self.fields: dict[int, dict[str, Any]] = {}
-        self.tried(tables.rows["bus"], self._bus)
+        self.each("bus", self._bus, "I IDE", "NAME", "BASKV VM VA")
         self.isolated = {number for number, kind in self.kind.items() if kind == ISOLATED}
+        self.here = self.kind.keys() - self.isolated
         self.threshold = tables.solution.get("THRSHZ", SMALLEST)
         self.home: dict[Any, Any] = {}  # of buses that are one with another, that one
         self.regulated: dict[int, float] = {}
@@ -118,12 +119,22 @@ class _Reader:
             except CaseError as error:
                 self.made.note(f"left out, as tolerated: {error}")
 
-    def _bus(self, row: Row) -> None:
-        number, kind = row.integers("I IDE")
+    def each(self, section: str, make: Callable[..., None], integers: str, texts: str = "", numbers: str = "") -> None:
+        """Make something of each row of a section, with what it has in these columns."""
+        rows = self.tables.rows[section]
+        try:
+            found = by_columns(rows, integers, texts, numbers)
+        except (IndexError, ValueError):
+            self.tried(rows, lambda row: make(row, *map(row.integer, integers.split()), *map(row.text, texts.split()),
+                                              *map(row.number, numbers.split())))
+        else:
+            self.tried(found, lambda values: make(*values))
+
+    def _bus(self, row: Row, number: int, kind: int, label: str, kv: float, Vm: float, Va: float) -> None:
         if number in self.buses:
             raise row.error(f"bus {number} stands in {self.buses[number].place} already", "I")
-        fields = bus_fields(number, row)
-        if fields["Vm0"] <= 0:
+        fields = bus_fields(number, label, kv, Vm, Va)
+        if Vm <= 0:
             raise row.error("must be above 0", "VM")
         self.buses[number], self.kind[number], self.fields[number] = row, kind, fields
 
@@ -134,19 +145,22 @@ class _Reader:
         transformers = Transformers(self.base, {n: fields.get("kv", 0.0) for n, fields in self.fields.items()},
                                     tables.corrections, self.isolated)
 
-        def transform(records: list[Row]) -> None:
-            row, ends = records[0], zip("IJK", records[0].integers("I J K")[:len(records) - 2])
-            out = {2: "J", 3: "K", 4: "I"}.get(row.integer("STAT")) if len(records) > 4 else None
-            if self._there(row, *(end for end in ends if end[0] != out)):
-                transformers.add(records)
+        further = {id(row): lines for row, lines in zip(tables.rows["transformer"], tables.further["transformer"])}
 
-        self.tried(([row, *further] for row, further in zip(tables.rows["transformer"], tables.further["transformer"])),
-                   transform)
+        def transform(row: Row, i: int, j: int, k: int, *values: Any) -> None:
+            lines = further[id(row)]
+            buses, names = [i, j, k][:len(lines) - 1], "IJK"
+            if k and (out := {2: "J", 3: "K", 4: "I"}.get(row.integer("STAT"))):
+                buses, names = [bus for bus, name in zip(buses, names) if name != out], names.replace(out, "")
+            if self._there(row, names, *buses):
+                transformers.add(row, lines, (i, j, k), *values)
+
+        self.each("transformer", transform, "I J K CW CZ CM STAT", "CKT", "MAG1 MAG2")
         if self.isolated:
             self.made.note(f"isolated buses left out, with all that is at them: {listed(sorted(self.isolated))}")
         for number, row in self.buses.items():
             if number not in self.isolated:
-                self._put(row, "Bus", self.fields[number])
+                self.made.records.append(Record("Bus", self.fields[number], row.file, row.place))
         made = transformers.found
         for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
             self._put(*item)
@@ -205,8 +219,13 @@ class _Reader:
 
     def _put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
         """Add a record. Of branches and shunts, one whose identifier is taken is another one."""
-        get = fields.get
-        key = (model, fields["id"]) if "id" in fields else (model, get("bus"), get("bus1"), get("bus2"))
+        key: tuple[Any, ...]
+        if "id" in fields:
+            key = model, fields["id"]
+        elif "bus" in fields:
+            key = model, fields["bus"], 0
+        else:
+            key = model, fields["bus1"], fields["bus2"]
         first = self.taken.setdefault(key, row)
         if first is not row:
             if model not in ("Line", "Transformer", "Shunt"):
@@ -217,21 +236,20 @@ class _Reader:
                 fields = fields | {"id": f"{fields['id']}_{self.again[key] + 1}"}
         self.made.records.append(Record(model, fields, row.file, row.place))
 
-    def _there(self, row: Row, *ends: tuple[str, int]) -> bool:
-        """Whether an element is at buses that are not isolated."""
-        there = True
-        for name, bus in ends:
+    def _there(self, row: Row, names: Iterable[str], *buses: int) -> bool:
+        """Whether an element is at buses, by the columns that name them, that are not isolated."""
+        if self.here.issuperset(buses):
+            return True
+        for name, bus in zip(names, buses):
             if bus not in self.kind:
                 raise row.error(f"there is no bus {bus}", name)
-            if bus in self.isolated:
-                there = False
-        return there
+        return False
 
     def _at(self, section: str, make: Callable[[Row, int], None]) -> None:
         """Make something of the rows of a section of one-bus elements, with their buses."""
         def of(row: Row) -> None:
             bus = row.integer("I")
-            if self._there(row, ("I", bus)):
+            if self._there(row, "I", bus):
                 make(row, bus)
 
         self.tried(self.tables.rows[section], of)
@@ -242,20 +260,17 @@ class _Reader:
         """Lines and switching devices; returns the names of those without impedance."""
         zeros: list[str] = []
 
-        def line(row: Row) -> None:
-            i, j, on = row.integers("I J ST")
+        def line(row: Row, i: int, j: int, on: int, circuit: str, r: float, x: float, b: float,
+                 GI: float, BI: float, GJ: float, BJ: float) -> None:
             i, j = abs(i), abs(j)
-            if not self._there(row, ("I", i), ("J", j)):
+            if not self._there(row, "IJ", i, j):
                 return
             plain = f"LINE{i}-{j}"
-            name = element(plain, row.text("CKT"))
-            r, x, b, GI, BI, GJ, BJ = row.numbers("R X B GI BI GJ BJ")
+            name = element(plain, circuit)
             r, x = self._tiny(name, r, x, not on, zeros)
-            fields = {**given_id(name, plain), "bus1": i, "bus2": j, "r": r, "x": x}
-            if b:
-                fields["b"] = b
             out = {} if on else {"status": 0}
-            self._put(row, "Line", fields | out)
+            self._put(row, "Line", {**given_id(name, plain), "bus1": i, "bus2": j, "r": r, "x": x,
+                                    **({"b": b} if b else {}), **out})
             if GI or BI:
                 self._put(row, "Shunt", {"id": f"SHUNT_{name}_{i}", "bus": i, "g": GI, "b": BI} | out)
             if GJ or BJ:
@@ -263,13 +278,13 @@ class _Reader:
 
         def switch(row: Row) -> None:
             i, j = abs(row.integer("I")), abs(row.integer("J"))
-            if self._there(row, ("I", i), ("J", j)):
+            if self._there(row, "IJ", i, j):
                 name = element(f"SWITCH{i}-{j}", row.text("CKT"))
                 on = status(row, "STAT")
                 r, x = self._tiny(name, 0.0, row.number("X"), bool(on), zeros)
                 self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": r, "x": x} | on)
 
-        self.tried(self.tables.rows["branch"], line)
+        self.each("branch", line, "I J ST", "CKT", "R X B GI BI GJ BJ")
         self.tried(self.tables.rows["system switching device"], switch)
         return zeros
 
@@ -299,7 +314,7 @@ class _Reader:
             switched.append(bus)
             id = element(f"SWITCHED{bus}", row.text("ID"))
             self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | status(row, "STAT"))
-            if row.integer("MODSW") in (1, 2) and is_on(row, "STAT"):
+            if self.controls and row.integer("MODSW") in (1, 2) and is_on(row, "STAT"):
                 blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
                           if row.integer(f"S{n}")]
                 target = row.integer("SWREM") or bus
@@ -318,55 +333,61 @@ class _Reader:
         """Constant power, current and admittance of a load in one ZIP, at the voltage of the file."""
         mixed = []
 
-        def load(row: Row, bus: int) -> None:
+        def load(row: Row, bus: int, on: int, local: int, identifier: str, PL: float, QL: float, IP: float, IQ: float,
+                 YP: float, YQ: float) -> None:
+            if not self._there(row, "I", bus):
+                return
             Vm = self.fields[bus]["Vm0"]
-            local = row.integer("DGENF")  # generation within the load, where it is counted
-            p, q = row.numbers("DGENP DGENQ") if local else (0.0, 0.0)
-            PL, QL, IP, IQ, YP, YQ = row.numbers("PL QL IP IQ YP YQ")
+            p, q = row.numbers("DGENP DGENQ") if local else (0.0, 0.0)  # within the load, where it is counted
             P = [YP * Vm ** 2, IP * Vm, PL - p]
             Q = [0.0 - YQ * Vm ** 2, IQ * Vm, QL - q]  # YQ > 0 is capacitive
             fields = {**parts(row, "p", P), **parts(row, "q", Q)} if self.loads is None else self.loads
             if IP or IQ or YP or YQ:
                 mixed.append(bus)
             plain = f"LOAD{bus}"
-            name = element(plain, row.text("ID"))
+            name = element(plain, identifier)
             self._put(row, "ZIP", {**given_id(name, plain), "bus": bus, "P0": sum(P) / self.base,
-                                   "Q0": sum(Q) / self.base, **fields, **status(row, "STATUS")})
+                                   "Q0": sum(Q) / self.base, **fields, **({} if on else {"status": 0})})
 
-        self._at("load", load)
+        self.each("load", load, "I STATUS DGENF", "ID", "PL QL IP IQ YP YQ")
         if mixed:
             self.made.note("parts of loads at constant current or admittance are counted at the voltages in the file: "
                            f"buses {listed(mixed)}")
 
     def _generators(self) -> None:
-        at: dict[int, list[Row]] = defaultdict(list)
-        self._at("generator", lambda row, bus: at[bus].append(row))
+        at: dict[int, list[Machine]] = defaultdict(list)
+
+        def machine(row: Row, bus: int, *values: Any) -> None:
+            if self._there(row, "I", bus):
+                at[bus].append(Machine(row, *values))
+
+        self.each("generator", machine, "I STAT IREG", "ID", "VS RT XT MBASE QB QT ZR ZX PG QG")
         remote, differ, step_up = [], [], []
-        for bus, rows in at.items():
+        for bus, machines in at.items():
             kind, Vm = self.kind[bus], self.fields[bus]["Vm0"]
-            running = [row for row in rows if is_on(row, "STAT")]
-            V0 = (running or rows)[0].number("VS")
-            if any(row.number("VS") != V0 for row in running):
+            running = [each for each in machines if each.STAT]
+            V0 = (running or machines)[0].VS
+            if any(each.VS != V0 for each in running):
                 differ.append(bus)
-            target = next((row.integer("IREG") for row in running if row.integer("IREG") not in (0, bus)), 0)
+            target = next((each.IREG for each in running if each.IREG not in (0, bus)), 0)
             if target:
-                if kind == PV and self._there(running[0], ("IREG", target)):
-                    ids = [element(f"GEN{bus}", row.text("ID")) for row in rows]
+                if kind == PV and self._there(running[0].row, ["IREG"], target):
+                    ids = [element(f"GEN{bus}", each.ID) for each in machines]
                     held = self.home.get(target, target)
                     self.regulating.setdefault(held, Remote(held, V0, [])).ids += ids
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
-            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(map(at_limit, running)):
+            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(each.at_limit for each in running):
                 self.limited[bus] = []
             if running and kind in (PV, SLACK):
                 held = self.regulated.setdefault(self.home.get(bus, bus), V0)
                 differ += [bus] * (held != V0 and bus not in differ)
                 V0 = held
-            if any(row.number("XT") or row.number("RT") for row in rows):
+            if any(each.XT or each.RT for each in machines):
                 step_up.append(bus)
-            self.tried(rows, lambda row, bus=bus, control=control, V0=V0: self._put(  # type: ignore[misc]
-                row, "StaticGenerator", self._generator(bus, row, control, V0)))
+            self.tried(machines, lambda each, bus=bus, control=control, V0=V0: self._put(  # type: ignore[misc]
+                each.row, "StaticGenerator", self._generator(bus, each, control, V0)))
         for buses, text in ((differ, "generators at one bus have different voltage set-points, the first is taken: "),
                             (remote, "generators that regulate another bus hold their own as it is in the file: "),
                             (step_up, "step-up transformers within generator data (RT, XT) are left out: ")):
@@ -381,7 +402,7 @@ class _Reader:
         def line(section: str, row: Row, further: list[Row]) -> None:
             for end in further:
                 column = "IP" if section == "two-terminal dc" else "IBUS"
-                self._there(end, (column, end.integer(column)))
+                self._there(end, [column], end.integer(column))
             found = two_terminal(row, further, Vm) if section == "two-terminal dc" else voltage_source(row, further)
             if not any(terminal.bus in self.isolated for terminal in found):
                 kind = "DC" if section == "two-terminal dc" else "VSC"
@@ -402,7 +423,7 @@ class _Reader:
     def _facts(self, row: Row) -> None:
         """The shunt part holds the voltage; what the series part carries leaves its bus and enters the other."""
         bus, other, most = row.integer("I"), row.integer("J"), row.number("SHMX")
-        if row.integer("MODE") == 0 or not self._there(row, ("I", bus), *((("J", other),) if other else ())):
+        if row.integer("MODE") == 0 or not self._there(row, "IJ", bus, *filter(None, [other])):
             return
         power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
         name = called("FACTS", row)
@@ -432,17 +453,18 @@ class _Reader:
         fields["Q0"] = Q
         self._put(terminal.row, "StaticGenerator", fields)
 
-    def _generator(self, bus: int, row: Row, control: str, V0: float) -> dict[str, Any]:
+    def _generator(self, bus: int, machine: Machine, control: str, V0: float) -> dict[str, Any]:
         base = self.base
-        rating, QB, QT, ZR, ZX, PG, QG = row.numbers("MBASE QB QT ZR ZX PG QG")
-        name = element(f"GEN{bus}", row.text("ID"))
+        name = element(f"GEN{bus}", machine.ID)
         if V0 <= 0:
-            raise row.error("must be above 0", "VS")
-        limits = {key: value / base for key, value in (("Qmin", QB), ("Qmax", QT)) if abs(value) < NO_LIMIT}
-        source = {"Rs": ZR, "Xdp": ZX}
-        made = {**given_id(name, f"GEN{bus}"), "bus": bus, "control": control, "Sn": rating if rating > 0 else base,
-                "P0": PG / base, "Q0": QG / base, "V0": V0, **limits,
-                **{key: value for key, value in source.items() if value}, **status(row, "STAT")}
+            raise machine.row.error("must be above 0", "VS")
+        limits = {key: value / base for key, value in (("Qmin", machine.QB), ("Qmax", machine.QT))
+                  if abs(value) < NO_LIMIT}
+        source = {"Rs": machine.ZR, "Xdp": machine.ZX}
+        made = {**given_id(name, f"GEN{bus}"), "bus": bus, "control": control,
+                "Sn": machine.MBASE if machine.MBASE > 0 else base, "P0": machine.PG / base, "Q0": machine.QG / base,
+                "V0": V0, **limits, **{key: value for key, value in source.items() if value},
+                **({} if machine.STAT else {"status": 0})}
         if bus in self.limited:
             made["control"] = "PQ"
             self.limited[bus].append(made)

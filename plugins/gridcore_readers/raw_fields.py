@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from .characteristics import shares_of
 from .psse import Row
@@ -13,9 +13,8 @@ MVAR = 6e-3  # reactive powers of a file differ by more than their rounding
 CONSTANT_POWER = {side: {f"{side}Z": 0.0, f"{side}P": 1.0} for side in "pq"}
 
 
-def bus_fields(number: int, row: Row) -> dict[str, Any]:
+def bus_fields(number: int, label: str, kv: float, Vm: float, Va: float) -> dict[str, Any]:
     """Of a ``Bus``."""
-    label, (kv, Vm, Va) = row.text("NAME"), row.numbers("BASKV VM VA")
     return {"id": number, **({"label": label} if label else {}), **({"kv": kv} if kv > 0 else {}),
             "Vm0": Vm, "Va0": math.radians(Va)}
 
@@ -40,10 +39,28 @@ def status(row: Row, column: str) -> dict[str, Any]:
     return {} if is_on(row, column) else {"status": 0}
 
 
-def at_limit(row: Row) -> bool:
-    """Whether the solution in the file has a generator at a reactive limit."""
-    Q, low, high = (row.number(column) for column in ("QG", "QB", "QT"))
-    return Q <= low + MVAR or Q >= high - MVAR
+class Machine(NamedTuple):
+    """A generator of a file: its columns by their names."""
+
+    row: Row
+    STAT: int
+    IREG: int
+    ID: str
+    VS: float
+    RT: float
+    XT: float
+    MBASE: float
+    QB: float
+    QT: float
+    ZR: float
+    ZX: float
+    PG: float
+    QG: float
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether the solution in the file has it at a reactive limit."""
+        return self.QG <= self.QB + MVAR or self.QG >= self.QT - MVAR
 
 
 def parts(row: Row, side: str, powers: list[float]) -> dict[str, float]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from gridcore.errors import CaseError
 
 from . import sources
-from .psse import MANY, Columns, Row, columns, padded, split
+from .plain_lines import odd_lines
+from .psse import MANY, Columns, Row, columns, split
 from .raw_tables import (
     COLUMNS,
     DC_TERMINAL,
@@ -52,7 +53,7 @@ def read_tables(path: Path) -> Tables:
     found.title = " ".join(filter(None, titles))
     if found.version >= NEEDED:
         _solution(lines, found)
-    records = _Records(lines, file)
+    records = _Records(lines, odd_lines(text), file)
     for section in sections(found.version):
         if not _section(section, records, found):
             return found
@@ -108,22 +109,30 @@ def _solution(lines: Iterator[tuple[int, str]], found: Tables) -> None:
 class _Records:
     """What is left of a file: the number of a line and its words, of which some are wanted."""
 
-    def __init__(self, lines: Iterator[tuple[int, str]], file: str):
-        self.lines, self.file = lines, file
+    def __init__(self, lines: Iterator[tuple[int, str]], odd: set[int], file: str):
+        self.lines, self.odd, self.file = lines, odd, file
 
     def all(self, most: int = MANY) -> Iterator[Line]:
-        """One record after the other."""
+        """One record after the other, with `most` words: those beyond would be half of the work."""
+        odd = self.odd
         for number, line in self.lines:
-            words = padded(line, most)
-            if words is None:
+            if number in odd:
                 try:
                     words, rest = split(line)
                 except CaseError as error:
                     raise CaseError(str(error), file=self.file, row=f"line {number}") from None
                 if words or rest is not None:
                     yield number, words
-            elif words:
-                yield number, words
+                continue
+            words = line.replace("'", "").split(",", most)
+            if len(words) > most:
+                del words[-1]
+            if not words[-1].strip():
+                while words and not words[-1].strip():
+                    del words[-1]
+                if not words:
+                    continue
+            yield number, words
 
     def next(self) -> Line:
         """The next record, without a number where there is none."""

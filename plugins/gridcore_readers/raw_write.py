@@ -71,7 +71,7 @@ class _Writer:
         self.buses = {instance.id: instance for instance in records if instance.model == "Bus"}
         self.voltage = self.buses | {i.id: self.buses[i.ports["bus"]] for i in records if i.model == JOINED}
         self.controls = {i.ports["transformer"]: tap_changers.columns(i, self.number) for i in records
-                         if tap_changers.changes_tap(i.device)}
+                         if tap_changers.windings(i.device)}
         self.stars: list[tuple[Instance, list[Instance], list[Any]]] = []
         legs = self._stars(records)
         for instance in [instance for instance in records if not self._at_branch(instance)]:

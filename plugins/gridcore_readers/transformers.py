@@ -11,7 +11,7 @@ from __future__ import annotations
 import cmath
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,16 +61,25 @@ class Transformers:
         self.base, self.kv, self.corrections, self.isolated = base, kv, corrections, isolated
         self.found = Found()
 
-    def add(self, records: list[Row]) -> None:
-        """Two or three windings, with their star point and magnetisation."""
-        row, impedance, *windings = records
-        *buses, CW, CZ, CM, status = row.integers("I J K CW CZ CM STAT")
-        buses = buses[: len(windings)]
+    def add(self, row: Row, further: list[Row], buses: Sequence[int], CW: int, CZ: int, CM: int, status: int,
+            circuit: str, g: float, b: float) -> None:
+        """Two or three windings, with their star point and magnetisation.
+
+        Parameters
+        ----------
+        row : Row
+        further : list of Row
+            The impedances, and each winding.
+        buses, CW, CZ, CM, status, circuit, g, b
+            What the columns I, J, K, CW, CZ, CM, STAT, CKT, MAG1 and MAG2 of the row have.
+        """
+        impedance, *windings = further
+        buses = buses[:len(windings)]
         if not (CW in (1, 2, 3) and CZ in (1, 2, 3) and CM in (1, 2)):
             code = "CW" if CW not in (1, 2, 3) else "CZ" if CZ not in (1, 2, 3) else "CM"
             raise row.error(f"{row.text(code)} is no code of transformer data", code)
         turns = [self._turns(row, winding, bus, CW) for winding, bus in zip(windings, buses)]
-        name = element("-".join(map(str, buses)), row.text("CKT"))
+        name = element("-".join(map(str, buses)), circuit)
         if len(windings) == 3 and status == 0:
             self.found.left_out.append(name)  # its star point would be an island of its own
             return
@@ -81,14 +90,14 @@ class Transformers:
                           status != 0)
         else:
             self._star(row, impedance, windings, buses, turns, name, status)
-        self._magnetisation(row, CM, impedance, windings[0], buses[0], name, status != 0)
+        if g or b:
+            self._magnetisation(row, CM, g, b, impedance, windings[0], buses[0], name, status != 0)
 
     def _turns(self, row: Row, winding: Row, bus: int, code: int) -> float:
         """Turns ratio of a winding in per unit of the base voltage of its bus."""
-        kv = self.kv[bus]
         if not winding.text("WINDV"):
             return 1.0
-        turns = winding.number("WINDV")
+        turns, kv = winding.number("WINDV"), self.kv[bus]
         if code != 1 and kv <= 0:
             raise row.error(f"CW = {code} needs the base voltage of bus {bus}, which is not given", "CW")
         if code == 2:
@@ -141,7 +150,7 @@ class Transformers:
             given["phase"] = phase
         self._put(row, "Transformer", given, on)
 
-    def _star(self, row: Row, impedance: Row, windings: list[Row], buses: list[int], turns: list[float], name: str,
+    def _star(self, row: Row, impedance: Row, windings: list[Row], buses: Sequence[int], turns: list[float], name: str,
               status: int) -> None:
         """Three windings between their buses and a star point that is a bus of its own."""
         pairs = row.integer("ZCOD") == 1  # factors are those of two windings each, by the first's ratio, or else of one
@@ -160,9 +169,9 @@ class Transformers:
                 self._winding(row, f"TRANSFORMER{name}_w{k + 1}", buses[k], star, z if pairs else z * factors[k],
                               turns[k], windings[k], k != out)
 
-    def _magnetisation(self, row: Row, code: int, impedance: Row, winding: Row, bus: int, name: str, on: bool) -> None:
+    def _magnetisation(self, row: Row, code: int, g: float, b: float, impedance: Row, winding: Row, bus: int, name: str,
+                       on: bool) -> None:
         """The magnetising admittance: a shunt at the bus of the first winding."""
-        g, b = row.numbers("MAG1 MAG2")
         if code == 2:  # no-load loss (W), and exciting current in per unit of the rating
             kv, nominal = self.kv[bus], winding.number("NOMV") or self.kv[bus]
             square = (kv / nominal) ** 2 if nominal > 0 else 1.0

@@ -70,11 +70,6 @@ def sets(parameter: str, value: float, t: float = 1.0, scale: float = 0.0) -> Ev
 OPENS = opens("LINE101-102")
 
 
-def as_stepped(T: float) -> float:
-    """The time constant of what PSS/E's modified Euler method, at its step of 5 ms, makes of ``1 / (1 + s T)``."""
-    return float(-STEP / np.log(1 - STEP / T + (STEP / T) ** 2 / 2))
-
-
 @dataclass(frozen=True)
 class Study:
     """One study: files, a disturbance, the columns of its trajectories.
@@ -100,8 +95,6 @@ class Study:
         Machines whose torque is shaft power over speed.
     frequency : float
         Hz, where the RAW file does not say that of the run; 0: it does.
-    lags : tuple of str
-        Time constants of a few of the program's steps, which its integration makes longer: see :func:`as_stepped`.
     margin : float
         How near the event is not compared (s).
     """
@@ -117,7 +110,6 @@ class Study:
     step: float = STEP
     torque: tuple[str, ...] = ("GENROU", "GENROE", "GENSAL")
     frequency: float = 0.0
-    lags: tuple[str, ...] = ()
     margin: float = MARGIN
 
     @property
@@ -139,10 +131,6 @@ class Study:
                 record.fields["torque"] = 1.0
         if self.frequency:
             case.frequency = self.frequency
-        for address in self.lags:
-            id, _, name = address.partition(".")
-            fields = next(r.fields for r in case if r.fields.get("machine") == id and name in r.fields)
-            fields[name] = as_stepped(fields[name])
         case.add(self.event())
         return case
 
@@ -179,8 +167,7 @@ STUDIES = {
                   loads="P"),
     "GAST": Study("GAST/ThreeBus_GAST.dyr", "GAST/GAST_TEST.csv", (delta(102), other("GEN102", "Efd"))),
     "EXST1": Study("EXST1/TVC_System.dyr", "EXST1/results_PSSe.csv", (
-        V(1), V(2), V(3), V(4), speed(2, 1.0), other("GEN2", "Efd")), "TVC_System_32.raw", opens("LINE1-4"),
-        lags=("GEN2.TR",)),
+        V(1), V(2), V(3), V(4), speed(2, 1.0), other("GEN2", "Efd")), "TVC_System_32.raw", opens("LINE1-4")),
     "ESST1A": Study("ESST1A/TVC_System_ESST1A.dyr", "ESST1A/results_PSSe.csv", (
         V(2), V(3), speed(2), other("GEN2", "Efd")), "TVC_System_32.raw", opens("LINE1-4")),
     "STAB1": Study("STAB1/OMIB_SSS.dyr", "STAB1/results_PSSe.csv", (V(1), speed(1, 1.0), delta(1)), "OMIB_SSS.raw",
@@ -197,6 +184,9 @@ STUDIES = {
                    event=opens("LINE101-102", 2.0), t=2.0, t_end=4.0, loads="I/Z", margin=0.05),
     "DEGOV": Study("DEGOV/ThreeBus_DEGOV_nodelay.dyr", "DEGOV/degov_nodelay_speed_final.csv", (speed(102),), t_end=5.0,
                    step=1 / 240, torque=("GENCLS",)),  # by PowerWorld: see docs/models.md
+    "DEGOV, with a droop": Study(f"{HERE}/ThreeBus_DEGOV1.dyr", f"{FOLDER}/DEGOV/degov_nodelay_speed_final.csv",
+                                 (speed(102),), f"{FOLDER}/DEGOV/ThreeBusMulti.raw", t_end=5.0, step=1 / 240,
+                                 torque=("GENCLS",)),
     # columns 1 and 2 follow a jump by halves, and do so for 50 ms
     "RENA": Study("RENA/ThreeBus_REN_A_DEFAULT_FLAG.dyr", "RENA/TEST_RENA_DEFAULT_FLAGS.csv", (
         other("GEN103", "P"), other("GEN103", "Q"), V(103)), "ThreeBusRenewable.raw", opens("LINE101-103"), t_end=5.0,

@@ -20,3 +20,9 @@ def test_trajectories_are_those_of_psse(name):
         if found > bound:
             beyond.append(f"{device}.{variable}")
     assert not beyond
+
+
+def test_powerworlds_degov_has_a_droop_of_one_over_its_gain():
+    """Its trajectory is twenty times nearer to that of DEGOV1 with such a droop, and otherwise the same values."""
+    found = {name: next(STUDIES[name].differences())[1] for name in ("DEGOV", "DEGOV, with a droop")}
+    assert found["DEGOV, with a droop"] < 2.5e-6 < found["DEGOV"] / 18

@@ -164,3 +164,12 @@ def test_what_is_no_case_is_refused(tmp_path, text):
 def test_a_table_is_left_out_if_that_is_asked_for(write):
     case = gc.load_case(write(TABLES | {"REGCP1": [{"idx": 1}]}), drop=["REGCP1"])
     assert "left out, as asked for: 1 REGCP1" in case.notes
+
+
+@pytest.mark.parametrize(("model", "row"), [
+    ("REGCA1", {"idx": "C", "bus": 1, "gen": "G", "Sn": 100.0, "Tg": 0.02}),
+    ("REECA1", {"idx": "R", "reg": "C", "Trv": 0.02}), ("REPCA1", {"idx": "P", "ree": "R", "Tfltr": 0.02})])
+def test_a_table_of_converters_is_refused_with_what_to_do(write, model, row):
+    with pytest.raises(CaseError, match=rf"{model} row 1: only tables of machines, .* --drop {model} .* a DYR file"):
+        gc.load_case(write({**TABLES, model: [row]}))
+    assert f"left out, as asked for: 1 {model}" in gc.load_case(write({**TABLES, model: [row]}), drop=[model]).notes

@@ -46,6 +46,10 @@ def test_what_a_device_does_not_have_is_said_and_what_is_no_record_is_skipped(re
     assert "y.dyd line 7: no record of a model at one bus, and skipped: lcfb1" in case.notes
 
 
+def test_lines_of_slashes_alone_are_no_records(read):
+    assert list(read(f" /\n\n{DYD}/\n \n")) == list(read(DYD))
+
+
 def test_models_are_dropped_and_substituted(read):
     case = read(DYD.replace("gencls ", "genqqq ").replace("tgov1", "tgov9"), drop=["TGOV9"],
                 substitute={"GENQQQ": "GENCLS"})

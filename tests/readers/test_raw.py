@@ -259,3 +259,13 @@ def test_branches_without_impedance_and_twice_the_same_identifier_are_noted(read
     twice = read(TEXT.replace(line, line + "\n" + line))
     assert {"LINE2-5", "LINE2-5_2"} <= set(twice.ids())
     assert any("kept as another: branch row 2" in note for note in twice.notes)
+
+
+@pytest.mark.parametrize(("plain", "other"), [
+    ("6,'SIX         ', 115.0000", "6.0,SIX,1.15D2"), ("5,'1 ',1,     1.500", "5,'1 ', ,1.5D0"),
+    ("    30.000,    10.000,", "3+1, 1.E1,"), ("5,     6,'1 ', 2.00000E-2, 9.00000E-2", "5,6.,,2D-2,.9D-1"),
+    ("3,'1 ',    70.000", "3,  ,70.D0"), ("1,     2,     0,'1 ',2,2,1", "1,2,,'1',2.0,2,")])
+def test_a_section_is_the_same_where_one_row_writes_its_values_otherwise(read, plain, other):
+    assert plain in TEXT
+    found, same = (list(read(text)) for text in (TEXT, TEXT.replace(plain, other)))
+    assert same == found

@@ -69,3 +69,66 @@ def test_what_is_written_is_read_as_the_same(tmp_path):
         gc.save_case(case, tmp_path / name)
     again = gc.load_case(tmp_path / "y.raw")
     assert [record.fields for record in again.of("OLTC1T")] == [record.fields for record in case.of("OLTC1T")]
+
+
+WINDINGS = ("1.02000,   0.000,   0.000,", "1.00000,   0.000,   5.000,", "0.97500,   0.000,   0.000,")
+WITHOUT = "   100.00,   100.00,   100.00, 0,      0, 1.10000, 0.90000, 1.10000, 0.90000,  33,"
+
+
+def read_three(folder, record, **controls):
+    """The transformer 2-3-4, of which some windings (w1 to w3) have a control."""
+    text = RAW.read_text()
+    for name, control in controls.items():
+        winding = WINDINGS[int(name[1]) - 1]
+        assert winding + WITHOUT in text
+        text = text.replace(winding + WITHOUT, f"{winding} 100, 100, 100, {control},")
+    (folder / "x.raw").write_text(text)
+    (folder / "x.dyr").write_text(f"{record}\n")
+    return gc.load_case(folder / "x.raw")
+
+
+@pytest.mark.parametrize("record", ["2 'OLTC3T' 3 4 '1' 30 1.5 5 /", "4 'OLTC3T' 2 3 1 30 1.5 5 /"])
+def test_of_three_windings_it_is_the_one_that_controls_a_voltage(tmp_path, record):
+    case = read_three(tmp_path, record, w2="1, 4, 1.1, 0.9, 1.02, 0.98, 21")
+    (changer,) = case.of("OLTC3T")
+    assert changer.fields == pytest.approx({
+        "transformer": "TRANSFORMER2-3-4_w2", "bus": 4, "VMA": 1.02, "VMI": 0.98, "RMA": 1.1, "RMI": 0.9, "step": 0.01,
+        "TD": 30.0, "TC": 1.5, "TSD": 5.0})
+    gc.build(case)
+
+
+@pytest.mark.parametrize(("bus", "sign"), [(4, -1), (-4, -1), (2, 1), (-2, 1), (3, 1), (-3, 1), (5, 1), (-5, -1)])
+def test_of_three_windings_a_bus_on_its_own_side_is_raised_by_a_higher_tap(tmp_path, bus, sign):
+    case = read_three(tmp_path, "2 'OLTC3T' 3 4 '1' 30 0 5 /", w3=f"1, {bus}, 1.1, 0.9, 1.02, 0.98, 21")
+    assert case.of("OLTC3T")[0].fields["step"] * sign > 0
+
+
+def test_of_three_windings_none_or_two_that_control_a_voltage_are_an_error(tmp_path):
+    record, control = "2 'OLTC3T' 3 4 '1' 30 0 5 /", "1, 4, 1.1, 0.9, 1.02, 0.98, 21"
+    with pytest.raises(CaseError, match=r"OLTC3T at bus 2 .*does not control the voltage of a bus: COD = 0"):
+        read_three(tmp_path, record)
+    with pytest.raises(CaseError, match=r"the taps of TRANSFORMER2-3-4_w1, TRANSFORMER2-3-4_w3 control voltages"):
+        read_three(tmp_path, record, w1=control, w3=control)
+    case = gc.load_case(tmp_path / "x.raw", tolerate=True)
+    assert not case.of("OLTC3T")
+    assert any("control voltages" in note for note in case.notes)
+
+
+def test_of_three_windings_what_is_written_is_read_as_the_same(tmp_path):
+    case = read_three(tmp_path, "2 'OLTC3T' 3 4 '1' 30 1.5 5 /", w3="1, 2, 1.1, 0.9, 1.02, 0.98, 21")
+    for name in ("y.raw", "y.dyr"):
+        gc.save_case(case, tmp_path / name)
+    again = gc.load_case(tmp_path / "y.raw")
+    assert [record.fields for record in again.of("OLTC3T")] == [record.fields for record in case.of("OLTC3T")]
+    case.of("OLTC3T")[0].fields["transformer"] = "TRANSFORMER1-2"
+    gc.save_case(case, tmp_path / "z.dyr")
+    assert "left out: OLTC_TRANSFORMER1-2" in (tmp_path / "z.dyr").read_text()
+
+
+def test_the_tap_of_one_of_three_windings_brings_a_voltage_into_its_band(tmp_path):
+    case = read_three(tmp_path, "1 'GENCLS' 1 50 0 /\n2 'OLTC3T' 3 4 '1' 1 0.1 0.5 /",
+                      w1="1, 4, 1.2, 0.8, 1.0, 0.98, 161")
+    run = gc.simulate(case, t_end=60.0, step=0.05)
+    assert run["BUS4", "Vm"][0] < 0.97
+    assert 0.98 <= run["BUS4", "Vm"][-1] <= 1.0
+    assert run["OLTC_TRANSFORMER2-3-4_w1", "position"][-1] > 0

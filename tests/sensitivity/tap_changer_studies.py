@@ -53,7 +53,7 @@ def tap_changer_whose_load_drifts_out_of_the_band() -> Study:
 def tap_changer_whose_voltage_comes_back_by_itself() -> Study:
     """A load that draws less after a while brings it back before a second step; the next delay is again the first."""
     case = feeder(gc.BranchTrip(id="trip", branch="second", t=0.213), gc.ParameterStep(
-        id="more", parameter="LOAD3.P0", t=4.017, by=0.1), VMI=0.955, step=0.001, TD=1.0, TSD=3.0)
+        id="more", parameter="LOAD3.P0", t=4.017, by=0.1), model="OLTC3T", VMI=0.955, step=0.001, TD=1.0, TSD=3.0)
     for name, value in {"alpha_t": 0.0, "beta_t": 0.0, "alpha_s": 2.0, "beta_s": 2.0}.items():
         case.set(f"LOAD3.{name}", value)
     return Study(case, 7.0, 0.1, [*ADDRESSES, "more.by"], SEEN, [

@@ -31,7 +31,7 @@ class TapChanger(Device):
 
     attaches = (Port("transformer", Transformer), "bus")
     naming = "OLTC_{transformer}"
-    dyr_tap = True
+    dyr_tap = 2
     plausible = {"step": (-0.1, 0.1), "VMI": (0.5, "VMA")}
     VMA = Param("pu", gt=0, doc="upper end of the voltage band")
     VMI = Param("pu", gt=0, doc="lower end of the voltage band")
@@ -104,6 +104,13 @@ class TapChanger(Device):
 class OLTC1T(TapChanger):
     """PSS/E's tap changer of a transformer of two windings: its record has the delays, the RAW file all else."""
 
+    dyr = ("TD", "TC", "TSD")
+
+
+class OLTC3T(TapChanger):
+    """PSS/E's tap changer of a transformer of three windings likewise, of the one that regulates a voltage."""
+
+    dyr_tap = 3
     dyr = ("TD", "TC", "TSD")
 
 
