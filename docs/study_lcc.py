@@ -56,7 +56,7 @@ def modes() -> str:
 def gradient() -> str:
     """What the energy depends on: one adjoint, and differences of whole runs."""
     exact = gc.adjoint(run(), MISSED, WRT)
-    beside = gc.differences(run(), MISSED, WRT, relative_step=1e-5)
+    beside = gc.differences(run(), MISSED, WRT, relative_step=1e-7)
     rows = [[name, f"{value(name):.4g} {exact['unit'].values[k]}".strip(), f"{exact.values[0, k]:+.6f}",
              f"{beside.values[0, k]:+.6f}"] for k, name in enumerate(WRT)]
     return markdown(["parameter", "at", "derivative (pu s per unit)", "by differences"], rows)
