@@ -63,8 +63,9 @@ def register_devices(register: Register) -> None:
 
 @hookimpl
 def register_analyses(register: Register) -> None:
-    """``gc.analyses.balance_dc(...)``."""
+    """``gc.analyses.balance_dc(...)``, ``gc.analyses.with_converters(...)``."""
     register("balance_dc", f"{__name__}.dc.balance:balance_dc")
+    register("with_converters", f"{__name__}.plants:with_converters")
 
 
 @hookimpl
