@@ -10,8 +10,6 @@ from gridcore.case import Case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 
-from .wecc.regca1 import REGCA1
-
 VALUES: Mapping[str, Mapping[str, float]] = {
     "REGCA1": {"Lvplsw": 1.0, "Brkpt": 0.8, "Lvpnt1": 0.7},
     "REECB1": {"Vdip": 0.85, "Vup": 1.2, "dbd1": -0.05, "dbd2": 0.05, "Kqv": 2.0, "Imax": 1.2},
@@ -63,10 +61,10 @@ def with_converters(case: Case, generators: Iterable[str] | None = None,
 def _replace(case: Case, id: str, values: Mapping[str, Mapping[str, float]]) -> None:
     """One of them."""
     old: dict[str, Any] = case[id].fields
-    fields = {name: old[name] for name in ("bus", "status", "control", "P0", "Q0", "V0", "Qmin", "Qmax", "Sn")
-              if name in old}
+    kept = "bus", "status", "control", "P0", "Q0", "V0", "Qmin", "Qmax", "Sn"
+    fields: dict[str, Any] = {name: old[name] for name in kept if name in old}
     n = case.ids().index(id)
-    case.records[n] = Record(REGCA1.__name__, {"id": id, **fields, **values["REGCA1"]}, case.records[n].file,
-                             case.records[n].row)
+    place = case.records[n]
+    case.records[n] = Record("REGCA1", {"id": id, **fields, **values["REGCA1"]}, place.file, place.row)
     case.add("REECB1", converter=id, **values["REECB1"])
     case.add("REPCA1", control=f"REEC_{id}", **values["REPCA1"])
