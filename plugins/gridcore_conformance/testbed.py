@@ -6,6 +6,7 @@ Nothing here knows a device by name: what a port asks for is looked up among the
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -118,17 +119,15 @@ def _draw(cls: type[Device], name: str, param: Param, rng: np.random.Generator, 
 
 
 def shape_of(cls: type[Device], depth: int = 0) -> Shape:
-    """The device on buses, and on the first registered device that has what its ports are asked for."""
-    def on(host: Any) -> Shape:
-        return Shape(cls, tuple((port, Shape(port.node) if port.at_node else host) for port in cls.attaches))
-
+    """The device on buses, and on the first registered devices that have what its ports are asked for."""
     ports = [port for port in cls.attaches if not port.at_node]
-    if not ports:
-        return on(None)
     trouble: DeviceError | None = None
-    for host in _hosts(cls, ports, depth):
+    for hosts in _hosts(cls, ports, depth):
+        shape = Shape(cls, tuple((port, Shape(port.node) if port.at_node else hosts[port]) for port in cls.attaches))
+        if not ports:
+            return shape
         try:
-            trace = Trace(on(host))
+            trace = Trace(shape)
             for item in (*cls.declares.guards, *cls.declares.timers):
                 trace.actions(item)
         except DeviceError as error:
@@ -147,10 +146,20 @@ def _driven(cls: type[Device], port: str) -> set[str]:
     return {target for at, _, target in (d.partition(".") for d in drives) if at == port}
 
 
-def _hosts(cls: type[Device], ports: list[Port], depth: int) -> Iterator[Shape]:
-    """What these ports could hang on: the same device for all of them."""
-    if depth >= _DEEPEST:
-        return
+def _hosts(cls: type[Device], ports: list[Port], depth: int) -> Iterator[dict[str, Shape]]:
+    """What these ports could hang on: the same device for all of them, or else one for each."""
+    if not ports:
+        yield {}
+    elif depth < _DEEPEST:
+        for host in _able(cls, ports, depth):
+            yield dict.fromkeys(ports, host)
+        if len(ports) > 1:
+            for hosts in itertools.product(*(list(_able(cls, [port], depth)) for port in ports)):
+                yield dict(zip(ports, hosts))
+
+
+def _able(cls: type[Device], ports: list[Port], depth: int) -> Iterator[Shape]:
+    """Devices that could stand at all of these ports, those that hang on least first."""
     driven = set().union(*(_driven(cls, port) for port in ports))
     classes = [devices[name] for name in devices]
     classes = [c for c in classes if c is not cls and c.attaches and all(port.accepts(c) for port in ports)

@@ -17,7 +17,9 @@ FILES = {
     "wecc.reecb1": "REECB1",
     "wecc.reecc1": "REECC1",
     "wecc.reecd1": "REECD1",
-    "wecc.repca1": "REPCA1",
+    "wecc.remote": "RemoteREECA1 RemoteREECB1 RemoteREECC1",
+    "wecc.repca1": "REPCA1 RemoteREPCA1 MonitoringREPCA1",
+    "wecc.repcb1": "REPCB1 REAX4BU1 REAX3BU1 PlantVars",
     "wecc.wtdta1": "WTDTA1",
     "wecc.wtara1": "WTARA1",
     "wecc.wtpta1": "WTPTA1",
@@ -61,8 +63,9 @@ def register_devices(register: Register) -> None:
 
 @hookimpl
 def register_analyses(register: Register) -> None:
-    """``gc.analyses.balance_dc(...)``."""
+    """``gc.analyses.balance_dc(...)``, ``gc.analyses.with_converters(...)``."""
     register("balance_dc", f"{__name__}.dc.balance:balance_dc")
+    register("with_converters", f"{__name__}.plants:with_converters")
 
 
 @hookimpl

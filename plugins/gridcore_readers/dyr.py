@@ -7,9 +7,11 @@ record goes follows from what it is:
 * anything else hangs on what it drives there: an exciter and a governor on the machine, a stabilizer on the
   device that has the input for its signal, the exciter; a relay on the machine or load that its port is for;
 * where the record says by a bus and an identifier among its values what else a device hangs on, their entries in
-  ``dyr`` are ``"port@bus"`` and ``"port@id"``. A class that stands for the records of a model in which that bus is not
-  zero names the model (``dyr_record``); one whose records begin with a number that is no bus, and with no identifier,
-  says so (``dyr_numbered``), and so does one that stands for a whole family of load models (``dyr_family``);
+  ``dyr`` are ``"port@bus"`` and ``"port@id"``; of a branch they are ``"port@from"``, ``"port@to"`` and
+  ``"port@circuit"``, and the device has a parameter ``end``. A class that stands for the records of a model in which
+  that bus is not zero, or for all of another name, says that name (``dyr_record``); one whose records begin with a
+  number that is no bus, and with no identifier, says so (``dyr_numbered``), and so does one that stands for a whole
+  family of load models (``dyr_family``);
 * a class of tap changers says of how many windings (``dyr_tap``), ``bus 'MODEL' bus [bus] circuit values... /``.
 
 No model is put in place of another unless the user says so.
@@ -33,6 +35,7 @@ from gridcore.suggest import suggest
 from .characteristics import exponents
 from .dyr_text import Key, Model, read_models
 from .load_groups import breadth, family, holds
+from .monitored import monitored
 from .power_flow_files import PowerFlowFiles
 from .psse import element, listed, real
 from .raw import DIRECT, UNKNOWN
@@ -44,6 +47,7 @@ from .tolerance import mend
 def available() -> dict[str, type[Device]]:
     """The device classes that say the order of their record, by model."""
     found = {name.upper(): devices[name] for name in devices if order(devices[name])}
+    found = {getattr(cls, "dyr_record", name): cls for name, cls in found.items()} | found
     return {model: cls for name, own in found.items() for model, cls in family(name, own).items()}
 
 
@@ -51,7 +55,7 @@ def order(cls: type[Device]) -> tuple[str | None, ...]:
     """What a record has after bus, model and id, by the class attribute ``dyr``; nothing where there is none.
 
     An entry is the name of a parameter or field, ``"TI cycles"`` where the record's unit is not the declared one,
-    ``"port@bus"`` or ``"port@id"`` where it says what the device hangs on, or None for a value that it does not use.
+    ``"port@bus"`` and the like where it says what the device hangs on, or None for a value that it does not use.
     """
     return getattr(cls, "dyr", ())
 
@@ -122,7 +126,10 @@ class _Extension:
 
     def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]], loads: str, tolerate: bool):
         self.case, self.path, self.classes, self.loads, self.tolerate = case, path, classes, loads, tolerate
-        self.others = {cls.dyr_record: name for name, cls in classes.items() if hasattr(cls, "dyr_record")}
+        self.others: dict[str, list[str]] = defaultdict(list)
+        for name, cls in classes.items():
+            if (record := getattr(cls, "dyr_record", name)) != name:
+                self.others[record].append(name)
         self.place = {id: n for n, id in enumerate(case.ids())}
         self.buses = {record.fields.get("id") for record in case if record.model == "Bus"}
         self.buses |= {int(Bus.short(record.fields["id"])) for record in case if record.model == "JoinedBus"}
@@ -172,10 +179,8 @@ class _Extension:
             return 2 * breadth(model.name, cls) + (model.identifier == "*" and _for_loads(cls))
 
         for model in sorted(models, key=loads):
-            cls, other = self.classes[model.name], self.others.get(model.name, "")
-            if other and any(word.strip("0.") for entry, word in zip(order(self.classes[other]), model.values)
-                             if (entry or "").endswith("@bus")):
-                model.name = other
+            cls = self.classes[model.name]
+            model.name = max((model.name, *self.others[model.name]), key=lambda name: self._says(model, name))
             each, kind = [model], Load if issubclass(cls, Load) else cls
             if loads(model):
                 keys = self._loads(model, cls)
@@ -186,6 +191,13 @@ class _Extension:
                 taken |= {(kind, one.key) for one in each}
             meant += each
         return meant
+
+    def _says(self, model: Model, name: str) -> tuple[int, int]:
+        """How much of what a class hangs on a record says, and then how little else the class wants."""
+        cls = self.classes[name]
+        said = [entry for entry, word in zip(order(cls), model.values) if word.strip("0.") and (entry or "").endswith(
+            ("@bus", "@from"))]
+        return len(said), -len(cls.attaches)
 
     def _loads(self, model: Model, cls: type[Device]) -> list[Key]:
         """The loads that a record of more than one is for."""
@@ -258,6 +270,9 @@ class _Extension:
             return self._regulate(model, cls)
         ports: dict[str, Any] = {}
         for port in cls.attaches:
+            if f"{port}@from" in order(cls):
+                ports |= self._branch(model, cls, port)
+                continue
             key = self._at(model, cls, port)
             ports[port] = key[0] if port.at_bus else self._host(key, cls, port)
             if ports[port] is None or key[0] not in self.buses:
@@ -287,13 +302,29 @@ class _Extension:
         self.case.add(Record(cls.__name__, {**control, **self._values(model, cls)}, str(self.path), model.place))
         return True
 
-    def _at(self, model: Model, cls: type[Device], port: str) -> Key:
+    def _at(self, model: Model, cls: type[Device], port: Port) -> Key:
         """Bus and identifier of what stands at a port: those of the record, if its values do not say others."""
         said = dict(zip(order(cls), model.values))
         try:
-            return int(said.get(f"{port}@bus", model.bus)), said.get(f"{port}@id", model.identifier)
+            bus = int(said.get(f"{port}@bus") or 0) or model.bus
         except ValueError:
             raise self._error(model, f"{said[f'{port}@bus']!r} is not the number of a bus", port) from None
+        if f"{port}@bus" in said and f"{port}@id" not in said and not port.at_bus:  # the only one of its class there
+            return next((key for key, there in self.hosts.items() if key[0] == bus and any(
+                port.accepts(host) for _, host in there)), (bus, model.identifier))
+        return bus, said.get(f"{port}@id", model.identifier)
+
+    def _branch(self, model: Model, cls: type[Device], port: str) -> dict[str, Any]:
+        """The branch of a record, and the end at which it measures."""
+        said = dict(zip(order(cls), model.values))
+        start, end, circuit = (said[f"{port}@{what}"] for what in ("from", "to", "circuit"))
+        try:
+            found = monitored(self.place, int(start), int(end), circuit)
+        except ValueError:
+            raise self._error(model, f"{start!r} and {end!r} must be numbers of buses", port) from None
+        if found is None:
+            raise self._error(model, f"there is no branch {start}-{end} with the circuit '{circuit.strip()}'", port)
+        return {port: found[0], "end": found[1]}
 
     def _host(self, key: Key, cls: type[Device], port: Port) -> str | None:
         """What has the inputs which a device drives, of the class that its port wants, at a bus and identifier."""

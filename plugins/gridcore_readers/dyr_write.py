@@ -13,6 +13,7 @@ from gridcore.errors import CaseError
 
 from .dyr import order
 from .inverse import inverse
+from .monitored import named
 from .raw_write import at_own_buses, numbers_of_buses
 from .tap_changers import windings
 
@@ -49,6 +50,13 @@ def write(case: Case, path: Path) -> None:
         bus = number[host.ports["bus"]]
         return bus, _identifier(host.id, f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}")
 
+    def said(instance: Instance, port: str, what: str) -> str:
+        """What a record says of what stands at a port."""
+        if what in ("from", "to", "circuit"):
+            return named(by_id[instance.ports[port]], number, int(instance.values["end"]))[what]
+        bus, identifier = place(instance.ports[port])
+        return str(bus) if what == "bus" else f"'{identifier}'"
+
     def head(instance: Instance) -> list[str]:
         """What a record begins with: a number of its own, or the bus of what the device hangs on and its identifier.
 
@@ -73,7 +81,7 @@ def write(case: Case, path: Path) -> None:
     for instance in records:
         words = head(instance) if order(instance.device) else []
         if words:
-            lines += _record(instance, words, place, valid.frequency)
+            lines += _record(instance, words, said, valid.frequency)
         elif order(instance.device) or (instance.device.declares.variables() and not issubclass(instance.device, Node)):
             without.append(instance.id)
     if without:
@@ -83,7 +91,7 @@ def write(case: Case, path: Path) -> None:
 
 def _host(instance: Instance, by_id: dict[str, Instance]) -> Instance:
     """The machine or load that a device hangs on, over others perhaps; itself, if it is one."""
-    while "bus" not in instance.ports:
+    while not instance.device.attaches[0].at_bus:
         instance = by_id[next(iter(instance.ports.values()))]
     return instance
 
@@ -103,24 +111,23 @@ def _own_number(instance: Instance, taken: set[tuple[str, int]]) -> int:
     return own
 
 
-def _record(instance: Instance, head: list[str], place: Callable[[str], tuple[int, str]],
-            frequency: float) -> list[str]:
+def _record(instance: Instance, head: list[str], said: Callable[[Instance, str, str], str], frequency: float
+            ) -> list[str]:
     """The lines of a record."""
     lines = [head[0]]
-    for word in (*head[1:], *(_value(instance, entry, place, frequency) for entry in order(instance.device)), "/"):
+    for word in (*head[1:], *(_value(instance, entry, said, frequency) for entry in order(instance.device)), "/"):
         if len(lines[-1]) + len(word) >= WIDTH:
             lines.append("   ")
         lines[-1] += f" {word}"
     return lines
 
 
-def _value(instance: Instance, entry: str | None, place: Callable[[str], tuple[int, str]], frequency: float) -> str:
+def _value(instance: Instance, entry: str | None, said: Callable[[Instance, str, str], str], frequency: float) -> str:
     """A value as the record has it; zero for one that the model does not use."""
     name, _, unit = (entry or "").partition(" ")
     port, at, what = name.partition("@")
     if at:
-        bus, identifier = place(instance.ports[port])
-        return str(bus) if what == "bus" else f"'{identifier}'"
+        return said(instance, port, what)
     if not name:
         return "0"
     if isinstance(instance.device.declares.fields.get(name), Field):

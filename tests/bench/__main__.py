@@ -7,7 +7,7 @@ import sys
 
 from .ratios import show
 
-NAMES = ("startup", "readers", "kernels", "step", "suite", "sensitivities", "sweep", "eig", "ida", "scale")
+NAMES = ("startup", "readers", "kernels", "step", "suite", "sensitivities", "sweep", "eig", "ida", "scale", "wecc")
 
 
 def main(names: list[str]) -> int:

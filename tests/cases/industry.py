@@ -2,7 +2,7 @@
 
 From the root of the repository, with the folder of the data, ``cases/<name>/case.toml`` are written by::
 
-    python -m tests.cases.industry ../shared/data
+    python -m tests.cases.industry ../shared/data [name ...]
 """
 
 from __future__ import annotations
@@ -117,12 +117,32 @@ and constant reactive impedance. The disturbance: fault at bus 189 at 1 s, clear
         loads="I/Z",
         licence="Data: CC-BY-4.0, Texas A&M University (Birchfield et al.); changed in form, disturbance added.",
         add=[gc.BusFault(id="fault", bus=189, t=1.0, clear=1.1)]),
+    "wecc240": Industry(
+        ("field/wecc240/240busWECC_2018_PSS33.raw", "field/wecc240/240busWECC_2018_PSS.dyr"),
+        "Western Interconnection, reduced, 109 machines and 37 converters, 243 buses: fault at bus 2401",
+        """
+H. Yuan, R. S. Biswas, J. Tan, Y. Zhang, "Developing a reduced 240-bus WECC dynamic model for frequency response
+study of high renewable integration", IEEE/PES Transmission and Distribution Conference (2020); J. E. Price, J.
+Goodin, "Reduced network modeling of WECC as a market design prototype", IEEE PES General Meeting (2011). Read from
+NREL-Sienna/PowerSystemsTestData, 240busWECC_2018_PSS33.raw and 240busWECC_2018_PSS.dyr, by
+python -m tests.cases.industry.""",
+        """
+All of the network, machines (GENROU), exciters (SEXS), governors (GAST, TGOV1, HYGOV), stabilizers (IEEEST), and
+wind and solar plants (REGCA1, REECB1, REPCA1): the files, published by the National Renewable Energy Laboratory
+for free use.""",
+        """
+Loads of constant active current and constant reactive impedance. The disturbance: fault at bus 2401, in southern
+California, at 1 s, cleared after 100 ms.""",
+        loads="I/Z",
+        add=[gc.BusFault(id="fault", bus=2401, t=1.0, clear=1.1)]),
 }
 
 
-def main(folder: str) -> None:
-    """Write all of them."""
+def main(folder: str, *names: str) -> None:
+    """Write those of these names, all by default."""
     for name, industry in CASES.items():
+        if name not in (names or CASES):
+            continue
         path = Path("cases") / name / "case.toml"
         path.parent.mkdir(exist_ok=True)
         gc.save_case(industry.read(Path(folder), name), path)

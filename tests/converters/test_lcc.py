@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.errors import CaseError
 
 
-def link(*disturbance: gc.Record, **inverter: float) -> gc.Case:
+def link(*disturbance: gc.Record, rectifier: dict[str, float] | None = None, **inverter: float) -> gc.Case:
     """500 MW between two infinite buses behind short lines, with capacitors at both converters."""
     case = gc.Case("line-commutated", base_mva=100)
     for number in (1, 2, 3, 4):
@@ -17,7 +18,7 @@ def link(*disturbance: gc.Record, **inverter: float) -> gc.Case:
         case.add("InfiniteBus", bus=bus + 2, control="slack")
         case.add("Line", bus1=bus + 2, bus2=bus, r=0.002, x=0.03)
         case.add("Shunt", bus=bus, b=2.5)
-    case.add("LCCLine", bus=1, P0=5.0)
+    case.add("LCCLine", bus=1, P0=5.0, **(rectifier or {}))
     case.add("LCCInverter", bus=2, line="LCC1", **inverter)
     for item in disturbance:
         case.add(item)
@@ -73,6 +74,49 @@ def test_commutation_fails_in_a_fault_and_succeeds_after_it():
     assert run["LCC1", "i"].max() > 7.0
     assert run["LCC1", "order"][failed].min() < 4.0
     np.testing.assert_allclose(run.X[-1], run.X[0], rtol=0, atol=1e-6)
+
+
+def switched(run) -> dict[str, float]:
+    """When each guard fired last."""
+    return {f"{event.device}.{event.item}": event.t for event in run.events if event.kind == "switch"}
+
+
+def test_a_blocked_rectifier_carries_nothing_until_its_voltage_has_been_back_for_its_time():
+    """Its order then rises as a lag does; in the end the line is as before."""
+    case = link(gc.BusFault(id="fault", bus=1, t=0.1, clear=0.3, x=0.01),
+                rectifier={"Vblock": 0.5, "Vunblock": 0.8, "Tblock": 0.12, "Tramp": 0.15})
+    run = gc.simulate(gc.build(case), 6.0, 0.001)
+    at = switched(run)
+    assert at["LCC1.blocks"] == at["fault.strikes"] == 0.1
+    assert at["LCC1.releases"] == pytest.approx(0.3 + 0.12, abs=1e-12)
+    rests = (run.t > 0.2) & (run.t < at["LCC1.releases"])
+    assert np.abs(run["LCC1", "i"][rests]).max() == 0.0
+    assert np.abs(run["INV_LCC1", "P"][rests]).max() == 0.0
+    after = run.t > at["LCC1.releases"]
+    rise = 2.0 * 1.5 * 5.0 * (1.0 - np.exp(-(run.t[after] - at["LCC1.releases"]) / 0.15))
+    np.testing.assert_allclose(run["LCC1", "restart"][after], rise, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(run.X[-1], run.X[0], rtol=0, atol=1e-6)
+
+
+def test_a_bypass_closes_where_the_measured_voltage_says_and_opens_after_its_time():
+    """From the failure of commutation on the voltage is zero, and what is measured an exponential."""
+    case = link(gc.BusFault(id="fault", bus=2, t=0.1, clear=0.25, x=0.02), Vbypass=0.2, Vunbypass=0.75, Tbypass=0.06,
+                Tv=0.02)
+    run = gc.simulate(gc.build(case), 0.14, 0.0001, "trbdf2")
+    at = switched(run)
+    V = run["INV_LCC1", "Vm"][np.searchsorted(run.t, at["INV_LCC1.fails"], "right") - 1]
+    assert at["INV_LCC1.bypasses"] == pytest.approx(at["INV_LCC1.fails"] + 0.02 * np.log(V / 0.2), abs=1e-7)
+    run = gc.simulate(gc.build(case), 5.0, 0.002)
+    at = switched(run)
+    assert at["INV_LCC1.opens"] > at["fault.clears"] + 0.06 - 1e-9
+    shut = (run.t > at["INV_LCC1.bypasses"]) & (run.t < at["INV_LCC1.opens"])
+    assert np.abs(run["INV_LCC1", "P"][shut]).max() == 0.0
+    np.testing.assert_allclose(run.X[-1], run.X[0], rtol=0, atol=1e-6)
+
+
+def test_a_level_of_release_is_above_that_of_blocking():
+    with pytest.raises(CaseError, match="Vblock must be below Vunblock"):
+        gc.build(link(rectifier={"Vblock": 0.9}))
 
 
 def test_a_dip_that_a_usual_extinction_angle_survives_is_too_deep_for_a_smaller_one():

@@ -5,6 +5,7 @@ import pytest
 from test_conventional_records import GENROU, comes_back, named, read
 
 import gridcore as gc
+from gridcore.errors import CaseError
 
 REGCA1 = "3 'REGCA1' 1 1 0.02 10 0.9 0.4 1.22 1.2 0.8 0.4 -1.3 0.02 0.7 99 -99 0 /\n"
 LIMITS = "-99 99 0.02 -0.05 0.05 {} 1.1 -1.1 0 {}0.02 9 -9 1.2 0.8 0.1 0.2 0.5 10 {}0.02 99 -99 9 {} 9 0.02"
@@ -35,3 +36,39 @@ def test_its_record_is_read_to_the_last_value_rests_and_comes_back(tmp_path, tex
     assert not run.events
     assert np.abs(run.X - run.X[0]).max() < 1e-9
     comes_back(tmp_path, case, named(text))
+
+
+REPCA1 = ("3 'REPCA1' 1 {} 0 1 1 0.02 1 0.5 0 0.05 0.7 0 0 0.02 0.1 -0.1 -0.01 0.01 9 -9 1 0.05 0.25 -0.01 0.01 9 -9 9 "
+          "0 0.1 20 20 /\n")
+FEW = "-99 99 0.02 -0.05 0.05 2 1.1 -1.1 0 0.02 9 -9 1.2 0.8 0.1 0.2 0.5 10 0.02 99 -99 9 0 9 0.02"
+PLANT = ("5 'USRBUS' 'PLNTBU1' 504 0 7 28 7 15 5 5 2 '1' 0 1 1 0.02 1 0.5 0 0.05 0.7 0 0 0.02 0.1 -0.1 -0.01 0.01 9 -9 "
+         "1 0.05 0.25 -0.01 0.01 9 -9 9 -9 0.1 20 20 150 /\n")
+SHARE = "3 'USRMDL' '1' 'REAX4BU1' 107 0 1 7 2 4 5 0.1 0.6 0.7 0.5 -0.4 0.3 -0.2 /"
+ELSEWHERE = {
+    "RemoteREPCA1": (REGCA1 + REECB1 + REPCA1.format("5 0 0 '0 '"), {"bus": 5}),
+    "MonitoringREPCA1": (REGCA1 + REECB1 + REPCA1.format("0 6 5 '1'"), {"bus": 3, "branch": "LINE5-6", "end": 2}),
+    "RemoteREECA1": (REGCA1 + REECA1.replace("'REECA1' 1 0", "'REECA1' 1 5"), {"regulated": 5, "PFlag": 0.0}),
+    "RemoteREECB1": (REGCA1 + REECB1.replace("'REECB1' 1 0", "'REECB1' 1 5"), {"regulated": 5, "PfFlag": 0.0}),
+    "RemoteREECC1": (REGCA1 + f"3 'REECC1' 1 6 0 1 1 0 {FEW} {PAIRS} {PAIRS} 1e9 0.5 1 0 /", {"regulated": 6}),
+    "REPCB1": (REGCA1 + REECB1 + PLANT + SHARE, {"bus": 5, "branch": "LINE2-5", "end": 2, "MVAb": 150.0}),
+    "REAX4BU1": (REGCA1 + REECB1 + SHARE + PLANT, {"control": "REEC_GEN3", "plant": "REPC5", "Kw": 0.6, "Pmin": -0.2})}
+
+
+@pytest.mark.parametrize("model", ELSEWHERE)
+def test_a_record_that_names_another_bus_a_branch_or_a_plant_is_of_that(tmp_path, model):
+    text, values = ELSEWHERE[model]
+    case = read(tmp_path, f"1 {GENROU}{text}")
+    (record,) = [record for record in case if record.model == model]
+    assert {name: record.fields[name] for name in values} == values
+    assert not any("skipped" in note or "no effect" in note for note in case.notes)
+    run = gc.simulate(gc.build(case), 1.0, 0.02)
+    assert not run.events
+    assert np.abs(run.X - run.X[0]).max() < 1e-9
+    comes_back(tmp_path, case, model)
+
+
+@pytest.mark.parametrize(("named", "error"), [("0 6 4 '1'", "there is no branch 6-4 with the circuit '1'"),
+                                              ("0 6 x '1'", "must be numbers of buses")])
+def test_a_branch_that_is_not_there_is_an_error_that_names_the_record(tmp_path, named, error):
+    with pytest.raises(CaseError, match=rf"x.dyr.*REPCA1 at bus 3.*branch.*{error}"):
+        read(tmp_path, f"1 {GENROU}" + REGCA1 + REECB1 + REPCA1.format(named))

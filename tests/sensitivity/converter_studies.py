@@ -131,3 +131,57 @@ def wind_turbines_with_their_mechanics() -> Study:
         f"WTPT_{wind}_GEN2.control_at_lowest", "WTTQ_WTDT_REEC_GEN2.optimum_above_3",
         "WTTQ_WTDT_REEC_GEN2.change_off_change_max", f"WTPT_{wind}_GEN2.control_off_lowest", "less.steps",
         "REEC_GEN2.limited_ends", f"WTPT_{wind}_GEN4.dpitch_speed_off_RTetaMin"])
+
+
+@study
+def plants_of_several_units_and_of_other_buses() -> Study:
+    """A plant whose commands a converter and an exciter share up to limits; controls of the voltage of other buses."""
+    case = system("kundur", *FAULT)
+    converter(case, "GEN2", REGCA1={"Brkpt": 0.88}, REECA1={"Vdip": 0.8, "Imax": 1.2, "Kqv": 1.0, "dbd1": -0.05,
+                                                              "dbd2": 0.05, "Tpord": 0.05})
+    converter(case, "GEN4", REGCA1={"Brkpt": 0.88}, RemoteREECB1={
+        "regulated": 10, "QFlag": 1.0, "VFlag": 0.0, "Kvp": 1.0, "Kvi": 20.0, "Vdip": 0.75, "Imax": 1.1})
+    if "PSS_EXC_GEN1" in case:
+        case.remove("PSS_EXC_GEN1")
+    for item in (
+            record("REPCB1", bus=6, branch="TRANSFORMER2-6", end=1.0, RefFlag=1.0, Fflag=1.0, VCFlag=1.0, Xc=0.05,
+                   Rc=0.01, Kp=2.0, Ki=8.0, MVAb=900.0, Dup=10.0, Ddn=20.0, fdbd1=-2e-4, fdbd2=2e-4, Vfrz=0.6),
+            record("REAX4BU1", control="REEC_GEN2", plant="REPC6", T=0.02, Kw=0.7, Kz=0.9, Qmax=0.08, Pmin=-0.02),
+            record("PlantVars", regulator="EXC_GEN1", plant="REPC6", T=0.03, Kw=0.2, Vmax=0.03),
+            record("MonitoringREPCA1", control="REEC_GEN4", bus=11, branch="LINE10-11", end=2.0, RefFlag=1.0,
+                   VCFlag=1.0, Xc=0.01, Kp=0.5, Ki=4.0, Tft=0.02, Qmax=1.05, Qmin=0.9)):
+        case.add(item)
+    return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
+        "REPC6: Tfltr Kp Ki Tfv Rc Xc Kpg Kig Tp Dup Ddn Tg MVAb fdbd1 emax", "REAX_REEC_GEN2: T Kw Kz Qmax",
+        "VARS_EXC_GEN1: T Kw Vmax", "REEC_GEN4: Trv Kvp Kvi Vdip Imax", "REPC_REEC_GEN4: Tfltr Kp Ki Tft Tfv Xc emax",
+        "TRANSFORMER2-6: x", "LINE10-11: x")],
+        [("GEN2", "P"), ("GEN2", "Q"), ("GEN4", "Q"), ("BUS10", "Vm"), ("EXC_GEN1", "Vs")], [
+        "fault.strikes", "REPC6.error_at_emax", "REPC_REEC_GEN4.error_at_emax", "REEC_GEN2.dip_below",
+        "REEC_GEN4.dip_below", "REAX_REEC_GEN2.Pmore_at_Pmin", "REPC_REEC_GEN4.reactive_at_reactive_max",
+        "REAX_REEC_GEN2.Qmore_at_Qmax", "VARS_EXC_GEN1.Vs_at_Vmax", "fault.clears", "trip.opens"])
+
+
+@study
+def controls_of_the_voltage_of_other_buses() -> Study:
+    """An inner control of another bus at its limits, below a plant control of a third; a battery with a share."""
+    case = system("kundur", *FAULT)
+    controls = {"regulated": 7, "QFlag": 1.0, "Kvp": 1.0, "Kvi": 20.0, "Vdip": 0.7, "Imax": 1.05, **TABLE}
+    converter(case, "GEN2", REGCA1={"Brkpt": 0.88}, RemoteREECA1={**controls, "VFlag": 0.0, "Thld2": 0.05})
+    converter(case, "GEN4", REGCA1={"Brkpt": 0.88}, RemoteREECC1={
+        **controls, "regulated": 10, "VFlag": 1.0, "Kqp": 0.2, "Kqi": 2.0, "T": 5.0, "SOCini": 0.5})
+    for item in (record("RemoteREPCA1", control="REEC_GEN2", bus=6, RefFlag=1.0, Kp=1.0, Ki=4.0, Qmax=1.05, Qmin=0.9),
+                 record("REPCB1", bus=10, branch="TRANSFORMER4-10", Fflag=1.0, Kp=1.0, Ki=5.0, Kpg=2.0, MVAb=900.0,
+                        Pmin=-0.05),
+                 record("REAX3BU1", control="REEC_GEN4", plant="REPC10", T=0.02, Kw=0.7, Kz=0.9, Qmin=-0.05)):
+        case.add(item)
+    return Study(case, 0.4, 0.02, ["fault.t", "fault.clear", "fault.x", "trip.t", "GEN1.H", "LOAD9.P0", *of(
+        "REEC_GEN2: Vdip Trv Kvp Kvi Vmax Vref1 Thld2", "REEC_GEN4: Vdip Trv Kqp Kqi Kvp Kvi Vmax T Vq3 Iq3",
+        "REPC_REEC_GEN2: Tfltr Kp Ki Tfv emax Qmax", "REPC10: Tfltr Kp Ki Kpg Kig Tp Tg MVAb Pmin",
+        "REAX_REEC_GEN4: T Kw Kz Qmin")],
+        [("GEN2", "Q"), ("GEN4", "P"), ("GEN4", "Q"), ("BUS7", "Vm")], [
+        "fault.strikes", "REEC_GEN4.inner_at_inner_max", "REEC_GEN2.inner_at_inner_max", "REPC10.error_at_emin",
+        "REEC_GEN4.outer_at_outer_min", "fault.clears", "REEC_GEN4.inner_off_inner_max",
+        "REPC_REEC_GEN2.reactive_off_reactive_max", "REEC_GEN2.inner_off_inner_max",
+        "REPC_REEC_GEN2.reactive_at_reactive_min", "REAX_REEC_GEN4.Qmore_at_Qmin", "trip.opens",
+        "REPC10.error_off_emin", "REEC_GEN4.outer_x_off_outer_min", "REAX_REEC_GEN4.Qmore_off_Qmin",
+        "REPC_REEC_GEN2.reactive_off_reactive_min"])

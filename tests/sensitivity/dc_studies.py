@@ -67,3 +67,23 @@ def commutation_that_fails() -> Study:
         [("LCC7", "i"), ("LCC7", "P"), ("INV_LCC7", "P"), ("INV_LCC7", "Q"), ("BUS9", "Vm")], [
         "fault.strikes", "INV_LCC7.fails", "LCC7.order_to_second", "fault.clears", "INV_LCC7.succeeds", "LCC7.i_at_min",
         "LCC7.i_off_min", "LCC7.order_to_first", "second.strikes", "LCC7.cosa_at_cosa_max", "LCC7.cosa_x_off_cosa_max"])
+
+
+@study
+def a_blocked_rectifier_and_a_bypassed_inverter() -> Study:
+    """A fault at the inverter's bus that lasts until its bypass is closed, then one at that of the rectifier."""
+    case = gc.load_case("kundur")
+    for id in ("fault", "trip"):
+        case.remove(id)
+    for item in (record("LCCLine", bus=7, P0=2.0, Vblock=0.4, Vunblock=0.7, Tblock=0.03, Tramp=0.05),
+                 record("LCCInverter", bus=9, line="LCC7", Trec=0.02, Vbypass=0.3, Vunbypass=0.6, Tbypass=0.02),
+                 record("Shunt", id="FILTER7", bus=7, b=1.0), record("Shunt", id="FILTER9", bus=9, b=1.0),
+                 record("BusFault", id="fault", bus=9, t=0.0513, clear=0.0923, x=0.02),
+                 record("BusFault", id="second", bus=7, t=0.2137, clear=0.2537, x=0.01)):
+        case.add(item)
+    return Study(case, 0.4, 0.005, ["fault.t", "fault.clear", "fault.x", "second.t", "second.clear", "GEN2.H", *of(
+        "LCC7: P0 Vd0 alpha0 Rc r l kp ki amax Vblock Vunblock Tblock Tramp I2",
+        "INV_LCC7: gamma0 gcrit Vbypass Vunbypass Tbypass Tv kp ki Tb")],
+        [("LCC7", "i"), ("LCC7", "P"), ("INV_LCC7", "P"), ("INV_LCC7", "Q"), ("BUS9", "Vm")], [
+        "fault.strikes", "INV_LCC7.fails", "INV_LCC7.bypasses", "fault.clears", "INV_LCC7.opens", "second.strikes",
+        "LCC7.blocks", "second.clears", "LCC7.releases"])

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Input, Param, Quantity, Setpoint, State, quantity
-from gridcore_blocks import PI, Lag, LowGate
+from gridcore.contract import Device, Input, Mode, Param, Quantity, Setpoint, State, guard, quantity
+from gridcore_blocks import Lag, LowGate
 from gridcore_devices.power import TINY
 
 from ..frames import beside_voltage
-from ..wecc.blocks import Table
+from ..wecc.blocks import HeldPI, Table
 
 
 class LCCLine(Device):
@@ -23,6 +23,8 @@ class LCCLine(Device):
         l did/dt = Vd - Vd2 - r id,       Vd = Vdo cos α - Rc id
         cos α    = (kp + ki / s) (Iord - id),   cos amax <= cos α <= cos amin
         Iord     the smaller of Iref and a current that falls with the DC voltage: from I2 at V2 to I1 at V1
+        blocked  α = amax, which takes the current to zero, from where |Vac| < Vblock until it was above Vunblock for
+                 Tblock; after it cos α starts at zero, and Iord at zero with what it rises to lagging by Tramp
         P        = Vd id,   Q = id sqrt(Vdo^2 - Vd^2)   drawn from the bus
 
     Voltages and currents of the line are in per unit of its nominal voltage and of ``base_mva`` over it, the inductance
@@ -47,32 +49,53 @@ class LCCLine(Device):
     I1 = Param("pu", 0.3, doc="order at low DC voltage, of that at t0")
     V2 = Param("pu", 0.8, doc="DC voltage above which the order is not lowered")
     I2 = Param("pu", 1.5, doc="largest order, of that at t0")
+    Vblock = Param("pu", 0.0, ge=0, doc="AC voltage below which the rectifier is blocked; 0: never")
+    Vunblock = Param("pu", 0.7, gt=0, doc="AC voltage above which it may be released")
+    Tblock = Param("s", 0.1, ge=0, doc="how long that has to last")
+    Tramp = Param("s", 0.1, gt=0, doc="time constant of the order's rise after it")
     rise = Input("pu", 0.0, doc="DC voltage of the inverter above that at t0")
     n = Setpoint("pu", init=1.0, equals=lambda s, bus: s.Vdo0 / bus.Vm, doc="ideal no-load voltage over AC voltage")
     Iref = Setpoint("pu", init=1.0, equals=lambda s: s.I0, doc="reference of the current")
     i = State("pu", init=1.0, T="l", limits=(0.0, None), rate=lambda s: s.Vd - s.Vd2 - s.r * s.i, doc="current")
     Vm = Lag("Vd", T="Td", init=1.0, doc="DC voltage, measured")
     curve = Table("Vm", points=(("V1", "least"), ("V2", "most")), doc="largest order")
-    order = LowGate("Iref", "curve", doc="order of the current")
-    cosa = PI(lambda s: s.order - s.i, KP="kp", KI="ki", limits=(lambda s: np.cos(s.amax), lambda s: np.cos(s.amin)),
-              init=0.9, unit="", doc="cosine of the delay angle")
+    # twice the largest order, so that at rest the curve is below it
+    restart = Lag(lambda s: 2.0 * s.most, T="Tramp", init=3.0, doc="largest order after the rectifier was blocked")
+    allowed = LowGate("curve", "restart", doc="largest order, by voltage and after the rectifier was blocked")
+    order = LowGate("Iref", "allowed", doc="order of the current")
+    blocked = Mode(0, doc="1 while the rectifier is blocked")
+    cosa = HeldPI(lambda s: s.order - s.i, KP="kp", KI="ki", hold="blocked", init=0.9, unit="", limits=(
+        lambda s: np.cos(s.amax), lambda s: np.cos(s.amin)), doc="cosine of the delay angle, where it is not blocked")
     least = Quantity("pu", lambda s: s.I1 * s.I0, "order at low DC voltage")
     most = Quantity("pu", lambda s: s.I2 * s.I0, "largest order")
     I0 = Quantity("pu", lambda s: s.P0 / s.Vd0, "current at t0")
     Vdo0 = Quantity("pu", lambda s: (s.Vd0 + s.Rc * s.I0) / np.cos(s.alpha0), "ideal no-load voltage at t0")
     Vd2 = Quantity("pu", lambda s: s.Vd0 - s.r * s.I0 + s.rise, "DC voltage of the inverter")
     Vdo = Quantity("pu", lambda s, bus: s.n * bus.Vm, "ideal no-load voltage")
-    Vd = Quantity("pu", lambda s: s.Vdo * s.cosa - s.Rc * s.i, "DC voltage of the rectifier")
+    Vd = Quantity("pu", lambda s: s.Vdo * np.where(s.blocked == 1, np.cos(s.amax), s.cosa) - s.Rc * s.i,
+                  "DC voltage of the rectifier")
     P = Quantity("pu", lambda s: s.status * s.Vd * s.i, "active power drawn")
 
     @quantity("pu", "reactive power drawn")
     def Q(s: Any) -> Any:
         return s.status * s.i * np.sqrt(np.maximum(s.Vdo * s.Vdo - s.Vd * s.Vd, TINY))
 
+    @guard("down", when={"blocked": 0}, then={"blocked": 1})
+    def blocks(s: Any, bus: Any) -> Any:
+        """The AC voltage falls below Vblock, and the rectifier is blocked."""
+        return bus.Vm - s.Vblock
+
+    @guard("up", when={"blocked": 1}, then={"blocked": 0, "cosa_x": 0.0, "restart": 0.0}, delay="Tblock")
+    def releases(s: Any, bus: Any) -> Any:
+        """The AC voltage is above Vunblock, and the rectifier is released."""
+        return bus.Vm - s.Vunblock
+
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
         if not values["amin"] < values["alpha0"] < values["amax"] < np.pi:
             return "amin, alpha0, amax must be in this order, and below pi"
+        if not values["Vblock"] < values["Vunblock"]:
+            return "Vblock must be below Vunblock"
         return None if values["V1"] < values["V2"] else "V1 must be below V2"
 
     def scheduled(s: Any) -> Any:
@@ -82,4 +105,5 @@ class LCCLine(Device):
         return beside_voltage(bus, -s.Vd * s.i / bus.Vm, -s.Q / bus.Vm)
 
     def start(s: Any, bus: Any) -> Any:
-        return {"n": s.Vdo0 / bus.Vm, "Iref": s.I0, "i": s.I0, "Vm": s.Vd0, "cosa_x": np.cos(s.alpha0)}
+        return {"n": s.Vdo0 / bus.Vm, "Iref": s.I0, "i": s.I0, "Vm": s.Vd0, "cosa_x": np.cos(s.alpha0),
+                "restart": 2.0 * s.I2 * s.I0}

@@ -123,6 +123,10 @@ class ElectricalControl(Device):
     def Vset(s: Any) -> Any:
         return np.where(s.VFlag == 1, s.outer, s.direct)
 
+    @quantity("pu", "voltage of the bus that is regulated")
+    def Vregulated(s: Any, bus: Any) -> Any:
+        return bus.Vm
+
     @quantity("pu", "voltage that is controlled")
     def Vinner(s: Any) -> Any:
         return s.Vf
@@ -205,9 +209,9 @@ class ElectricalControl(Device):
 
     def start(s: Any, bus: Any, converter: Any) -> Any:
         P, Q, V = converter.P, converter.Q, bus.Vm
-        return {**dict.fromkeys(("Vf", "Vstart", "outer_x"), V), **dict.fromkeys(("Pf", "Pord", "Pref"), P),
+        return {"Vf": V, "Vstart": V, "outer_x": s.Vregulated, **dict.fromkeys(("Pf", "Pord", "Pref"), P),
                 "quotient": Q / V, "inner_x": s.Iqcmd,
-                "Qext": np.where((s.QFlag == 1) & (s.VFlag == 0), V - s.Vref1, Q),
+                "Qext": np.where((s.QFlag == 1) & (s.VFlag == 0), s.Vregulated - s.Vref1, Q),
                 "tangent": np.where(P != 0, Q / np.where(P != 0, P, 1.0), 0.0)}
 
 

@@ -27,8 +27,6 @@ class REECA1(LimitsByVoltage):
                    that of the voltage error still; zero otherwise
         Ipmax      what it was at the end of a dip, for Thld2 seconds
         Pord       with PFlag = 1 of Pref times the speed of the generator
-
-    The voltage that the record names by a bus is that of the converter's terminals.
     """
 
     dyr = (None, "PfFlag", "VFlag", "QFlag", "PFlag", "PQFlag", "Vdip", "Vup", "Trv", "dbd1", "dbd2", "Kqv", "Iqh1",

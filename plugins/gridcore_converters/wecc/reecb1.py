@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from .electrical import ElectricalControl
 
 
@@ -12,9 +14,9 @@ class REECB1(ElectricalControl):
     reactive current of the voltage error always added.
 
     WECC Solar Plant Dynamic Modeling Guidelines (2014), REEC_B; EPRI 3002027129 (2023).
-    The voltage that the record names by a bus is that of the converter's terminals.
     """
 
-    dyr = (None, "PfFlag", "VFlag", "QFlag", "PQFlag", "Vdip", "Vup", "Trv", "dbd1", "dbd2", "Kqv", "Iqh1", "Iql1",
-           "Vref0", "Tp", "Qmax", "Qmin", "Vmax", "Vmin", "Kqp", "Kqi", "Kvp", "Kvi", "Tiq", "dPmax", "dPmin", "Pmax",
-           "Pmin", "Imax", "Tpord")
+    dyr: ClassVar[tuple[str | None, ...]] = (
+        None, "PfFlag", "VFlag", "QFlag", "PQFlag", "Vdip", "Vup", "Trv", "dbd1", "dbd2", "Kqv", "Iqh1", "Iql1",
+        "Vref0", "Tp", "Qmax", "Qmin", "Vmax", "Vmin", "Kqp", "Kqi", "Kvp", "Kvi", "Tiq", "dPmax", "dPmin", "Pmax",
+        "Pmin", "Imax", "Tpord")

@@ -12,8 +12,8 @@ from gridcore_blocks import Lag
 
 from .blocks import After, Table, Window
 from .electrical import ElectricalControl, voltage
+from .plant import compensated
 from .reeca1 import REECA1, hold
-from .repca1 import compensated
 from .tables import point, points, record
 
 

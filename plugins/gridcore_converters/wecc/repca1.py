@@ -1,136 +1,56 @@
-"""REPCA1: control of a plant, its voltage or reactive power, and its active power."""
+"""REPCA1: control of a plant of one converter, its voltage or reactive power, and its active power."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
+from gridcore.contract import Algebraic, Setpoint, quantity
 
-from gridcore.contract import Algebraic, Param, Setpoint, quantity
-from gridcore_blocks import HighGate, Lag, LeadLag, Limit
-from gridcore_devices.protection.frequency import FrequencyRelay
-
-from .blocks import NEVER, Band, HeldPI, Window
+from .plant import BranchMeasurement, PlantControl
 
 
-class REPCA1(FrequencyRelay):
+class REPCA1(PlantControl):
     """Plant control REPC_A, as PSS/E's REPCA1, of one converter and at its terminals.
 
-    WECC Solar Plant Dynamic Modeling Guidelines (2014), REPC_A; EPRI 3002027129 (2023)::
-
-        measured   RefFlag = 1: V + Kc Q, or with VCFlag = 1 |V - (Rc + j Xc) I|;  RefFlag = 0: Q; behind Tfltr
-        error      band(reference - measured), dbd1 to dbd2, between emin and emax
-        Qext       (Qstart + (Kp + Ki / s) error) (1 + s Tft) / (1 + s Tfv), the PI between Qmin and Qmax, held while
-                   V < Vfrz
-        Pref       1 / (1 + s Tg) (Pstart + (Kpg + Kig / s) perror), the PI between Pmin and Pmax; Pstart with Fflag = 0
-        perror     Plant - P / (1 + s Tp) + Dup up + Ddn down, between femin and femax; up and down are what of -slip is
-                   above fdbd2 and below fdbd1
-
-    At t0 the references are what is measured, and the integrators are counted from the commands at t0, Qstart and
-    Pstart, which a dead band would leave open. The slip is measured as relays measure it.
+    :class:`~gridcore_converters.wecc.plant.PlantControl` whose commands are Qext and Pref of the electrical control.
     """
 
-    attaches = "control"
+    attaches: ClassVar[Any] = "control"
     naming = "REPC_{control}"
-    dyr = (None, None, None, None, "VCFlag", "RefFlag", "Fflag", "Tfltr", "Kp", "Ki", "Tft", "Tfv", "Vfrz", "Rc", "Xc",
-           "Kc", "emax", "emin", "dbd1", "dbd2", "Qmax", "Qmin", "Kpg", "Kig", "Tp", "fdbd1", "fdbd2", "femax", "femin",
-           "Pmax", "Pmin", "Tg", "Ddn", "Dup")
-    VCFlag = Param("", 0.0, ge=0, le=1, doc="voltage that is controlled: 0 with reactive droop, 1 behind an impedance")
-    RefFlag = Param("", 0.0, ge=0, le=1, doc="0 control of the reactive power, 1 of the voltage")
-    Fflag = Param("", 0.0, ge=0, le=1, doc="1: control of the active power and the frequency")
-    Tfltr = Param("s", 0.02, ge=0, doc="time constant of what is measured")
-    Kp = Param("pu", 1.0, ge=0, doc="proportional gain of the reactive control")
-    Ki = Param("1/s", 5.0, ge=0, doc="integral gain of the reactive control")
-    Tft = Param("s", 0.0, ge=0, doc="lead time constant of the command")
-    Tfv = Param("s", 0.05, ge=0, doc="lag time constant of the command")
-    Vfrz = Param("pu", 0.0, doc="voltage below which the reactive control is held")
-    Rc = Param("pu", 0.0, ge=0, doc="compensated resistance")
-    Xc = Param("pu", 0.0, ge=0, doc="compensated reactance")
-    Kc = Param("pu", 0.0, doc="reactive droop")
-    emax = Param("pu", 0.1, gt=0, doc="upper limit of the error")
-    emin = Param("pu", -0.1, lt=0, doc="lower limit of the error")
-    dbd1 = Param("pu", 0.0, le=0, doc="low end of the dead band")
-    dbd2 = Param("pu", 0.0, ge=0, doc="high end of the dead band")
-    Qmax = Param("pu", 0.43, doc="upper limit of the reactive command")
-    Qmin = Param("pu", -0.43, doc="lower limit of the reactive command")
-    Kpg = Param("pu", 1.0, ge=0, doc="proportional gain of the active control")
-    Kig = Param("1/s", 0.05, ge=0, doc="integral gain of the active control")
-    Tp = Param("s", 0.25, ge=0, doc="time constant of the measurement of power")
-    fdbd1 = Param("pu", -0.01, le=0, doc="low end of the frequency's dead band")
-    fdbd2 = Param("pu", 0.01, ge=0, doc="high end of the frequency's dead band")
-    femax = Param("pu", 99.0, gt=0, doc="upper limit of the error of the active power")
-    femin = Param("pu", -99.0, lt=0, doc="lower limit of the error of the active power")
-    Pmax = Param("pu", 1.0, doc="upper limit of the active command")
-    Pmin = Param("pu", 0.0, doc="lower limit of the active command")
-    Tg = Param("s", 0.1, ge=0, doc="time constant of the active command")
-    Ddn = Param("pu", 0.0, ge=0, doc="power taken away per frequency above the band")
-    Dup = Param("pu", 0.0, ge=0, doc="power added per frequency below the band")
-    rest = Param("pu", 0.0, doc="integrators at t0, from the commands at t0")
-    reference = Setpoint("pu", init=1.0, equals=lambda s: s.measured, doc="reference of the voltage or reactive power")
-    Plant = Setpoint("pu", init=0.5, equals=lambda s: s.Pm, doc="reference of the active power")
+    dyr: ClassVar[tuple[str | None, ...]] = (
+        None, None, None, None, "VCFlag", "RefFlag", "Fflag", "Tfltr", "Kp", "Ki", "Tft", "Tfv", "Vfrz", "Rc", "Xc",
+        "Kc", "emax", "emin", "dbd1", "dbd2", "Qmax", "Qmin", "Kpg", "Kig", "Tp", "fdbd1", "fdbd2", "femax", "femin",
+        "Pmax", "Pmin", "Tg", "Ddn", "Dup")
     Qstart = Setpoint("pu", doc="reactive command at t0")
     Pstart = Setpoint("pu", init=0.5, doc="active command at t0")
-
-    @quantity("pu", "active power of the plant")
-    def P(s: Any, converter: Any) -> Any:
-        return converter.P
-
-    @quantity("pu", "reactive power of the plant")
-    def Q(s: Any, converter: Any) -> Any:
-        return converter.Q
-
-    @quantity("pu", "voltage that is controlled")
-    def V(s: Any, bus: Any) -> Any:
-        return bus.Vm
-
-    @quantity("pu", "voltage, with what compensates it")
-    def Vcomp(s: Any) -> Any:
-        return compensated(s, s.VCFlag, s.V, s.P, s.Q)
-
-    measured = Lag(lambda s: np.where(s.RefFlag == 1, s.Vcomp, s.Q), T="Tfltr", init=1.0,
-                   doc="voltage or reactive power, measured")
-    low = Window("V", low="Vfrz", high=99.0, doc="voltage that holds the reactive control")
-    band = Band(lambda s: s.reference - s.measured, low="dbd1", high="dbd2", doc="error beyond the dead band")
-    error = Limit("band", limits=("emin", "emax"), doc="error of the reactive control")
-    reactive = HeldPI("error", KP="Kp", KI="Ki", hold="low", start_at="rest", limits=(
-        lambda s: s.Qmin - s.Qstart, lambda s: s.Qmax - s.Qstart), doc="reactive control")
-    Qcmd = LeadLag(lambda s: s.Qstart + s.reactive, T1="Tft", T2="Tfv", doc="reactive command")
-    Pm = Lag("P", T="Tp", init=0.5, doc="active power, measured")
-    fband = Band(lambda s: -s.slip, low="fdbd1", high="fdbd2", doc="frequency error beyond the dead band")
-
-    low_frequency = HighGate(lambda s: np.where(s.fdbd2 > s.fdbd1, 1.0, -s.slip), 0.0,
-                             doc="what the frequency is too low by, where there is no band")
-
-    @quantity("pu", "power that the frequency asks for")
-    def droop(s: Any) -> Any:
-        banded = np.where(s.fband_beyond_side == 1, s.Dup, s.Ddn) * s.fband
-        return np.where(s.fdbd2 > s.fdbd1, banded, s.Dup * s.low_frequency - s.Ddn * (s.slip + s.low_frequency))
-
-    perror = Limit(lambda s: np.where(s.Fflag == 1, s.Plant - s.Pm + s.droop, 0.0), limits=("femin", "femax"),
-                   doc="error of the active control")
-    active = HeldPI("perror", KP="Kpg", KI=lambda s: np.where(s.Fflag == 1, s.Kig, 0.0), hold=0.0, start_at="rest",
-                    limits=(lambda s: np.where(s.Fflag == 1, s.Pmin - s.Pstart, -NEVER),
-                            lambda s: np.where(s.Fflag == 1, s.Pmax - s.Pstart, NEVER)), doc="active control")
-    Pcmd = Lag(lambda s: s.Pstart + s.active, T="Tg", init=0.5, doc="active command")
     Qext = Algebraic("pu", equals=lambda s: s.Qcmd, drives="control.Qext", doc="reactive command")
     Pref = Algebraic("pu", init=0.5, equals=lambda s: s.Pcmd, drives="control.Pref", doc="active command")
 
-    @classmethod
-    def check(cls, values: Mapping[str, float]) -> str | None:
-        """Refuse limits out of order."""
-        for low, high in (("Qmin", "Qmax"), ("Pmin", "Pmax")):
-            if not values[low] < values[high]:
-                return f"{low} must be below {high}"
-        return None
 
     def start(s: Any, bus: Any) -> Any:
-        measured = np.where(s.RefFlag == 1, s.Vcomp, s.Q)
-        return {"theta": bus.Va, "measured": measured, "reference": measured, "Qstart": s.Qext, "Qcmd_x": s.Qext,
-                "Pm": s.P, "Plant": s.P, "Pstart": s.Pref, "Pcmd": s.Pref}
+        return {**PlantControl.start(s, bus), "Qstart": s.Qext, "Qcmd_x": s.Qext, "Pstart": s.Pref, "Pcmd": s.Pref}
 
 
-def compensated(s: Any, behind: Any, V: Any, P: Any, Q: Any) -> Any:
-    """``|V - (Rc + j Xc) I|`` where `behind` is 1, ``V + Kc Q`` otherwise."""
-    re, im = V - (s.Rc * P + s.Xc * Q) / V, (s.Rc * Q - s.Xc * P) / V
-    return np.where(behind == 1, np.sqrt(re * re + im * im), V + s.Kc * Q)
+class RemoteREPCA1(REPCA1):
+    """REPCA1 of another bus than its converter's: voltage and frequency are measured there, power at the converter.
+
+    With VCFlag = 1 the current is that of the converter's power at the voltage of that bus.
+    """
+
+    attaches: ClassVar[Any] = ("control", "bus")
+    dyr_record = "REPCA1"
+    dyr = ("bus@bus", *REPCA1.dyr[1:])
+
+
+class MonitoringREPCA1(BranchMeasurement, RemoteREPCA1):
+    """REPCA1 of any bus and of the power in a branch, in per unit of the converter's rating.
+
+    The power is what flows into the branch at `end`; so is the current that VCFlag = 1 compensates for.
+    """
+
+    attaches = ("control", "bus", "branch")
+    dyr = ("bus@bus", "branch@from", "branch@to", "branch@circuit", *REPCA1.dyr[4:])
+
+    @quantity("MVA", "what the power is in per unit of")
+    def rating(s: Any, converter: Any) -> Any:
+        return converter.Sn

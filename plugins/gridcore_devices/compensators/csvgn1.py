@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Param, Setpoint, Source
+from gridcore.contract import Input, Param, Setpoint, Source
 from gridcore_blocks import Lag, LeadLag
 
 from ..power import injected_power
@@ -16,7 +16,7 @@ class CSVGN1(Source):
     IEEE Working Group, Static var compensator models for power flow and dynamic performance simulation, IEEE Trans.
     Power Syst. 9 (1994)::
 
-        lead = K (V - Vref) (1 + s T1) / (1 + s T3)
+        lead = K (V - Vref - Vs) (1 + s T1) / (1 + s T3)
         sum  = lead (1 + s T2) / (1 + s T4), between VMIN and VMAX
         y    = sum / (1 + s T5), RMIN/RBASE <= y <= 1 (non-windup)
         B    = CBASE - y RBASE
@@ -38,9 +38,10 @@ class CSVGN1(Source):
     VMAX = Param("pu", 1.0, doc="upper limit of the control")
     VMIN = Param("pu", 0.0, doc="lower limit of the control")
     CBASE = Param("MVA", doc="rating of the capacitor")
+    Vs = Input("pu", 0.0, doc="what is added to the reference")
     Vref = Setpoint("pu", init=1.0, doc="voltage reference")
     G = Setpoint("pu", doc="conductance, on the rating")
-    lead = LeadLag(lambda s, bus: bus.Vm - s.Vref, K="K", T1="T1", T2="T3", doc="behind the first lead-lag")
+    lead = LeadLag(lambda s, bus: bus.Vm - s.Vref - s.Vs, K="K", T1="T1", T2="T3", doc="behind the first lead-lag")
     sum = LeadLag("lead", T1="T2", T2="T4", limits=("VMIN", "VMAX"), doc="control")
     y = Lag("sum", T="T5", limits=(lambda s: s.RMIN / s.Sn, 1.0), names=("RMIN", "RBASE"), init=0.5,
             doc="part of the reactor that conducts")

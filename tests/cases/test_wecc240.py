@@ -1,0 +1,70 @@
+"""The Western Interconnection with 37 converters: its fault, its modes, and a gradient in all gains at once."""
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.sensitivity import evaluate
+
+GAINS = ["REEC_*.Kqv", "REPC_*.Kp", "REPC_*.Ki", "REPC_*.Kpg", "REPC_*.Kig"]
+T_END = 1.6
+
+
+@pytest.fixture(scope="module")
+def system():
+    return gc.build("wecc240")
+
+
+def test_it_rests_for_twenty_seconds():
+    case = gc.load_case("wecc240")
+    case.remove("fault")
+    run = gc.simulate(gc.build(case), 20.0, 0.05)
+    assert not run.events
+    assert np.abs(run.X - run.X[0]).max() < 1e-9
+
+
+def test_the_fault_is_survived_and_takes_current_from_the_plants_near_it(system):
+    run = gc.simulate(system, 10.0, 0.01)
+    low = {event.device for event in run.events if event.item == "gain_below_2"}
+    assert {"GEN2431_S", "GEN2434_S", "GEN2439_S"} <= low
+    assert len(low) < 37 / 2
+    machines = [i.id for i in system.layout.instances if i.device.__name__ == "GENROU"]
+    omega = np.array([run[id, "omega"][-1] for id in machines])
+    assert np.abs(omega - 1).max() < 2e-3
+    for plant in low:
+        assert run[plant, "P"][-1] == pytest.approx(run[plant, "P"][0], abs=0.02)
+
+
+def test_the_gradient_in_all_gains_together_is_that_of_differences_along_random_directions(system):
+    """185 gains, reactive support among them, which the files do not have; 86 events."""
+    system = system.with_values({"REEC_*.Kqv": 1.0})
+    objectives = [gc.Integral(lambda v: 1e3 * (v["BUS2401", "Vm"] - 1.05) ** 2),
+                  gc.Integral(lambda v: 1e6 * (v["GEN2438_SG", "omega"] - 1) ** 2)]
+    run = gc.simulate(system, T_END, 0.01)
+    gradient = gc.adjoint(run, objectives, GAINS)
+    names = [str(name) for name in gradient["parameter"].values]
+    assert len(names) == 5 * 37
+    at = np.array([system.Z0[system.layout.address(name)] for name in names])
+
+    def values(change):
+        other = gc.simulate(system.with_values(dict(zip(names, at + change))), T_END, mesh=run)
+        assert [(e.device, e.item) for e in other.events] == [(e.device, e.item) for e in run.events]
+        return evaluate(other, objectives).values.ravel()
+
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        way = 1e-4 * at * rng.normal(size=len(at))
+        beside = (8 * (values(way / 2) - values(-way / 2)) - (values(way) - values(-way))) / 6
+        exact = gradient.values @ way
+        np.testing.assert_array_less(np.abs(beside - exact), 1e-6 * np.abs(gradient.values) @ np.abs(way))
+
+
+def test_the_least_damped_modes_are_those_of_the_dense_matrix_and_certified(system):
+    found = gc.analyses.small_signal(system, method="sparse", count=12)
+    dense = gc.analyses.small_signal(system, method="dense")
+    swings = [k for k in found.pairs() if found.frequency[k] > 0.1]
+    assert len(swings) > 4
+    for k in swings:
+        assert np.abs(dense.eigenvalues - found.eigenvalues[k]).min() < 1e-8 * abs(found.eigenvalues[k])
+        assert found.certificate.covers(found.eigenvalues[k])
+    assert 0.04 < min(found.damping_ratio[k] for k in swings) < 0.05
