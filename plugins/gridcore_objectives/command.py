@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
+from gridcore.commands import Study, file_of, simulation_options, system_options
 from gridcore.errors import GridcoreError
 from gridcore.registry import plots
+from gridcore_verbs.sensitivity import sensitivity_options
 from gridcore_verbs.tables import Table, json_option, per, show, write_csv
 
 if TYPE_CHECKING:

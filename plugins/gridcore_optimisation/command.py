@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gridcore.commands import Study, file_of, simulation_options, system_options
+from gridcore.commands import Study, completing, end_of, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
 from gridcore_verbs.units import number
 
@@ -27,6 +27,7 @@ _LIMIT = (click.Path(path_type=Path), float)
 @json_option
 @click.option("--outside", is_flag=True, help="Data that these files name may lie outside their folders.")
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
+              shell_complete=completing("parameter"),
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
 @click.option("--bounds", multiple=True, type=(str, str, str), metavar="PATTERN LOW HIGH",
               help="Bounds of parameters, in their units. May be repeated.")
@@ -57,7 +58,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     load_objectives = functools.partial(analyses["load_objectives"].function, system=system, outside=outside)
     constraints = [Constraint(load_objectives(path), **{side: limit})
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
-    found = optimise(system, load_objectives(file), wrt, t_end=asked.t_end, step=asked.step,
+    found = optimise(system, load_objectives(file), wrt, t_end=end_of(system.case, asked.t_end), step=asked.step,
                      constraints=constraints, bounds={
                          pattern: (number(system.case, pattern, low), number(system.case, pattern, high))
                          for pattern, low, high in bounds}, method=solver, simulate=asked.simulation)
@@ -91,8 +92,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
 @json_option
 @click.option("--between", required=True, nargs=2, metavar="STABLE UNSTABLE",
               help="Two values between which stability is lost: 80ms 0.25.")
-@click.option("--parameter", default="fault.clear", show_default=True, help="What is varied.")
-@click.option("--wrt", multiple=True, metavar="PATTERN",
+@click.option("--parameter", default="fault.clear", show_default=True,
+              shell_complete=completing("parameter"), help="What is varied.")
+@click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Parameters in which the critical value is derived: 'GEN*.H'. May be repeated.")
 @click.option("--tolerance", default=1e-6, show_default=True, help="In the parameter's unit.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the table of derivatives.")
@@ -109,8 +111,8 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     asked = Study(**study)
     system = asked.build()
     stable, unstable = (number(system.case, parameter, value) for value in between)
-    found = critical_value(system, parameter, between=(stable, unstable), t_end=asked.t_end, step=asked.step, wrt=wrt,
-                           tolerance=tolerance, simulate=asked.simulation)
+    found = critical_value(system, parameter, between=(stable, unstable), t_end=end_of(system.case, asked.t_end),
+                           step=asked.step, wrt=wrt, tolerance=tolerance, simulate=asked.simulation)
     show("attempts", attempts(found))
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))

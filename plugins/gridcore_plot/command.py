@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from gridcore.commands import completing
+
 
 @click.command("plot")
 @click.argument("runs", metavar="RUN.nc...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--of", multiple=True, metavar="PATTERN",
+@click.option("--of", multiple=True, metavar="PATTERN", shell_complete=completing("quantity"),
               help="Quantities in place of the usual ones: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
               help="File to write: .png, .pdf or .svg. By default RUN.png beside the data of the first run.")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from gridcore.commands import completing
+
 
 @click.command("report")
 @click.argument("run", metavar="RUN.nc", type=click.Path(path_type=Path))
@@ -13,7 +15,7 @@ import click
               help="File to write; by default RUN.html beside the data.")
 @click.option("--objective", "file", type=click.Path(path_type=Path), metavar="FILE.toml",
               help="Sensitivities of these objectives, too; the file is that of 'gridcore grad'.")
-@click.option("--wrt", multiple=True, metavar="PATTERN",
+@click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Their parameters: 'GEN*.H', fault.clear. May be repeated.")
 def report(run: Path, out: Path | None, file: Path | None, wrt: tuple[str, ...]) -> None:
     """Write a report of a run that 'gridcore run' kept: one HTML file, which needs no network.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import load, located, system_options
+from gridcore.commands import completing, load, located, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
 from gridcore_verbs.units import number
@@ -30,7 +30,7 @@ _plot = click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @json_option
 @_out
 @_plot
-@click.option("--wrt", multiple=True, metavar="PATTERN",
+@click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Derivatives in these parameters, the operating point moving with them: 'EXC*.KA'. May be repeated.")
 @click.option("--participants", default=3, show_default=True, help="States to show for each mode.")
 @click.option("--method", default="auto", show_default=True, metavar="auto|dense|sparse",
@@ -79,7 +79,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
 @_out
 @_plot
 @click.option("--top", type=int, help="Follow so many modes, those least damped at the first value; all by default.")
-@click.option("--vary", required=True, metavar="PARAMETER=VALUES",
+@click.option("--vary", required=True, metavar="PARAMETER=VALUES", shell_complete=completing("parameter"),
               help="EXC1.KA=10,20,50 or EXC1.KA=10:200:20 (from, to, how many).")
 def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path | None, **options: Any) -> None:
     """Root locus: modes of a case over a parameter, followed by their vectors.
@@ -120,6 +120,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
 @_plot
 @click.option("--band", metavar="FROM:TO", help="Frequencies (Hz) of the modes that count: 0.1:2.5. All by default.")
 @click.option("--vary", multiple=True, required=True, metavar="PARAMETER=VALUES",
+              shell_complete=completing("parameter"),
               help="Twice: EXC1.KA=10:200:20, and another parameter.")
 def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bool, out: Path | None,
                     **options: Any) -> None:

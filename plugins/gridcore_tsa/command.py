@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
+from gridcore.commands import Study, completing, file_of, simulation_options, system_options
 from gridcore.registry import plots
+from gridcore_verbs.sensitivity import sensitivity_options
 from gridcore_verbs.tables import Table, json_option, per, show
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @sensitivity_options
 @json_option
 @click.option("--of", "quantities", multiple=True, required=True, metavar="PATTERN",
-              help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
+              shell_complete=completing("quantity"), help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--strategy", metavar="NAME", help="Find them together with the steps, and show what that took: "
               "'simultaneous corrector', or 'staggered direct', '... corrector', '... hybrid'.")
 def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str,
