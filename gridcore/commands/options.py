@@ -270,7 +270,10 @@ class Study:
             raise
 
 
-def file_of(run: Run, folder: Path, ending: str = ".nc") -> Path:
-    """The file in a folder that data of a run go to: ``CASE.nc``, ``CASE_gradient.csv``."""
-    name = re.sub(r"[^\w.-]+", "_", run.system.case.name).strip("._")
+def file_of(of: Run | Case, folder: Path, ending: str = ".nc") -> Path:
+    """The file in a folder that data of a run or a case go to: ``CASE.nc``, ``CASE_gradient.csv``."""
+    from ..case import Case
+
+    case = of if isinstance(of, Case) else of.system.case
+    name = re.sub(r"[^\w.-]+", "_", case.name).strip("._")
     return folder / f"{name or 'run'}{ending}"

@@ -10,7 +10,7 @@ import click
 from gridcore.commands import Study, completing, file_of, seconds, simulation_options, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
-from gridcore_verbs.units import number
+from gridcore_verbs.units import intervals, number
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -35,17 +35,6 @@ def _number(recordings: list[Recording], name: str, given: str) -> float:
     return number(case, address, given)
 
 
-def _intervals(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-               ) -> dict[str, tuple[str, str]]:
-    out = {}
-    for name, text in _pairs(context, parameter, values).items():
-        low, colon, high = text.partition(":")
-        out[name] = (low or "-inf", high or "inf")
-        if not colon:
-            raise click.BadParameter(f"'{name}={text}' is not NAME=LOW:HIGH")
-    return out
-
-
 @click.command("fit")
 @system_options
 @simulation_options
@@ -63,9 +52,9 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 @click.option("--start", multiple=True, callback=_pairs, metavar="NAME=VALUE",
               shell_complete=completing("parameter"),
               help="Where to start, by default the values of the case.")
-@click.option("--bounds", multiple=True, callback=_intervals, metavar="NAME=LOW:HIGH",
+@click.option("--bounds", multiple=True, callback=intervals, metavar="NAME=LOW:HIGH",
               shell_complete=completing("parameter"),
-              help="Either may be left out.")
+              help="Bounds of parameters, of which either may be left out. May be repeated.")
 @click.option("--fit-method", metavar="NAME", help="trf (default), dogbox, gauss-newton or l-bfgs-b.")
 @click.option("--loss", default="linear", show_default=True, help="linear, soft_l1, huber, cauchy or arctan.")
 @click.option("--f-scale", default=1.0, show_default=True, help="Residual that separates inliers from outliers.")

@@ -10,7 +10,7 @@ import click
 
 from gridcore.commands import Study, completing, end_of, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
-from gridcore_verbs.units import number
+from gridcore_verbs.units import intervals, number
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -29,14 +29,15 @@ _LIMIT = (click.Path(path_type=Path), float)
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
               shell_complete=completing("parameter"),
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
-@click.option("--bounds", multiple=True, type=(str, str, str), metavar="PATTERN LOW HIGH",
-              help="Bounds of parameters, in their units. May be repeated.")
+@click.option("--bounds", multiple=True, callback=intervals, metavar="NAME=LOW:HIGH",
+              shell_complete=completing("parameter"),
+              help="Bounds of parameters, of which either may be left out. May be repeated.")
 @click.option("--solver", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
               "constraints and SLSQP with them.")
 @click.option("--plot", is_flag=True, help="Draw the run at the start and at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
-                     bounds: tuple[tuple[str, str, str], ...], solver: str | None, outside: bool, plot: bool,
+                     bounds: dict[str, tuple[str, str]], solver: str | None, outside: bool, plot: bool,
                      out: Path, **study: Any) -> None:
     """Parameters that make objectives of a run least, within limits.
 
@@ -61,7 +62,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     found = optimise(system, load_objectives(file), wrt, t_end=end_of(system.case, asked.t_end), step=asked.step,
                      constraints=constraints, bounds={
                          pattern: (number(system.case, pattern, low), number(system.case, pattern, high))
-                         for pattern, low, high in bounds}, method=solver, simulate=asked.simulation)
+                         for pattern, (low, high) in bounds.items()}, method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)
     show("parameters", parameters(found))
     if len(found.constraints):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import completing, load, located, system_options
+from gridcore.commands import completing, file_of, load, located, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
 from gridcore_verbs.units import number
@@ -33,10 +32,10 @@ _plot = click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Derivatives in these parameters, the operating point moving with them: 'EXC*.KA'. May be repeated.")
 @click.option("--participants", default=3, show_default=True, help="States to show for each mode.")
-@click.option("--method", default="auto", show_default=True, metavar="auto|dense|sparse",
+@click.option("--eigensolver", default="auto", show_default=True, type=click.Choice(["auto", "dense", "sparse"]),
               help="All eigenvalues, or of a large system the least damped.")
 @click.option("--top", default=10, show_default=True, help="How many modes, the least damped first.")
-def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[str, ...], plot: bool,
+def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: tuple[str, ...], plot: bool,
                 out: Path | None, **options: Any) -> None:
     """Modes of a case at its operating point, the least damped first.
 
@@ -55,7 +54,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
     if wrt:
         Request.of(system, wrt, "power flow")  # a wrong pattern is told before anything is shown
     with Progress("eigenvalues"):
-        modes = small_signal(system, method=method, count=top)
+        modes = small_signal(system, method=eigensolver, count=top)
     show("modes", mode_table(modes, top, participants))
     click.echo()
     for line in _verdict(modes):
@@ -249,12 +248,11 @@ def _written(system: Equilibrium, out: Path | None, plot: bool, ending: str,
     """Write what is asked for; the files that were written."""
     from gridcore.results import whole_file
 
-    stem = re.sub(r"[^\w.-]+", "_", system.case.name).strip("._") or "case"
     paths = []
     for suffix, write in writers.items():
         if write is None or not (plot if suffix == ".png" else out is not None):
             continue
-        path = (out or Path()) / f"{stem}{ending}{suffix}"
+        path = file_of(system.case, out or Path(), ending + suffix)
         path.parent.mkdir(parents=True, exist_ok=True)
         if suffix == ".png":
             with whole_file(path) as temporary:

@@ -56,7 +56,7 @@ def test_eig_writes_tables_and_figure(tmp_path):
 
 
 def test_eig_sparse_tells_what_was_covered():
-    done = verb("eig", "ieee118", "--method", "sparse", "--top", "4")
+    done = verb("eig", "ieee118", "--eigensolver", "sparse", "--top", "4")
     assert done.exit_code == 0, done.output
     assert "covered: all eigenvalues with a damping ratio below" in done.output
 
@@ -86,7 +86,7 @@ def test_damping(tmp_path):
 
 @pytest.mark.parametrize(("words", "told"), [
     (["eig", "wscc"], "wscc9"),
-    (["eig", "wscc9", "--method", "arnoldy"], "method 'arnoldy'"),
+    (["eig", "wscc9", "--eigensolver", "arnoldy"], "'arnoldy' is not one of 'auto', 'dense', 'sparse'"),
     (["eig", "wscc9", "--top", "0"], "must be at least 1"),
     (["eig", "wscc9", "--wrt", "EXC1.KQ"], "did you mean"),
     (["locus", "wscc9", "--vary", "EXC1.KA"], "is not PARAMETER=VALUE"),
