@@ -137,10 +137,11 @@ def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
         click.echo(f"note: {remark}")
     data = [file_of(run, out, f"_fit.{suffix}") for suffix in ("csv", "nc", "png")]
     low, high = result.intervals(level).T
+    made = provenance(run)
     write_csv(Table({"parameter": result.names, "unit": result.units, "start": result.start.tolist(),
                      "value": result.values.tolist(), "standard_error": result.standard_errors.tolist(),
-                     "low": low.tolist(), "high": high.tolist()}), data[0])
-    write_dataset(result.to_xarray(), data[1], provenance(run))
+                     "low": low.tolist(), "high": high.tolist()}), data[0], made)
+    write_dataset(result.to_xarray(), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
             plots["fit"].draw(result, temporary)

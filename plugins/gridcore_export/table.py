@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.results import select, signals, whole_file
+from gridcore_provenance.beside import describe_table
 
 if TYPE_CHECKING:
     from gridcore.results import Run, Stretch
 
 
 def write(run: Run, path: Path, *, columns: str | Iterable[str] | None = None) -> None:
-    """Write the time, then one column for each ``device.quantity``, every digit kept.
+    """Write the time, then one column for each ``device.quantity``, every digit kept; and, in ``x.csv-metadata.json``
+    beside ``x.csv``, the units and what made it.
 
     Parameters
     ----------
@@ -48,3 +50,6 @@ def write(run: Run, path: Path, *, columns: str | Iterable[str] | None = None) -
         writer.writerow(["time", *(f"{device}.{name}" for device, name in wanted)])
         # Python writes the shortest digits that read back exactly
         run.stretches(lambda part: writer.writerows(table(part).tolist()))
+    by_id = {instance.id: instance.device.declares for instance in run.system.instances}
+    units = {f"{device}.{name}": by_id[device].unit(name) for device, name in wanted}
+    describe_table(path, {"time": "s", **units}, run.provenance)

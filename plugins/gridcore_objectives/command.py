@@ -61,8 +61,8 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     click.echo()
     show("derivatives", _largest(gradient, top))
     data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
-    write_csv(long_table(gradient), data[0])
-    write_dataset(gradient.to_dataset(name="gradient"), data[1], provenance(run))
+    write_csv(long_table(gradient), data[0], made := provenance(run))
+    write_dataset(gradient.to_dataset(name="gradient"), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
             plots["gradient"].draw(gradient, temporary, title=run.system.case.title)

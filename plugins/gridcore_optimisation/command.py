@@ -76,8 +76,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     files = [file_of(run, out, f"_optimum.{suffix}") for suffix in ("toml", "csv", "nc", "png")]
     with whole_file(files[0]) as temporary:
         save_case(found.system.case, temporary)
-    write_csv(iterations(found), files[1])
-    write_dataset(found.to_xarray(), files[2], provenance(run))
+    by_whom = provenance(run)
+    write_csv(iterations(found), files[1], by_whom)
+    write_dataset(found.to_xarray(), files[2], by_whom)
     if plot:
         with whole_file(files[3]) as temporary:
             plots["runs"].draw({"start": asked.simulate(system, out), "optimum": run}, temporary)
@@ -106,6 +107,8 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
     folder --out.
     """
+    from gridcore_provenance.record import provenance
+
     from .critical import critical_value
     from .report import attempts, sensitivities
 
@@ -126,5 +129,5 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     table, path = sensitivities(found.sensitivities), file_of(found.run, out, "_critical.csv")
     click.echo()
     show("derivatives", table)
-    write_csv(table, path)
+    write_csv(table, path, provenance(found.run))
     click.echo(str(path))

@@ -44,6 +44,7 @@ def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: t
     """
     from gridcore.commands import Progress
     from gridcore.sensitivity import Request
+    from gridcore_provenance.record import provenance
 
     from .analysis import small_signal
     from .report import mode_table, shown
@@ -67,7 +68,7 @@ def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: t
         show("sensitivities", table)
     for path in _written(system, out, plot, "_eig", {
             ".csv": modes.save, ".nc": modes.save,
-            "_sensitivities.csv": None if table is None else lambda path: write_csv(table, path),
+            "_sensitivities.csv": None if table is None else lambda path: write_csv(table, path, provenance(system)),
             ".png": lambda path: plots["modes"].draw(modes, path)}):
         click.echo(str(path))
 

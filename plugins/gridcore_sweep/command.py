@@ -85,6 +85,7 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from gridcore.commands import Progress
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.beside import describe_table
     from gridcore_provenance.record import provenance
 
     from .files import is_sweep
@@ -105,8 +106,10 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     shown = table.worst(top, by, descending)  # a wrong name is told before files are written
     show("scenarios", shown)
     click.echo(_counted(table, top))
+    by_whom = provenance(made.setup.case, made.about)
     table.to_csv(files["csv"])
-    write_dataset(table.to_xarray(), files["nc"], provenance(made.setup.case, made.about))
+    describe_table(files["csv"], dict.fromkeys(table.headings, ""), by_whom)
+    write_dataset(table.to_xarray(), files["nc"], by_whom)
     if plot:
         from .figures import heat_map
 

@@ -38,6 +38,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     from gridcore.results import select, whole_file
     from gridcore.sensitivity import Request
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.beside import describe_table
     from gridcore_provenance.record import provenance
 
     from .sensitivities import replaying, tsa
@@ -53,9 +54,11 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
         table = tsa(run, wrt, found, joint=joint, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)
     show("largest", _extremes(table))
     data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
+    made = provenance(run)
     with whole_file(data[0]) as temporary:
-        _write_csv(table, temporary)
-    write_dataset(table.to_dataset(name="sensitivity"), data[1], provenance(run))
+        units = _write_csv(table, temporary)
+    describe_table(data[0], units, made)
+    write_dataset(table.to_dataset(name="sensitivity"), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
             plots["sensitivities"].draw((run, table), temporary)
@@ -78,11 +81,13 @@ def _extremes(table: xr.DataArray) -> Table:
         "unit": units, "at": [f"{table['time'].values[at[p]]:.6g} s" for p in pairs]})
 
 
-def _write_csv(table: xr.DataArray, path: Path) -> None:
-    """The time, then one column for each quantity and parameter, every digit kept."""
+def _write_csv(table: xr.DataArray, path: Path) -> dict[str, str]:
+    """The time, then one column for each quantity and parameter, every digit kept; their units."""
     names = [f"{q}/{p}" for q in table["quantity"].values for p in table["parameter"].values]
+    units = [per(of, to) for of in table["quantity_unit"].values for to in table["unit"].values]
     rows = np.column_stack([table["time"].values, table.values.reshape(len(table), -1)])
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["time", *names])
         writer.writerows(rows.tolist())
+    return {"time": "s", **dict(zip(names, units, strict=True))}

@@ -27,6 +27,7 @@ def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: b
     With --out it goes to CASE_pf.csv in that folder, with every digit.
     """
     from gridcore.equilibrium import Dispatch, build
+    from gridcore_provenance.record import provenance
 
     loaded = load(case, changes)
     with Progress("power flow"), located(loaded):
@@ -40,7 +41,7 @@ def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: b
     click.echo(totals(system, flow))
     if out is not None:
         file = file_of(loaded, out, "_pf.csv")
-        write_csv(table, file)
+        write_csv(table, file, provenance(system))
         click.echo(str(file))
 
 
