@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @sensitivity_options
 @json_option
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
-              help="The objectives: 'pydoc gridcore_objectives.files' has the format, "
-                   "cases/*/frequency.toml examples.")
+              help="The objectives: a file, or one that is shipped, wscc9_paper/frequency.toml. 'pydoc "
+                   "gridcore_objectives.files' has the format.")
 @click.option("--outside", is_flag=True, help="Data that the file names may lie outside its folder.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Rows shown.")
 def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str, dispatch: str, out: Path,
