@@ -43,7 +43,8 @@ def test_eig_of_the_book_prints_the_digits_of_the_book():
 def test_eig_writes_tables_and_figure(tmp_path):
     done = verb("eig", "wscc9", "--top", "3", "--wrt", "EXC*.KA", "--out", str(tmp_path), "--plot")
     assert done.exit_code == 0, done.output
-    endings = {".csv", ".nc", "_sensitivities.csv", ".png"}
+    tables = {".csv", "_sensitivities.csv"}
+    endings = {*tables, *(f"{table}-metadata.json" for table in tables), ".nc", ".png"}
     assert {p.name for p in tmp_path.iterdir()} == {f"wscc9_eig{ending}" for ending in endings}
     modes = gc.analyses.small_signal(gc.build("wscc9"))
     with open(tmp_path / "wscc9_eig.csv", newline="") as file:
