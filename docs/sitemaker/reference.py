@@ -22,7 +22,7 @@ CORE = Path(gc.__file__).parent
 # Public names of gridcore; those that have a page of their own are not among them.
 TOP = [name for name in gc.__all__ if name not in ("__version__", "errors", "analyses")]
 
-ABOUT = ("source", "licence", "published", "filled_in", "loads")  # what a case file says of itself
+ABOUT = ("t_end", "source", "licence", "published", "filled_in", "loads")  # what a case file says of itself
 
 
 def packages() -> list[str]:

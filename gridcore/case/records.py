@@ -78,6 +78,8 @@ class Case:
         """The id of every record, given or by its model's naming, in the order of `records`."""
         return identify(self.records)
 
+    _ipython_key_completions_ = ids
+
     def __getitem__(self, id: str) -> Record:
         ids = self.ids()
         if id not in ids:

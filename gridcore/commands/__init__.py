@@ -6,6 +6,8 @@ Imports from ``testing`` and what is left of it; what is heavy, inside functions
 from .main import main
 from .options import (
     Study,
+    completing,
+    end_of,
     file_of,
     file_options,
     load,
@@ -13,13 +15,12 @@ from .options import (
     read_options,
     read_value,
     seconds,
-    sensitivity_options,
     simulation_options,
     system_options,
 )
 from .progress import Progress
 
 __all__ = [
-    "Progress", "Study", "file_of", "file_options", "load", "located", "main", "read_options", "read_value",
-    "seconds", "sensitivity_options", "simulation_options", "system_options",
+    "Progress", "Study", "completing", "end_of", "file_of", "file_options", "load", "located", "main", "read_options",
+    "read_value", "seconds", "simulation_options", "system_options",
 ]

@@ -31,6 +31,8 @@ class Verbs(click.Group):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """The verb of that name; an error with the nearest ones where there is none."""
+        if name not in plugins.commands and context.resilient_parsing:  # a shell asks what may follow
+            return None
         if name not in plugins.commands:
             raise GridcoreError(f"there is no verb '{name}'{suggest(name, plugins.commands)}")
         return plugins.commands[name].command

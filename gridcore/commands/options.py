@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import GridcoreError, Interrupted
+from ..registry import analyses
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..tape import Spacing
 
 Command = Callable[..., Any]
+T_END = 2.0  # s
 _READING, _TOLERANCES = "gridcore.reading", "gridcore.tolerances"
 
 
@@ -36,6 +38,11 @@ def _pairs(_: click.Context, parameter: click.Parameter, texts: Sequence[str]) -
     return found
 
 
+def completing(kind: str) -> Callable[..., Any]:
+    """What completes an option or argument, ``click.option(..., shell_complete=completing("parameter"))``."""
+    return lambda *place: analyses["completions"].function(kind, *place)
+
+
 def system_options(command: Command) -> Command:
     """Options of every verb that builds a system from a case."""
     return _all(
@@ -43,8 +50,9 @@ def system_options(command: Command) -> Command:
         click.option("--enforce-q-limits", is_flag=True, help="PV buses become PQ at their reactive limits."),
         click.option("--deenergise", is_flag=True, help="Islands without a source go out of service."),
         click.option("--set", "changes", multiple=True, metavar="DEVICE.FIELD=VALUE", callback=_pairs,
+                     shell_complete=completing("field"),
                      help="Change a field of the case: GEN2.H=6.5, fault.clear='250 ms'. May be repeated."),
-        click.argument("case", metavar="CASE"))
+        click.argument("case", metavar="CASE", shell_complete=completing("case")))
 
 
 def file_options(command: Command) -> Command:
@@ -53,7 +61,8 @@ def file_options(command: Command) -> Command:
         command,
         _reading("--loads", metavar="Z|I|P", help="Loads at constant impedance, current, power; I/Z: P and Q apart."),
         _reading("--controls", is_flag=True, help="Switched shunts and remote regulation of a RAW file act."),
-        _reading("--drop", multiple=True, metavar="MODEL", help="Leave out records of a model. May be repeated."),
+        _reading("--drop", multiple=True, metavar="MODEL", shell_complete=completing("device"),
+                 help="Leave out records of a model. May be repeated."),
         _reading("--substitute", multiple=True, metavar="MODEL=OTHER", callback=_pairs,
                  help="Read the records of a model as those of another. May be repeated."),
         _reading("--tolerate", is_flag=True, help="Put aside what makes no sense in a file, with a note of each."),
@@ -96,6 +105,11 @@ def seconds(given: Any) -> float:
         raise click.BadParameter(f"'{given}' is neither a number of seconds nor has it a unit, as 500ms") from None
 
 
+def end_of(case: Case, given: float | None = None, otherwise: float = T_END) -> float:
+    """The end of a run (s), as it is given, or else as the case recommends under ``t_end``, or else this."""
+    return seconds(case.about.get("t_end", otherwise)) if given is None else given
+
+
 def _tolerance(context: click.Context, parameter: click.Parameter, value: float | None) -> None:
     """Keep a tolerance in the context, for :func:`read_options`."""
     if value is not None:
@@ -114,12 +128,13 @@ def simulation_options(command: Command) -> Command:
                      help="Error that is tolerated, in parts of a variable: of --step auto, or a method such as ida."),
         click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
                                                  "(backward Euler)."),
-        click.option("--method", default="theta", show_default=True,
+        click.option("--method", default="theta", show_default=True, shell_complete=completing("integrator"),
                      help="Integrator: theta, trbdf2, ida, or another plugin's."),
         click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]|auto",
                      help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on; auto: steps "
                           "as long as --rtol and --atol allow."),
-        click.option("--t-end", type=seconds, default=2.0, show_default=True, help="End of the run (s, or 500ms)."))
+        click.option("--t-end", type=seconds, show_default=f"what the case recommends, or {T_END:g}",
+                     help="End of the run (s, or 500ms)."))
 
 
 def read_options(options: Mapping[str, str], theta: float | None = None) -> dict[str, int | float | str]:
@@ -132,29 +147,6 @@ def read_options(options: Mapping[str, str], theta: float | None = None) -> dict
     given: dict[str, int | float | str] = {} if theta is None else {"theta": theta}
     given |= context.meta.get(_TOLERANCES, {}) if context else {}
     return {**given, **{name: read_value(value) for name, value in options.items()}}
-
-
-def sensitivity_options(command: Command) -> Command:
-    """Options of every verb that differentiates a run; what comes of them goes to the folder --out."""
-    return _all(
-        command,
-        click.option("--plot", is_flag=True, help="Draw a figure, too."),
-        click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure."),
-        click.option("--dispatch", default="power flow", show_default=True, metavar='"power flow"|direct',
-                     help="P0, Q0 and V0 act through the power flow, or power and voltage at t0 by themselves."),
-        click.option("--jumps", default="discrete", show_default=True, metavar="RULE",
-                     help="How sensitivities cross events: discrete (exact), continuous, or a plugin's rule."),
-        click.option("--joint", multiple=True, metavar="A,B", callback=_groups,
-                     help="Parameters that move together: fault.clear,trip.t. May be repeated."),
-        click.option("--wrt", multiple=True, metavar="PATTERN",
-                     help="Parameters or initial values: 'GEN*.H', fault.clear. May be repeated."))
-
-
-def _groups(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """The groups of --joint; one must be there where there is no --wrt."""
-    if not values and not context.params.get("wrt"):
-        raise click.UsageError("Missing option '--wrt' (or '--joint').")
-    return tuple(tuple(name.strip() for name in value.split(",")) for value in values)
 
 
 def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
@@ -177,14 +169,12 @@ def load(name: str, changes: Mapping[str, str] | None = None, quiet: bool = Fals
         if "." not in address:
             raise click.BadParameter(f"'{address}={value}' is not DEVICE.FIELD=VALUE", param_hint="--set")
         case.set(address, read_value(value))
-    return _widened(case, context, quiet) if widen else case
+    return _widened(case, context, quiet) if widen and context and not context.resilient_parsing else case
 
 
-def _widened(case: Case, context: click.Context | None, quiet: bool) -> Case:
+def _widened(case: Case, context: click.Context, quiet: bool) -> Case:
     """The case with wider limits, at the operating point that the options of the verb lead to."""
-    from ..registry import analyses
-
-    given, widen_limits = context.params if context else {}, analyses["widen_limits"].function
+    given, widen_limits = context.params, analyses["widen_limits"].function
     with Progress("operating point", quiet=quiet), located(case):
         widened = widen_limits(case, deenergise=given.get("deenergise", False),
                                enforce_q_limits=given.get("enforce_q_limits", False))
@@ -233,7 +223,7 @@ class Study:
 
     case: str
     changes: Mapping[str, str]
-    t_end: float
+    t_end: float | None
     step: Spacing
     theta: float | None
     deenergise: bool
@@ -259,10 +249,12 @@ class Study:
     def simulate(self, system: Equilibrium | Run, out: Path, quiet: bool = False) -> Run:
         """A run of it, or one continued; of what fails or is interrupted, all that was computed is kept in `out`."""
         from ..integrate import Held, simulate
+        from ..results import Run
 
+        t_end = end_of((system.system if isinstance(system, Run) else system).case, self.t_end)
         try:
-            with Progress("simulating", self.t_end, quiet) as progress:
-                return simulate(system, self.t_end, self.step, progress=progress, record=self.record or None,
+            with Progress("simulating", t_end, quiet) as progress:
+                return simulate(system, t_end, self.step, progress=progress, record=self.record or None,
                                 memory=None if self.memory is None else self.memory * 1e6, **self.simulation)
         except (Exception, KeyboardInterrupt) as error:
             partial: Run | None = getattr(error, "run", None)
@@ -278,7 +270,10 @@ class Study:
             raise
 
 
-def file_of(run: Run, folder: Path, ending: str = ".nc") -> Path:
-    """The file in a folder that data of a run go to: ``CASE.nc``, ``CASE_gradient.csv``."""
-    name = re.sub(r"[^\w.-]+", "_", run.system.case.name).strip("._")
+def file_of(of: Run | Case, folder: Path, ending: str = ".nc") -> Path:
+    """The file in a folder that data of a run or a case go to: ``CASE.nc``, ``CASE_gradient.csv``."""
+    from ..case import Case
+
+    case = of if isinstance(of, Case) else of.system.case
+    name = re.sub(r"[^\w.-]+", "_", case.name).strip("._")
     return folder / f"{name or 'run'}{ending}"

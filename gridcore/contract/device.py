@@ -53,6 +53,11 @@ class Declaration:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    def __repr__(self) -> str:
+        said = ", ".join(f"{key}={value!r}" for key, value in vars(self).items()
+                         if key[0] != "_" and key != "name" and value not in (None, "", {}) and not callable(value))
+        return f"{type(self).__name__}({said})"
+
 
 class Composite(Declaration):
     """A declaration that stands for several: a block of a control diagram, for one."""

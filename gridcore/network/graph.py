@@ -115,30 +115,3 @@ class Network:
         place = {node: k for k, node in enumerate(self.graph)}
         return sorted((sorted(island, key=place.__getitem__) for island in nx.connected_components(coupled)),
                       key=lambda island: place[island[0]])
-
-    def positions(self) -> dict[str, tuple[float, float]]:
-        """Where to draw each node: as the case says (``position``), and the others where springs would hold them.
-
-        Raises
-        ------
-        CaseError
-            If a position in the case is not two numbers.
-        """
-        import networkx as nx
-
-        given = {id: at for id in self.nodes if (at := _position(self._by_id[id])) is not None}
-        if len(given) == len(self.nodes):
-            return given
-        found = nx.spring_layout(nx.Graph(self.graph), pos=given or None, fixed=list(given) or None, seed=1)
-        return {id: (float(found[id][0]), float(found[id][1])) for id in self.nodes}
-
-
-def _position(instance: Instance) -> tuple[float, float] | None:
-    text = instance.words["position"]
-    if not text:
-        return None
-    try:
-        x, y = (float(word) for word in text.replace(",", " ").split())
-    except ValueError:
-        raise instance.record.error(f"'{text}' must be two numbers, \"3.5 2\"", "position") from None
-    return x, y

@@ -144,6 +144,7 @@ class Points(ABC):
     to_xarray = plugins.AsMethod("dataset")
     to_pandas = plugins.AsMethod("data_frame")
     peaks = plugins.AsMethod("peaks")
+    _ipython_key_completions_ = plugins.AsMethod("addresses")
 
 
 class Run(Points):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import Study, file_of, seconds, simulation_options, system_options
+from gridcore.commands import Study, completing, file_of, seconds, simulation_options, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
-from gridcore_verbs.units import number
+from gridcore_verbs.units import intervals, number
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -35,17 +35,6 @@ def _number(recordings: list[Recording], name: str, given: str) -> float:
     return number(case, address, given)
 
 
-def _intervals(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-               ) -> dict[str, tuple[str, str]]:
-    out = {}
-    for name, text in _pairs(context, parameter, values).items():
-        low, colon, high = text.partition(":")
-        out[name] = (low or "-inf", high or "inf")
-        if not colon:
-            raise click.BadParameter(f"'{name}={text}' is not NAME=LOW:HIGH")
-    return out
-
-
 @click.command("fit")
 @system_options
 @simulation_options
@@ -58,11 +47,14 @@ def _intervals(context: click.Context, parameter: click.Parameter, values: tuple
 @click.option("--shift", type=seconds, default=0.0, help="Added to the times of the files (s).")
 @json_option
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
+              shell_complete=completing("parameter"),
               help="Parameters, event times, initial values: LINE14.b, 'RELAY*.delay'. May be repeated.")
 @click.option("--start", multiple=True, callback=_pairs, metavar="NAME=VALUE",
+              shell_complete=completing("parameter"),
               help="Where to start, by default the values of the case.")
-@click.option("--bounds", multiple=True, callback=_intervals, metavar="NAME=LOW:HIGH",
-              help="Either may be left out.")
+@click.option("--bounds", multiple=True, callback=intervals, metavar="NAME=LOW:HIGH",
+              shell_complete=completing("parameter"),
+              help="Bounds of parameters, of which either may be left out. May be repeated.")
 @click.option("--fit-method", metavar="NAME", help="trf (default), dogbox, gauss-newton or l-bfgs-b.")
 @click.option("--loss", default="linear", show_default=True, help="linear, soft_l1, huber, cauchy or arctan.")
 @click.option("--f-scale", default=1.0, show_default=True, help="Residual that separates inliers from outliers.")
@@ -87,10 +79,8 @@ def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: floa
     """
     from .estimate import estimate, identifiability
 
-    given = click.get_current_context().get_parameter_source("t_end")
-    end = t_end if given is not None and given.name == "COMMANDLINE" else None
-    recordings = [_recording(study, study["case"], data, channels, shift, end)]
-    recordings += [_recording({**study, "changes": {}}, *_case_and_file(text), channels, shift, end) for text in also]
+    recordings = [_recording(study, study["case"], data, channels, shift, t_end)]
+    recordings += [_recording({**study, "changes": {}}, *_case_and_file(text), channels, shift, t_end) for text in also]
     begin = {name: _number(recordings, name, value) for name, value in start.items()}
     if check:
         found = identifiability(recordings, wrt=wrt, start=begin)
@@ -119,7 +109,7 @@ def _recording(study: dict[str, Any], case: str, data: Path, channels: dict[str,
     from .measurements import Measurements
     from .problem import Recording
 
-    asked = Study(**{**study, "case": case}, t_end=t_end or 0.0)
+    asked = Study(**{**study, "case": case}, t_end=t_end)
     measured = Measurements.read(data, channels or None)
     return Recording(asked.build(), measured.shifted(shift) if shift else measured, asked.step, data.stem, t_end,
                      asked.simulation)
@@ -147,10 +137,11 @@ def _report(result: Fit, level: float, out: Path, plot: bool) -> None:
         click.echo(f"note: {remark}")
     data = [file_of(run, out, f"_fit.{suffix}") for suffix in ("csv", "nc", "png")]
     low, high = result.intervals(level).T
+    made = provenance(run)
     write_csv(Table({"parameter": result.names, "unit": result.units, "start": result.start.tolist(),
                      "value": result.values.tolist(), "standard_error": result.standard_errors.tolist(),
-                     "low": low.tolist(), "high": high.tolist()}), data[0])
-    write_dataset(result.to_xarray(), data[1], provenance(run))
+                     "low": low.tolist(), "high": high.tolist()}), data[0], made)
+    write_dataset(result.to_xarray(), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
             plots["fit"].draw(result, temporary)

@@ -34,7 +34,7 @@ def plot_fit(fit: Fit, path: str | Path | None = None) -> Figure:
     path : str or Path, optional
         As for the figure of a run.
     """
-    return drawn(path, lambda figure: _compose(figure, fit))
+    return drawn(path, lambda figure: _compose(figure, fit), fit.system)
 
 
 def _compose(figure: Figure, fit: Fit) -> None:

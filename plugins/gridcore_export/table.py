@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.results import select, whole_file
+from gridcore_provenance.beside import describe_table
 from gridcore_tables.signals import signals
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def write(run: Run, path: Path, *, columns: str | Iterable[str] | None = None) -> None:
-    """Write the time, then one column for each ``device.quantity``, every digit kept.
+    """Write the time, then one column for each ``device.quantity``, every digit kept; and, in ``x.csv-metadata.json``
+    beside ``x.csv``, the units and what made it.
 
     Parameters
     ----------
@@ -49,3 +51,6 @@ def write(run: Run, path: Path, *, columns: str | Iterable[str] | None = None) -
         writer.writerow(["time", *(f"{device}.{name}" for device, name in wanted)])
         # Python writes the shortest digits that read back exactly
         run.stretches(lambda part: writer.writerows(table(part).tolist()))
+    by_id = {instance.id: instance.device.declares for instance in run.system.instances}
+    units = {f"{device}.{name}": by_id[device].unit(name) for device, name in wanted}
+    describe_table(path, {"time": "s", **units}, run.provenance)

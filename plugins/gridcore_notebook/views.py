@@ -1,4 +1,4 @@
-"""What a notebook shows of a case, a system, a run, modes: HTML without style or script of its own."""
+"""What a notebook shows of a case, a system, a run, and of what many runs found: HTML without style or script."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
+    from gridcore_estimation.fit import Fit
+    from gridcore_optimisation.critical import Critical
+    from gridcore_optimisation.result import Optimum
     from gridcore_smallsignal.modes import Modes
+    from gridcore_sweep.table import Table as Sweep
     from gridcore_tables.summary import Summary
 
-_MODES = 20  # more than these are told in numbers
+_MODES = _SCENARIOS = 20  # more than these are told in numbers
 
 
 def table(shown: Table) -> str:
@@ -67,3 +71,31 @@ def modes(shown: Modes) -> str:
     from gridcore_smallsignal.report import mode_table
 
     return _titled(repr(shown), table(mode_table(shown, _MODES)))
+
+
+def fit(shown: Fit) -> str:
+    """Parameters with their intervals, and what a reader should know of them."""
+    notes = "".join(f"<p>{escape(remark)}</p>" for remark in shown.remarks())
+    return _titled(f"fit by {shown.method}: {shown.iterations} iterations, {shown.message}", table(shown.table()),
+                   notes)
+
+
+def optimum(shown: Optimum) -> str:
+    """Objective, parameters, and limits where there are any."""
+    from gridcore_optimisation.report import limits, parameters
+
+    return _titled(f"objective {shown.start:.9g} to {shown.value:.9g}: {shown.iterations} iterations, {shown.message}",
+                   table(parameters(shown)), table(limits(shown)) if len(shown.constraints) else "")
+
+
+def critical(shown: Critical) -> str:
+    """The value, and how it was found."""
+    from gridcore_optimisation.report import attempts
+
+    return _titled(repr(shown), table(attempts(shown)))
+
+
+def sweep(shown: Sweep) -> str:
+    """The worst scenarios."""
+    more = f", the worst {_SCENARIOS} shown" if len(shown) > _SCENARIOS else ""
+    return _titled(f"{shown.title}: {len(shown)} scenarios{more}", table(shown.worst(_SCENARIOS)))

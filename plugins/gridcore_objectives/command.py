@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
+from gridcore.commands import Study, file_of, simulation_options, system_options
 from gridcore.errors import GridcoreError
 from gridcore.registry import plots
+from gridcore_verbs.sensitivity import sensitivity_options
 from gridcore_verbs.tables import Table, json_option, per, show, write_csv
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 @sensitivity_options
 @json_option
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
-              help="The objectives: 'pydoc gridcore_objectives.files' has the format, "
-                   "cases/*/frequency.toml examples.")
+              help="The objectives: a file, or one that is shipped, wscc9_paper/frequency.toml. 'pydoc "
+                   "gridcore_objectives.files' has the format.")
 @click.option("--outside", is_flag=True, help="Data that the file names may lie outside its folder.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Rows shown.")
 def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str, dispatch: str, out: Path,
@@ -60,8 +61,8 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     click.echo()
     show("derivatives", _largest(gradient, top))
     data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
-    write_csv(long_table(gradient), data[0])
-    write_dataset(gradient.to_dataset(name="gradient"), data[1], provenance(run))
+    write_csv(long_table(gradient), data[0], made := provenance(run))
+    write_dataset(gradient.to_dataset(name="gradient"), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
             plots["gradient"].draw(gradient, temporary, title=run.system.case.title)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Base, convert
+from gridcore.case import Base, convert, shipped
 from gridcore.equations import BASE
 from gridcore.errors import CaseError
 from gridcore.registry import ObjectiveShape, objective_kinds, objective_shapes
@@ -55,6 +55,7 @@ def load_objectives(path: str | Path, system: Equilibrium, *, outside: bool = Fa
     Parameters
     ----------
     path : str or Path
+        A file; or by name one that is shipped with a case, ``"wscc9_paper/frequency.toml"``.
     system : Equilibrium
     outside : bool
         Files that it names may lie outside its folder.
@@ -64,9 +65,7 @@ def load_objectives(path: str | Path, system: Equilibrium, *, outside: bool = Fa
     CaseError
         With file, table and field of what is wrong, and what would be right.
     """
-    path = Path(path)
-    if not path.exists():
-        raise CaseError("there is no such file", file=str(path))
+    path = _found(Path(path))
     data, _ = sources.toml(path)
     known = ("objective", *_HEADINGS)
     for key in data:
@@ -77,6 +76,18 @@ def load_objectives(path: str | Path, system: Equilibrium, *, outside: bool = Fa
         raise CaseError("has no objectives: write tables [[objective]]", file=str(path))
     return [o for k, table in enumerate(tables, 1)
             for o in Table(path, f"objective {k}", table, outside).objectives(system)]
+
+
+def _found(path: Path) -> Path:
+    """The file, or the one of that name that is shipped with a case."""
+    if path.exists():
+        return path
+    beside = {f"{name}/{file.name}": file for name, case in shipped().items()
+              for file in sorted(case.parent.glob("*.toml")) if file != case}
+    if str(path) not in beside:
+        raise CaseError(f"there is no such file, and none of this name is shipped with a case"
+                        f"{suggest(str(path), beside)}", file=str(path))
+    return beside[str(path)]
 
 
 @dataclass

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from gridcore.commands import Study, file_of, simulation_options, system_options
+from gridcore.commands import Study, completing, end_of, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
-from gridcore_verbs.units import number
+from gridcore_verbs.units import intervals, number
 
 Limit = tuple[Path, float]
 _LIMIT = (click.Path(path_type=Path), float)
@@ -27,15 +27,17 @@ _LIMIT = (click.Path(path_type=Path), float)
 @json_option
 @click.option("--outside", is_flag=True, help="Data that these files name may lie outside their folders.")
 @click.option("--wrt", multiple=True, required=True, metavar="PATTERN",
+              shell_complete=completing("parameter"),
               help="Parameters that are varied: 'GEN*.P0', EXC1.KA. May be repeated.")
-@click.option("--bounds", multiple=True, type=(str, str, str), metavar="PATTERN LOW HIGH",
-              help="Bounds of parameters, in their units. May be repeated.")
+@click.option("--bounds", multiple=True, callback=intervals, metavar="NAME=LOW:HIGH",
+              shell_complete=completing("parameter"),
+              help="Bounds of parameters, of which either may be left out. May be repeated.")
 @click.option("--solver", metavar="NAME", help="L-BFGS-B, SLSQP, trust-constr or ipopt; by default L-BFGS-B without "
               "constraints and SLSQP with them.")
 @click.option("--plot", is_flag=True, help="Draw the run at the start and at the optimum.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for what is written.")
 def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Limit, ...], wrt: tuple[str, ...],
-                     bounds: tuple[tuple[str, str, str], ...], solver: str | None, outside: bool, plot: bool,
+                     bounds: dict[str, tuple[str, str]], solver: str | None, outside: bool, plot: bool,
                      out: Path, **study: Any) -> None:
     """Parameters that make objectives of a run least, within limits.
 
@@ -57,10 +59,10 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     load_objectives = functools.partial(analyses["load_objectives"].function, system=system, outside=outside)
     constraints = [Constraint(load_objectives(path), **{side: limit})
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
-    found = optimise(system, load_objectives(file), wrt, t_end=asked.t_end, step=asked.step,
+    found = optimise(system, load_objectives(file), wrt, t_end=end_of(system.case, asked.t_end), step=asked.step,
                      constraints=constraints, bounds={
                          pattern: (number(system.case, pattern, low), number(system.case, pattern, high))
-                         for pattern, low, high in bounds}, method=solver, simulate=asked.simulation)
+                         for pattern, (low, high) in bounds.items()}, method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)
     show("parameters", parameters(found))
     if len(found.constraints):
@@ -74,8 +76,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     files = [file_of(run, out, f"_optimum.{suffix}") for suffix in ("toml", "csv", "nc", "png")]
     with whole_file(files[0]) as temporary:
         save_case(found.system.case, temporary)
-    write_csv(iterations(found), files[1])
-    write_dataset(found.to_xarray(), files[2], provenance(run))
+    by_whom = provenance(run)
+    write_csv(iterations(found), files[1], by_whom)
+    write_dataset(found.to_xarray(), files[2], by_whom)
     if plot:
         with whole_file(files[3]) as temporary:
             plots["runs"].draw({"start": asked.simulate(system, out), "optimum": run}, temporary)
@@ -91,8 +94,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
 @json_option
 @click.option("--between", required=True, nargs=2, metavar="STABLE UNSTABLE",
               help="Two values between which stability is lost: 80ms 0.25.")
-@click.option("--parameter", default="fault.clear", show_default=True, help="What is varied.")
-@click.option("--wrt", multiple=True, metavar="PATTERN",
+@click.option("--parameter", default="fault.clear", show_default=True,
+              shell_complete=completing("parameter"), help="What is varied.")
+@click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Parameters in which the critical value is derived: 'GEN*.H'. May be repeated.")
 @click.option("--tolerance", default=1e-6, show_default=True, help="In the parameter's unit.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the table of derivatives.")
@@ -103,14 +107,16 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     Or the critical value of another parameter. With --wrt its derivatives are shown and go to CASE_critical.csv in the
     folder --out.
     """
+    from gridcore_provenance.record import provenance
+
     from .critical import critical_value
     from .report import attempts, sensitivities
 
     asked = Study(**study)
     system = asked.build()
     stable, unstable = (number(system.case, parameter, value) for value in between)
-    found = critical_value(system, parameter, between=(stable, unstable), t_end=asked.t_end, step=asked.step, wrt=wrt,
-                           tolerance=tolerance, simulate=asked.simulation)
+    found = critical_value(system, parameter, between=(stable, unstable), t_end=end_of(system.case, asked.t_end),
+                           step=asked.step, wrt=wrt, tolerance=tolerance, simulate=asked.simulation)
     show("attempts", attempts(found))
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))
@@ -123,5 +129,5 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     table, path = sensitivities(found.sensitivities), file_of(found.run, out, "_critical.csv")
     click.echo()
     show("derivatives", table)
-    write_csv(table, path)
+    write_csv(table, path, provenance(found.run))
     click.echo(str(path))

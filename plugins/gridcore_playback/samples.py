@@ -56,6 +56,11 @@ def read_time_series(case: Case) -> None:
     Readers of cases do this. A file is beside that of the case or below its folder; for a row that was added in
     Python it may be anywhere.
 
+    Parameters
+    ----------
+    case : Case
+        Rows of samples are added to it.
+
     Raises
     ------
     CaseError

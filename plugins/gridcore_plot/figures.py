@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill, wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import CaseError
+from gridcore_provenance.beside import picture_fields
 
 from .curves import RUNS, draw, label
 from .events import Instant, arrange, common
@@ -60,18 +61,20 @@ def plot(run: Run | Mapping[str, Run], path: str | Path | None = None, of: str |
     case = next(iter(runs.values())).system.case
     shown = [panels(each, of) for each in runs.values()]
     together = overlaid(shown) if len(runs) > 1 else [{0: panel} for panel in shown[0]]
-    return drawn(path, lambda figure: _compose(figure, runs, together, case.title or case.name))
+    return drawn(path, lambda figure: _compose(figure, runs, together, case.title or case.name), run)
 
 
-def drawn(path: str | Path | None, compose: Callable[[Figure], None]) -> Figure:
-    """A new figure in the style of all, with what `compose` draws on it; written to `path` where there is one."""
+def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = None) -> Figure:
+    """A new figure in the style of all, with what `compose` draws on it; written to `path` where there is one, with
+    what made it: the run, the runs by name, or the system that it is of.
+    """
     import matplotlib
 
     with matplotlib.rc_context(_STYLE):
         figure = _new_figure(path)
         compose(figure)
         if path is not None:
-            figure.savefig(path, dpi=_DPI)
+            figure.savefig(path, dpi=_DPI, metadata=picture_fields(path, of))
     return figure
 
 

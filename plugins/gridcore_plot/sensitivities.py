@@ -42,7 +42,7 @@ def plot_sensitivities(run: Run, table: xr.DataArray, path: str | Path | None = 
     """
     shown = sensitivity_panels(table)
     title = f"{run.system.case.title or run.system.case.name}: sensitivities"
-    return drawn(path, lambda figure: compose(figure, run, shown, title))
+    return drawn(path, lambda figure: compose(figure, run, shown, title), run)
 
 
 def sensitivity_panels(table: xr.DataArray) -> list[Panel]:

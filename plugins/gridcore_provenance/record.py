@@ -24,13 +24,13 @@ NAMES = ("gridcore", "date", "command", "case_fingerprint", "options", "librarie
 _VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 
 
-def provenance(of: Run | Equilibrium | Case, options: Mapping[str, Any] | None = None) -> dict[str, str]:
+def provenance(of: Run | Equilibrium | Case | None = None, options: Mapping[str, Any] | None = None) -> dict[str, str]:
     """What makes a result now; of a run that was kept, ``run.provenance`` says what made it then.
 
     Parameters
     ----------
-    of : Run, Equilibrium or Case
-        What the result is of.
+    of : Run, Equilibrium or Case, optional
+        What the result is of; without it nothing is said of case and options.
     options : mapping, optional
         Of what was done with it; by default those of a run.
 
@@ -41,6 +41,9 @@ def provenance(of: Run | Equilibrium | Case, options: Mapping[str, Any] | None =
         ``case_fingerprint``, the same for two cases whose records say the same in other words or units;
         ``options`` as JSON; ``libraries``, with versions, distributions of plugins among them; ``machine``.
     """
+    if of is None:
+        made = provenance(Case("none"))
+        return {name: made[name] for name in NAMES if name not in ("case_fingerprint", "options")}
     found = (metadata.version("gridcore"), datetime.now(UTC).isoformat(timespec="seconds"),
              shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), case_digest(_valid(of)),
              json.dumps(_options(of) if options is None else dict(options), default=_plain), ", ".join(_libraries()),

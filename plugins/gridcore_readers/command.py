@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gridcore.commands import completing
 from gridcore_verbs.tables import Table, json_option, show
 
 from .psse import listed
@@ -14,7 +15,7 @@ from .psse import listed
 
 @click.command("faults")
 @json_option
-@click.argument("case", metavar="CASE")
+@click.argument("case", metavar="CASE", shell_complete=completing("case"))
 def faults(case: str) -> None:
     """List all that is wrong with the rows of a case, a line each; where there is anything the exit code is 1.
 

@@ -5,6 +5,7 @@
     name = "two_bus"
     base_mva = 100
     frequency = 60
+    t_end = "5 s"            # how long a study of it lasts
     source = "free text under any heading"
 
     Bus = [
@@ -23,6 +24,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -39,6 +41,7 @@ from .recordings import read_recordings
 
 BASES = {"base_mva": "MVA", "frequency": "Hz"}
 HEADINGS = ("name", "title", *BASES)
+T_END = "t_end"  # seconds, or text with a unit; kept as text
 
 
 def read(path: Path) -> Case:
@@ -97,8 +100,10 @@ def set_heading(case: Case, key: str, value: Any, file: str, row: str = "") -> N
     """
     if key in BASES:
         setattr(case, key, _base_quantity(key, value, file))
+    elif key == T_END:
+        case.about[key] = _duration(value, file, row)
     elif not isinstance(value, str) or difflib.get_close_matches(key, set(HEADINGS) - {key}, 1, 0.85):
-        raise CaseError(f"unknown setting{suggest(key, HEADINGS)}", file=file, row=row, field=key)
+        raise CaseError(f"unknown setting{suggest(key, (*HEADINGS, T_END))}", file=file, row=row, field=key)
     elif key in HEADINGS:
         setattr(case, key, value)
     else:
@@ -110,6 +115,18 @@ def _base_quantity(key: str, value: Any, file: str) -> float:
         return convert(value, BASES[key]) if isinstance(value, str) else value
     except CaseError as error:
         raise CaseError(str(error), file=file, field=key) from None
+
+
+def _duration(value: Any, file: str, row: str) -> str:
+    """How long a study of the case lasts, as the file says it."""
+    try:
+        seconds = math.nan if isinstance(value, bool) else convert(str(value), "s")
+    except CaseError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise CaseError(f"{value!r} must be a number of seconds above 0, or a text such as '500 ms'",
+                        file=file, row=row, field=T_END)
+    return str(value)
 
 
 def _records(model: str, rows: list[Any], lines: list[int], file: str) -> Iterator[Record]:

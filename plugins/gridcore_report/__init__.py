@@ -9,6 +9,12 @@ from gridcore.registry import Register, hookimpl
 
 
 @hookimpl
+def register_analyses(register: Register) -> None:
+    """``gc.analyses.positions(system)``."""
+    register("positions", "gridcore_report.positions:positions")
+
+
+@hookimpl
 def register_exporters(register: Register) -> None:
     """``run.save("x.html")``."""
     register(".html", "gridcore_report.page:write")

@@ -6,16 +6,18 @@ from pathlib import Path
 
 import click
 
+from gridcore.commands import completing
+
 
 @click.command("report")
 @click.argument("run", metavar="RUN.nc", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
+@click.option("--to", "target", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="File to write; by default RUN.html beside the data.")
 @click.option("--objective", "file", type=click.Path(path_type=Path), metavar="FILE.toml",
               help="Sensitivities of these objectives, too; the file is that of 'gridcore grad'.")
-@click.option("--wrt", multiple=True, metavar="PATTERN",
+@click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Their parameters: 'GEN*.H', fault.clear. May be repeated.")
-def report(run: Path, out: Path | None, file: Path | None, wrt: tuple[str, ...]) -> None:
+def report(run: Path, target: Path | None, file: Path | None, wrt: tuple[str, ...]) -> None:
     """Write a report of a run that 'gridcore run' kept: one HTML file, which needs no network.
 
     The one-line diagram with a slider of time, time series to zoom into, the operating point, modes, sensitivities if
@@ -28,7 +30,7 @@ def report(run: Path, out: Path | None, file: Path | None, wrt: tuple[str, ...])
 
     if (file is None) != (not wrt):
         raise click.UsageError("--objective FILE.toml and --wrt PATTERN go together")
-    target = out or run.with_suffix(".html")
+    target = target or run.with_suffix(".html")
     loaded = load_run(run)
     with Progress("report"):
         objectives = []

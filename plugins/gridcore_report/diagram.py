@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .positions import positions
+
 if TYPE_CHECKING:
     from gridcore.case import Instance
     from gridcore.equilibrium import Equilibrium
     from gridcore.network import Network
 
-LARGEST = 250  # nodes whose distances are worth a time that grows with their square
 _STUB = 0.45  # length of the line to what is attached, in parts of the usual length of a branch
 _BESIDE = 0.08  # distance of circuits side by side, likewise
 
@@ -64,7 +65,7 @@ def diagram(system: Equilibrium) -> Diagram:
     network = system.network
     nodes = network.nodes
     place = {node: k for k, node in enumerate(nodes)}
-    at = _positions(system)
+    at = np.array(list(positions(system).values()), dtype=float).reshape(-1, 2)
     edges = [(place[ports[a]], place[ports[b]], device) for *_, (device, a, b) in network.graph.edges(keys=True)
              for ports in [network.terminals(device)]]
     pairs = np.array([edge[:2] for edge in edges], dtype=int).reshape(-1, 2)
@@ -72,23 +73,6 @@ def diagram(system: Equilibrium) -> Diagram:
     usual = float(np.median(lengths[lengths > 0])) if (lengths > 0).any() else 1.0
     return Diagram(nodes, at, [device for *_, device in edges], _side_by_side(at, pairs, _BESIDE * usual),
                    _attached(system, network, at, pairs, _STUB * usual))
-
-
-def _positions(system: Equilibrium) -> np.ndarray:
-    """(nodes, 2): as the case says; without a word of it at distances that grow with the number of branches between."""
-    import networkx as nx
-
-    network = system.network
-    graph = nx.Graph(network.graph)
-    given = any(instance.words.get("position") for instance in system.instances if instance.id in graph)
-    if given or not 2 < len(graph) <= LARGEST or not nx.is_connected(graph):
-        found = network.positions()
-        return np.array([found[node] for node in network.nodes], dtype=float).reshape(-1, 2)
-    # T. Kamada, S. Kawai, "An algorithm for drawing general undirected graphs", Inf. Process. Lett. 31 (1989)
-    found = nx.kamada_kawai_layout(graph)
-    at = np.array([found[node] for node in network.nodes])
-    at -= at.mean(axis=0)
-    return at @ np.linalg.svd(at, full_matrices=False)[2].T  # a page is wider than high
 
 
 def _side_by_side(at: np.ndarray, pairs: np.ndarray, gap: float) -> np.ndarray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import load, located, system_options
+from gridcore.commands import completing, file_of, load, located, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
 from gridcore_verbs.units import number
@@ -30,13 +29,13 @@ _plot = click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @json_option
 @_out
 @_plot
-@click.option("--wrt", multiple=True, metavar="PATTERN",
+@click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Derivatives in these parameters, the operating point moving with them: 'EXC*.KA'. May be repeated.")
 @click.option("--participants", default=3, show_default=True, help="States to show for each mode.")
-@click.option("--method", default="auto", show_default=True, metavar="auto|dense|sparse",
+@click.option("--eigensolver", default="auto", show_default=True, type=click.Choice(["auto", "dense", "sparse"]),
               help="All eigenvalues, or of a large system the least damped.")
 @click.option("--top", default=10, show_default=True, help="How many modes, the least damped first.")
-def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[str, ...], plot: bool,
+def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: tuple[str, ...], plot: bool,
                 out: Path | None, **options: Any) -> None:
     """Modes of a case at its operating point, the least damped first.
 
@@ -45,6 +44,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
     """
     from gridcore.commands import Progress
     from gridcore.sensitivity import Request
+    from gridcore_provenance.record import provenance
 
     from .analysis import small_signal
     from .report import mode_table, shown
@@ -55,7 +55,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
     if wrt:
         Request.of(system, wrt, "power flow")  # a wrong pattern is told before anything is shown
     with Progress("eigenvalues"):
-        modes = small_signal(system, method=method, count=top)
+        modes = small_signal(system, method=eigensolver, count=top)
     show("modes", mode_table(modes, top, participants))
     click.echo()
     for line in _verdict(modes):
@@ -68,7 +68,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
         show("sensitivities", table)
     for path in _written(system, out, plot, "_eig", {
             ".csv": modes.save, ".nc": modes.save,
-            "_sensitivities.csv": None if table is None else lambda path: write_csv(table, path),
+            "_sensitivities.csv": None if table is None else lambda path: write_csv(table, path, provenance(system)),
             ".png": lambda path: plots["modes"].draw(modes, path)}):
         click.echo(str(path))
 
@@ -79,7 +79,7 @@ def eig_command(case: str, top: int, method: str, participants: int, wrt: tuple[
 @_out
 @_plot
 @click.option("--top", type=int, help="Follow so many modes, those least damped at the first value; all by default.")
-@click.option("--vary", required=True, metavar="PARAMETER=VALUES",
+@click.option("--vary", required=True, metavar="PARAMETER=VALUES", shell_complete=completing("parameter"),
               help="EXC1.KA=10,20,50 or EXC1.KA=10:200:20 (from, to, how many).")
 def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path | None, **options: Any) -> None:
     """Root locus: modes of a case over a parameter, followed by their vectors.
@@ -120,6 +120,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
 @_plot
 @click.option("--band", metavar="FROM:TO", help="Frequencies (Hz) of the modes that count: 0.1:2.5. All by default.")
 @click.option("--vary", multiple=True, required=True, metavar="PARAMETER=VALUES",
+              shell_complete=completing("parameter"),
               help="Twice: EXC1.KA=10:200:20, and another parameter.")
 def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bool, out: Path | None,
                     **options: Any) -> None:
@@ -248,12 +249,11 @@ def _written(system: Equilibrium, out: Path | None, plot: bool, ending: str,
     """Write what is asked for; the files that were written."""
     from gridcore.results import whole_file
 
-    stem = re.sub(r"[^\w.-]+", "_", system.case.name).strip("._") or "case"
     paths = []
     for suffix, write in writers.items():
         if write is None or not (plot if suffix == ".png" else out is not None):
             continue
-        path = (out or Path()) / f"{stem}{ending}{suffix}"
+        path = file_of(system.case, out or Path(), ending + suffix)
         path.parent.mkdir(parents=True, exist_ok=True)
         if suffix == ".png":
             with whole_file(path) as temporary:

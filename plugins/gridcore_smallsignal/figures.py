@@ -40,7 +40,8 @@ def plot_modes(modes: Modes, path: str | Path | None = None, mode: int | None = 
     case = modes.linear.system.case
     oscillating = np.flatnonzero(modes.eigenvalues.imag > 0)
     number = modes._number(mode) if mode is not None else int(oscillating[0]) if len(oscillating) else 0
-    return drawn(path, lambda figure: _compose_modes(figure, modes, number, case.title or case.name))
+    return drawn(path, lambda figure: _compose_modes(figure, modes, number, case.title or case.name),
+                 modes.linear.system)
 
 
 def _compose_modes(figure: Figure, modes: Modes, number: int, title: str) -> None:

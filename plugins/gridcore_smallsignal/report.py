@@ -87,7 +87,7 @@ def save(modes: Modes, path: Path) -> None:
     if path.suffix == ".nc":
         write_dataset(to_xarray(modes), path, provenance(modes.linear.system))
     elif path.suffix == ".csv":
-        write_csv(full_table(modes), path)
+        write_csv(full_table(modes), path, provenance(modes.linear.system))
     else:
         raise GridcoreError(f"{path}: modes are written to .nc or .csv")
 

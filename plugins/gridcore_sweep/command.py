@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridcore.commands import load, read_options, read_value, seconds, simulation_options, system_options
+from gridcore.commands import (
+    completing,
+    end_of,
+    load,
+    read_options,
+    read_value,
+    seconds,
+    simulation_options,
+    system_options,
+)
 from gridcore.errors import GridcoreError, Interrupted
 from gridcore_verbs.tables import json_option, show
 
@@ -26,17 +35,19 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
 @click.command("sweep")
 @system_options
 @simulation_options
-@click.option("--faults", multiple=True, metavar="BUS|all", help="Three-phase faults at these buses. May be repeated.")
-@click.option("--line-faults", multiple=True, metavar="BRANCH|all",
+@click.option("--faults", multiple=True, metavar="BUS|all", shell_complete=completing("bus"),
+              help="Three-phase faults at these buses. May be repeated.")
+@click.option("--line-faults", multiple=True, metavar="BRANCH|all", shell_complete=completing("branch"),
               help="Faults at either end of these branches, cleared by opening them.")
-@click.option("--trips", multiple=True, metavar="DEVICE|all", help="Devices that trip; all: every branch.")
+@click.option("--trips", multiple=True, metavar="DEVICE|all", shell_complete=completing("id"),
+              help="Devices that trip; all: every branch.")
 @click.option("--at", type=seconds, default=0.1, show_default=True, help="When it happens (s, or 100ms).")
 @click.option("--clear", default="0.1", show_default=True, metavar="SECONDS|critical",
               help="How long faults last; critical: find the longest that is survived, by bisection.")
 @click.option("--longest", type=seconds, default=1.0, show_default=True, help="Longest fault to try (s).")
 @click.option("--within", type=seconds, default=0.001, show_default=True,
               help="How closely to find the critical one (s).")
-@click.option("--vary", multiple=True, metavar="PARAMETER=VALUES",
+@click.option("--vary", multiple=True, metavar="PARAMETER=VALUES", shell_complete=completing("parameter"),
               help="GEN2.H=4,5,6 or GEN2.H=4:8:9 (from, to, how many). Repeated: all combinations.")
 @click.option("--measure", "measures", multiple=True, metavar="'min|max|start|end|range QUANTITY'",
               help="One more column: 'min BUS*.Vm'. May be repeated.")
@@ -47,7 +58,8 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
               help="File of results in place of CASE_sweep.db; all others go beside it.")
 @click.option("--keep", default="none", show_default=True, metavar="none|unstable|all",
               help="Runs to keep as NetCDF files, in the folder CASE_sweep.")
-@click.option("--record", multiple=True, metavar="PATTERN", help="What of them is kept; all by default.")
+@click.option("--record", multiple=True, metavar="PATTERN", shell_complete=completing("quantity"),
+              help="What of them is kept; all by default.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--rank", metavar="COLUMN", help="Rank by this column, the smallest first; -COLUMN: the largest.")
 @click.option("--top", default=20, show_default=True, help="How many rows to show.")
@@ -73,6 +85,7 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from gridcore.commands import Progress
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.beside import describe_table
     from gridcore_provenance.record import provenance
 
     from .files import is_sweep
@@ -93,8 +106,10 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     shown = table.worst(top, by, descending)  # a wrong name is told before files are written
     show("scenarios", shown)
     click.echo(_counted(table, top))
+    by_whom = provenance(made.setup.case, made.about)
     table.to_csv(files["csv"])
-    write_dataset(table.to_xarray(), files["nc"], provenance(made.setup.case, made.about))
+    describe_table(files["csv"], dict.fromkeys(table.headings, ""), by_whom)
+    write_dataset(table.to_xarray(), files["nc"], by_whom)
     if plot:
         from .figures import heat_map
 
@@ -105,8 +120,8 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
 
 
 for parameter in sweep_command.params:
-    if parameter.name == "t_end":
-        parameter.default = T_END
+    if isinstance(parameter, click.Option) and parameter.name == "t_end":
+        parameter.show_default = f"what the case recommends, or {T_END:g}"
 
 
 def _counted(table: Table, top: int) -> str:
@@ -137,7 +152,7 @@ def _of_file(context: click.Context, path: str, outside: bool) -> tuple[Study, s
     for address, value in asked.pop("set", {}).items():
         case.set(address, value)
     try:
-        return study(case, **asked), Path(path).stem
+        return study(case, **{"t_end": end_of(case, None, T_END), **asked}), Path(path).stem
     except GridcoreError as error:
         if not getattr(error, "file", ""):
             error.args = (f"{path}: {error}",)
@@ -146,7 +161,8 @@ def _of_file(context: click.Context, path: str, outside: bool) -> tuple[Study, s
 
 def _of_options(case: str, changes: dict[str, str], faults: tuple[str, ...], line_faults: tuple[str, ...],
                 trips: tuple[str, ...], at: float, clear: Any, longest: float, within: float, vary: tuple[str, ...],
-                theta: float | None, options: dict[str, str], own_events: bool, **asked: Any) -> tuple[Study, str]:
+                theta: float | None, options: dict[str, str], own_events: bool, t_end: float | None, **asked: Any
+                ) -> tuple[Study, str]:
     """The study that the options say."""
     from .study import study
 
@@ -157,7 +173,7 @@ def _of_options(case: str, changes: dict[str, str], faults: tuple[str, ...], lin
     loaded = load(case, changes)
     return study(loaded, contingencies=contingencies, vary=dict(map(_varied, vary)),
                  options=read_options(options, theta), own_events=own_events or None,
-                 **asked), loaded.name
+                 t_end=end_of(loaded, t_end, T_END), **asked), loaded.name
 
 
 def _varied(text: str) -> tuple[str, Any]:

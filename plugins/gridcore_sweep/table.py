@@ -141,13 +141,18 @@ class Table:
                 result.row.get("warning", "")]
         return "; ".join(filter(None, said))
 
+    @property
+    def headings(self) -> list[str]:
+        """Of the columns of a file, with their units."""
+        columns = [f"{name} [{unit}]" if (unit := self.units[name]) else name for name in self.columns]
+        return [*self.labels, *self.varied, *columns, "error"]
+
     def to_csv(self, path: str | Path) -> None:
         """Write every row, in the order of the scenarios, every digit kept."""
         heads, varied = list(self.labels), self.varied
         with whole_file(Path(path)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow([*heads, *varied, *(f"{n} [{u}]" if (u := self.units[n]) else n for n in self.columns),
-                             "error"])
+            writer.writerow(self.headings)
             for scenario, result in zip(self.scenarios, self.results, strict=True):
                 writer.writerow([*(scenario.labels.get(n, "") for n in heads),
                                  *(scenario.values.get(a, "") for a in varied),

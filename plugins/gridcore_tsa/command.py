@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gridcore.commands import Study, file_of, sensitivity_options, simulation_options, system_options
+from gridcore.commands import Study, completing, file_of, simulation_options, system_options
 from gridcore.registry import plots
+from gridcore_verbs.sensitivity import sensitivity_options
 from gridcore_verbs.tables import Table, json_option, per, show
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @sensitivity_options
 @json_option
 @click.option("--of", "quantities", multiple=True, required=True, metavar="PATTERN",
-              help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
+              shell_complete=completing("quantity"), help="Quantities: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--strategy", metavar="NAME", help="Find them together with the steps, and show what that took: "
               "'simultaneous corrector', or 'staggered direct', '... corrector', '... hybrid'.")
 def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], jumps: str,
@@ -37,6 +38,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     from gridcore.results import select, whole_file
     from gridcore.sensitivity import Request
     from gridcore_netcdf.dataset import write_dataset
+    from gridcore_provenance.beside import describe_table
     from gridcore_provenance.record import provenance
 
     from .sensitivities import replaying, tsa
@@ -52,9 +54,11 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
         table = tsa(run, wrt, found, joint=joint, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)
     show("largest", _extremes(table))
     data = [file_of(run, out, f"_tsa.{suffix}") for suffix in ("csv", "nc", "png")]
+    made = provenance(run)
     with whole_file(data[0]) as temporary:
-        _write_csv(table, temporary)
-    write_dataset(table.to_dataset(name="sensitivity"), data[1], provenance(run))
+        units = _write_csv(table, temporary)
+    describe_table(data[0], units, made)
+    write_dataset(table.to_dataset(name="sensitivity"), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
             plots["sensitivities"].draw((run, table), temporary)
@@ -77,11 +81,13 @@ def _extremes(table: xr.DataArray) -> Table:
         "unit": units, "at": [f"{table['time'].values[at[p]]:.6g} s" for p in pairs]})
 
 
-def _write_csv(table: xr.DataArray, path: Path) -> None:
-    """The time, then one column for each quantity and parameter, every digit kept."""
+def _write_csv(table: xr.DataArray, path: Path) -> dict[str, str]:
+    """The time, then one column for each quantity and parameter, every digit kept; their units."""
     names = [f"{q}/{p}" for q in table["quantity"].values for p in table["parameter"].values]
+    units = [per(of, to) for of in table["quantity_unit"].values for to in table["unit"].values]
     rows = np.column_stack([table["time"].values, table.values.reshape(len(table), -1)])
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["time", *names])
         writer.writerows(rows.tolist())
+    return {"time": "s", **dict(zip(names, units, strict=True))}

@@ -24,6 +24,29 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     """Derivatives of objectives of a run, by the forward sweep.
 
     Parameters and result are those of :func:`gridcore.adjoint`: the same numbers, to round-off.
+
+    Parameters
+    ----------
+    run : Run
+    objectives : Objective or sequence of Objective
+    wrt : str or iterable of str
+        Parameters and initial values, by address or pattern.
+    joint : iterable of iterable of str
+        Groups of parameters that move together.
+    jumps : str
+        How sensitivities cross events.
+    dispatch : str
+        ``"power flow"``: P0, Q0 and V0 act through the power flow; ``"direct"``: by themselves.
+
+    Returns
+    -------
+    xarray.DataArray
+        (objective, parameter), with values and units as coordinates.
+
+    Raises
+    ------
+    CaseError
+        If a pattern matches nothing, or what it matches has no derivative.
     """
     objectives = objectives_of(run, objectives)
     wanted = Request.of(run.system, wrt, dispatch, joint)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gridcore.commands import file_options, load
-from gridcore.registry import cases, devices
+from gridcore.commands import completing, file_options, load
+from gridcore.registry import devices
 
 from .tables import Table, json_option, show
 
@@ -22,27 +22,30 @@ if TYPE_CHECKING:
 @json_option
 def list_cases() -> None:
     """List the cases that are shipped: what 'gridcore run CASE' finds by name."""
-    found: dict[str, Any] = {}
-    for name in cases:
-        for file in sorted(cases[name].folder.glob("*/case.toml")):
-            found.setdefault(file.parent.name, tomllib.loads(file.read_text(encoding="utf-8")))
+    from gridcore.case import shipped
+
+    found = {name: tomllib.loads(file.read_text(encoding="utf-8")) for name, file in shipped().items()}
     show("cases", Table({
         "case": list(found), "buses": [str(len(data.get("Bus", ()))) for data in found.values()],
         "devices": [str(sum(len(rows) for model, rows in data.items() if isinstance(rows, list) and model != "Bus"))
                     for data in found.values()],
+        "recommended end": [str(data.get("t_end", "")) for data in found.values()],
         "what it is": [data.get("title", "") for data in found.values()]}))
 
 
 @click.command("info")
 @file_options
 @json_option
-@click.argument("case", metavar="CASE")
+@click.argument("case", metavar="CASE", shell_complete=completing("case"))
 def info(case: str) -> None:
     """Say what a case has: its models, where its data come from, what happens in it."""
     found = load(case)
     click.echo(f"{found.name}: {found.title}" if found.title else found.name)
+    about = dict(found.about)
     click.echo(f"base {found.base_mva:g} MVA, {found.frequency:g} Hz")
-    for what, text in found.about.items():
+    if t_end := about.pop("t_end", ""):
+        click.echo(f"recommended end {t_end}")
+    for what, text in about.items():
         click.echo(f"\n{what.replace('_', ' ')}: {' '.join(str(text).split())}")
     click.echo()
     show("models", models(found))
@@ -78,7 +81,7 @@ def _is_event(model: str) -> bool:
 
 @click.command("describe")
 @json_option
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=completing("device"))
 def describe(model: str) -> None:
     """Explain a model: its equations in words, ports, parameters with units and bounds, variables, DYR record."""
     from .declared import declared, record

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gridcore.commands import Study, file_of, file_options, load, simulation_options, system_options
+from gridcore.commands import Study, completing, file_of, file_options, load, simulation_options, system_options
 from gridcore.registry import REGISTRIES, analyses, devices, exporters, plots
 
 from .tables import Table, json_option, show
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command("run")
 @system_options
 @simulation_options
-@click.option("--record", multiple=True, metavar="PATTERN",
+@click.option("--record", multiple=True, metavar="PATTERN", shell_complete=completing("quantity"),
               help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
 @click.option("--memory", type=float, metavar="MB",
               help="States beyond this go to a temporary file; by default a quarter of what the machine has.")
@@ -88,7 +88,7 @@ def list_plugins() -> None:
 
 
 @click.command("doctor")
-@click.argument("device", metavar="DEVICE|all")
+@click.argument("device", metavar="DEVICE|all", shell_complete=completing("device"))
 def doctor(device: str) -> None:
     """Check a device, or all of them.
 
@@ -106,7 +106,7 @@ def doctor(device: str) -> None:
 
 @click.command("convert")
 @file_options
-@click.argument("source", metavar="FROM")
+@click.argument("source", metavar="FROM", shell_complete=completing("case"))
 @click.argument("target", metavar="TO", type=click.Path(path_type=Path))
 def convert(source: str, target: Path) -> None:
     """Convert a case file to another format.

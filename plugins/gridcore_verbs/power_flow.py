@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gridcore.commands import Progress, load, located, system_options
+from gridcore.commands import Progress, file_of, load, located, system_options
 from gridcore.errors import GridcoreError
 
 from .tables import Table, json_option, show, write_csv
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 @click.command("pf")
 @system_options
 @json_option
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to a CSV file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the table; without it none is written.")
 def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: bool,
        out: Path | None) -> None:
-    """Power flow of a case: a table of its buses."""
+    """Power flow of a case: a table of its buses.
+
+    With --out it goes to CASE_pf.csv in that folder, with every digit.
+    """
     from gridcore.equilibrium import Dispatch, build
+    from gridcore_provenance.record import provenance
 
     loaded = load(case, changes)
     with Progress("power flow"), located(loaded):
@@ -33,13 +37,12 @@ def pf(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limits: b
         dispatch = Dispatch(system.system, system.Z0.copy())
         flow = dispatch.solve(enforce_q_limits)
     table = bus_table(dispatch, flow)
-    if out is None:
-        show("buses", table)
-    else:
-        write_csv(table, out)
+    show("buses", table)
     click.echo(totals(system, flow))
     if out is not None:
-        click.echo(str(out))
+        file = file_of(loaded, out, "_pf.csv")
+        write_csv(table, file, provenance(system))
+        click.echo(str(file))
 
 
 def bus_table(dispatch: Dispatch, flow: PowerFlow) -> Table:

@@ -8,7 +8,7 @@ import functools
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,14 +92,16 @@ def json_option(verb: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def write_csv(table: Table, path: Path) -> None:
-    """Write a table with every digit."""
+def write_csv(table: Table, path: Path, made: Mapping[str, str]) -> None:
+    """Write a table with every digit; and, beside it, what made it (:func:`gridcore_provenance.record.provenance`)."""
     from gridcore.results import whole_file
+    from gridcore_provenance.beside import describe_table
 
     with whole_file(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([heading or "remark" for heading in table.columns])
         writer.writerows(zip(*table.columns.values(), strict=True))
+    describe_table(path, dict.fromkeys((heading or "remark" for heading in table.columns), ""), made)
 
 
 def per(of: str, to: str) -> str:

@@ -5,13 +5,28 @@ Nothing heavy is imported before it is needed: verbs import this when they are l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import click
 
 from gridcore.commands import read_value
 from gridcore.errors import CaseError
 
 if TYPE_CHECKING:
     from gridcore.case import Case
+
+
+def intervals(_: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Low and high by name, of texts ``NAME=LOW:HIGH``, of which either may be left out: what ``--bounds`` takes."""
+    found = {}
+    for text in texts:
+        name, equals, ends = (part.strip() for part in text.partition("="))
+        low, colon, high = (part.strip() for part in ends.partition(":"))
+        if not (name and equals and colon):
+            raise click.BadParameter(f"'{text}' is not {parameter.metavar}")
+        found[name] = (low or "-inf", high or "inf")
+    return found
 
 
 def number(case: Case, address: str, given: str) -> float:

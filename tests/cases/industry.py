@@ -33,8 +33,8 @@ class Industry:
         """From the files in `folder`."""
         case = gc.load_case(folder / self.files[0], folder / self.files[1], loads=self.loads)
         case.name, case.title = name, self.title
-        case.about = {key: getattr(self, key).strip()
-                      for key in ("source", "licence", "published", "filled_in")}
+        case.about = {"t_end": "10 s"} | {
+            key: getattr(self, key).strip() for key in ("source", "licence", "published", "filled_in")}
         for record in self.add:
             case.add(gc.Record(record.model, dict(record.fields)))
         return case

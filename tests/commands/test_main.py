@@ -183,7 +183,7 @@ def test_results_that_cannot_be_written_are_one_error(call, tmp_path):
 def test_plot_draws_a_run_that_was_kept(call, tmp_path):
     call("run", "small.toml", "--t-end", 0.1, "--quiet")
     assert call("plot", "small.nc").stdout == "small.png\n"
-    assert call("plot", "small.nc", "--out", "figure.svg").exit_code == 0
+    assert call("plot", "small.nc", "--to", "figure.svg").exit_code == 0
     assert (tmp_path / "small.png").stat().st_size > 10_000
     assert "<svg" in (tmp_path / "figure.svg").read_text()
 

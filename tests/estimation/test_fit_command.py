@@ -47,7 +47,8 @@ def test_options_reach_the_fit(folder):
     assert result.exit_code == 0, result.output
     assert "of gauss-newton" in result.output
     assert "50 % interval" in result.output
-    assert sorted(p.name for p in (folder / "there").iterdir()) == ["smib_fit.csv", "smib_fit.nc"]
+    assert sorted(p.name for p in (folder / "there").iterdir()) == [
+        "smib_fit.csv", "smib_fit.csv-metadata.json", "smib_fit.nc"]
     result = fit("--wrt", "GEN1.H", "--wrt", "CCT1.x", "--bounds", "GEN1.H=:3.9", "--loss", "huber", "--f-scale",
                  "0.02", "--no-plot")
     assert "GEN1.H is at its upper bound, 3.9" in result.output

@@ -155,7 +155,8 @@ class Gradient(Job):
         demand(tables <= self.left(folder) or b"tables" not in promised, "the tables are not there")
         before = {name: (folder / name).read_bytes() for name in tables & self.left(folder)}
         self.work(folder, lambda told: None)
-        demand(self.left(folder) == {"o.toml", *tables}, f"there is {self.left(folder)}")
+        demand(self.left(folder) == {"o.toml", *tables, "hiskens_pai_gradient.csv-metadata.json"},
+               f"there is {self.left(folder)}")
         csv = "hiskens_pai_gradient.csv"
         demand(before.get(csv) in (None, (folder / csv).read_bytes()), "a table was there in part")
 

@@ -179,21 +179,6 @@ def test_islands_of_shipped_cases_after_any_one_trip(name):
         assert [[system.network.nodes[k] for k in np.flatnonzero(island == i)] for i in range(count)] == expected
 
 
-def test_positions_are_of_every_node_and_those_that_the_case_gives():
-    free = gc.build("wscc9").network.positions()
-    assert list(free) == gc.build("wscc9").network.nodes
-    assert np.isfinite(list(free.values())).all()
-    assert free == gc.build("wscc9").network.positions()
-    some = network(gc.Bus(id=1, position="3.5 -2"), *buses(2, 3), line(1, 2), line(2, 3)).positions()
-    assert some["BUS1"] == (3.5, -2.0)
-    assert len(set(some.values())) == 3
-    every = network(gc.Bus(id=1, position="0, 1"), gc.Bus(id=2, position="4, 5e1")).positions()
-    assert every == {"BUS1": (0.0, 1.0), "BUS2": (4.0, 50.0)}
-    for text in ("here", "1", "1 2 3"):
-        with pytest.raises(gc.errors.CaseError, match=f"'{text}' must be two numbers"):
-            network(gc.Bus(id=1, position=text)).positions()
-
-
 def test_networkx_is_loaded_when_a_system_is_built_and_not_before():
     code = ("import sys, gridcore as gc, gridcore.integrate.driver\nfrom gridcore.network.graph import Network\n"
             "case = gc.load_case('smib'); case.ids()\nassert 'networkx' not in sys.modules\n"

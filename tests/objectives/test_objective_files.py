@@ -150,5 +150,15 @@ def test_what_is_wrong_is_told_with_file_table_and_field(read, tmp_path, what):
 
 
 def test_a_file_that_is_not_there_is_told(run):
-    with pytest.raises(CaseError, match=r"^none\.toml: there is no such file$"):
+    with pytest.raises(CaseError, match=r"^none\.toml: there is no such file, and none of this name is shipped"):
         gc.analyses.load_objectives("none.toml", run.system)
+
+
+def test_a_file_that_is_shipped_with_a_case_is_found_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    system = gc.build("wscc9_paper")
+    by_name = gc.analyses.load_objectives("wscc9_paper/frequency.toml", system)
+    by_path = gc.analyses.load_objectives(shipped()["wscc9_paper"].with_name("frequency.toml"), system)
+    assert [o.name for o in by_name] == [o.name for o in by_path]
+    with pytest.raises(CaseError, match=r"did you mean wscc9_paper/frequency\.toml"):
+        gc.analyses.load_objectives("wscc9_paper/frequnecy.toml", system)

@@ -28,7 +28,7 @@ shape = "square"
 reference = "85 MW"
 """
 STUDY = ["wscc9_paper", "--t-end", "1", "--objective", "cost.toml", "--at-most", str(FREQUENCY), "0.001",
-         "--wrt", "GEN[23].P0", "--bounds", "GEN*.P0", "0.2", "2"]
+         "--wrt", "GEN[23].P0", "--bounds", "GEN*.P0=0.2:200 MW"]
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_what_does_not_converge_has_exit_code_1(call, tmp_path):
     """No power keeps the angle at the end between two limits that it cannot reach."""
     (tmp_path / "angle.toml").write_text('[[objective]]\nkind = "terminal"\nof = "SWING.delta"\n')
     result = call("swing", "--t-end", "0.5", "--objective", "angle.toml", "--wrt", "SWING.Pm",
-                  "--bounds", "*", "0.9", "1.1",
+                  "--bounds", "*=0.9:1.1",
                   "--at-least", "angle.toml", "3")
     assert result.exit_code == 1, result.output
     assert (tmp_path / "swing_optimum.toml").exists()
@@ -84,7 +84,7 @@ def test_what_does_not_converge_has_exit_code_1(call, tmp_path):
 def test_bounds_are_said_where_they_hold(call, tmp_path):
     (tmp_path / "angle.toml").write_text('[[objective]]\nkind = "terminal"\nof = "SWING.delta"\n')
     result = call("swing", "--t-end", "0.5", "--objective", "angle.toml", "--wrt", "SWING.Pm",
-                  "--bounds", "*", "0.9", "1.1")
+                  "--bounds", "*=0.9:1.1")
     assert result.exit_code == 0, result.output
     assert "SWING.Pm" in result.stdout
     assert "at its" in result.stdout
@@ -92,7 +92,7 @@ def test_bounds_are_said_where_they_hold(call, tmp_path):
 
 @pytest.mark.parametrize(("change", "said"), [
     (("--wrt", "GEM2.P0"), "no parameter or state matches 'GEM2.P0'"),
-    (("--bounds", "EXC*", "0", "1"), "bounds: 'EXC*' is not among the parameters that are varied"),
+    (("--bounds", "EXC*=0:1"), "bounds: 'EXC*' is not among the parameters that are varied"),
     (("--solver", "SLQP"), "no method 'SLQP'; did you mean SLSQP?"),
     (("--solver", "L-BFGS-B"), "L-BFGS-B has no constraints but bounds"),
     (("--at-least", "cost.toml", "nan"), "a lower or an upper limit"),
@@ -116,7 +116,8 @@ def test_the_critical_clearing_time_and_what_it_depends_on(call, tmp_path):
 
 
 def test_derivatives_that_there_are_not_are_told_and_the_exit_code_is_1(call):
-    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--wrt", "GEN2.H"])
+    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "2",
+                                           "--wrt", "GEN2.H"])
     assert result.exit_code == 1
     assert "by halving" in result.stdout
     assert "a longer --t-end may let the run pass a saddle" in result.stderr
@@ -128,7 +129,7 @@ def test_both_run_by_any_method_with_its_options(call, tmp_path):
     for method, options in (("trbdf2", {}), ("theta", {"theta": 1.0})):
         said = [f"--option={name}={value}" for name, value in options.items()]
         result = call("swing", "--t-end", "0.5", "--step", "0.05", "--objective", "angle.toml", "--wrt", "SWING.Pm",
-                      "--bounds", "*", "0.9", "1.1", "--method", method, *said)
+                      "--bounds", "*=0.9:1.1", "--method", method, *said)
         best = gc.analyses.optimise("swing", end, "SWING.Pm", t_end=0.5, step=0.05, bounds={"*": (0.9, 1.1)},
                                     simulate={"method": method, **options})
         assert f" -> {best.value:.9g}\n" in result.stdout, result.output

@@ -360,7 +360,7 @@ def test_the_verb_draws_runs_of_files(run, late, tmp_path):
     run.save(tmp_path / "early.nc")
     late.save(tmp_path / "late.nc")
     target = tmp_path / "o.svg"
-    found = invoke("plot", tmp_path / "early.nc", tmp_path / "late.nc", "--of", "GEN*.omega", "--out", target)
+    found = invoke("plot", tmp_path / "early.nc", tmp_path / "late.nc", "--of", "GEN*.omega", "--to", target)
     assert found.exit_code == 0, found.output
     drawn = target.read_text()
     assert all(f">{word}</text>" in drawn for word in ("early", "late", "GEN2"))

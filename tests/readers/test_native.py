@@ -85,11 +85,25 @@ def test_the_name_is_the_files_or_for_a_case_folder_the_folders(read, tmp_path):
     assert read("base_mva = 10", "case.toml").name == tmp_path.name
 
 
+@pytest.mark.parametrize(("written", "kept"), [("5", "5"), ("0.5", "0.5"), ("'500 ms'", "500 ms"), ("'5'", "5")])
+def test_a_recommended_end_is_kept_as_it_was_written(read, tmp_path, written, kept):
+    case = read(f"t_end = {written}")
+    assert case.about == {"t_end": kept}
+    for name in ("again.toml", "again.xlsx"):
+        save_case(case, tmp_path / name)
+        assert load_case(tmp_path / name).about == case.about
+
+
 @pytest.mark.parametrize(("text", "says"), [
     ("Bus = [\n {id = 1},\n {id = }\n]", r"is not valid TOML: .*line 3"),
     ("name = 'a'\nname = 'b'\n# end", r"is not valid TOML: .*line 2"),
     ("frequncy = 50", r"field 'frequncy': unknown setting; did you mean frequency"),
     ("frequncy = '50 Hz'", r"field 'frequncy': unknown setting; did you mean frequency"),
+    ("tend = 5", r"field 'tend': unknown setting; did you mean t_end"),
+    ("t_end = -1", r"field 't_end': -1 must be a number of seconds above 0, or a text such as '500 ms'"),
+    ("t_end = true", r"field 't_end': True must be"),
+    ("t_end = 'soon'", r"field 't_end': 'soon' must be"),
+    ("t_end = '5 ohm'", r"field 't_end': '5 ohm' must be"),
     ("base_mva = '100 kV'", r"field 'base_mva': unit 'kV' is not understood here; accepted: MVA"),
     ("name = 5", r"field 'name'"),
     ("[Bus]\nid = 1", r"field 'Bus': a model is an array of rows"),

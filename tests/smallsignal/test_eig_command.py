@@ -43,7 +43,8 @@ def test_eig_of_the_book_prints_the_digits_of_the_book():
 def test_eig_writes_tables_and_figure(tmp_path):
     done = verb("eig", "wscc9", "--top", "3", "--wrt", "EXC*.KA", "--out", str(tmp_path), "--plot")
     assert done.exit_code == 0, done.output
-    endings = {".csv", ".nc", "_sensitivities.csv", ".png"}
+    tables = {".csv", "_sensitivities.csv"}
+    endings = {*tables, *(f"{table}-metadata.json" for table in tables), ".nc", ".png"}
     assert {p.name for p in tmp_path.iterdir()} == {f"wscc9_eig{ending}" for ending in endings}
     modes = gc.analyses.small_signal(gc.build("wscc9"))
     with open(tmp_path / "wscc9_eig.csv", newline="") as file:
@@ -56,7 +57,7 @@ def test_eig_writes_tables_and_figure(tmp_path):
 
 
 def test_eig_sparse_tells_what_was_covered():
-    done = verb("eig", "ieee118", "--method", "sparse", "--top", "4")
+    done = verb("eig", "ieee118", "--eigensolver", "sparse", "--top", "4")
     assert done.exit_code == 0, done.output
     assert "covered: all eigenvalues with a damping ratio below" in done.output
 
@@ -86,7 +87,7 @@ def test_damping(tmp_path):
 
 @pytest.mark.parametrize(("words", "told"), [
     (["eig", "wscc"], "wscc9"),
-    (["eig", "wscc9", "--method", "arnoldy"], "method 'arnoldy'"),
+    (["eig", "wscc9", "--eigensolver", "arnoldy"], "'arnoldy' is not one of 'auto', 'dense', 'sparse'"),
     (["eig", "wscc9", "--top", "0"], "must be at least 1"),
     (["eig", "wscc9", "--wrt", "EXC1.KQ"], "did you mean"),
     (["locus", "wscc9", "--vary", "EXC1.KA"], "is not PARAMETER=VALUE"),

@@ -33,11 +33,12 @@ def test_cases_are_listed_by_name_with_their_size():
     assert (nine["buses"], nine["devices"]) == (9, 20)
     for row in tables("cases")["cases"]:
         assert gc.load_case(row["case"]).title == row["what it is"]
+        assert gc.load_case(row["case"]).about["t_end"] == row["recommended end"]
 
 
 def test_info_says_what_a_case_has_and_what_happens_in_it():
     shown = invoke("info", "wscc9").stdout
-    assert "base 100 MVA, 60 Hz" in shown
+    assert "base 100 MVA, 60 Hz\nrecommended end 5 s\n" in shown
     assert "Sauer, M. A. Pai, Power System Dynamics" in shown
     found = tables("info", "wscc9")
     assert {row["model"]: row["records"] for row in found["models"]}["TwoAxis"] == 3

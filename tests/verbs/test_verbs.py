@@ -111,8 +111,8 @@ def test_pf_shows_the_solution_of_the_book(call):
 
 
 def test_pf_writes_every_digit(call, tmp_path):
-    assert call("pf", "wscc9", "--out", "pf.csv").exit_code == 0
-    rows = [*csv.DictReader((tmp_path / "pf.csv").open())]
+    assert call("pf", "wscc9", "--out", "kept").exit_code == 0
+    rows = [*csv.DictReader((tmp_path / "kept" / "wscc9_pf.csv").open())]
     flow = gc.build("wscc9").operating_point.power_flow
     assert [float(r["Vm [pu]"]) for r in rows] == [*np.abs(flow.V)]
     assert [float(r["Q [MVAr]"]) for r in rows] == [*(flow.S.imag * 100)]
