@@ -38,7 +38,7 @@ def test_cases_are_listed_by_name_with_their_size():
 
 def test_info_says_what_a_case_has_and_what_happens_in_it():
     shown = invoke("info", "wscc9").stdout
-    assert "base 100 MVA, 60 Hz\nrecommended end 5 s\n" in shown
+    assert "base 100 MVA, 60 Hz\nrecommended end 2 s\n" in shown
     assert "Sauer, M. A. Pai, Power System Dynamics" in shown
     found = tables("info", "wscc9")
     assert {row["model"]: row["records"] for row in found["models"]}["TwoAxis"] == 3
