@@ -49,3 +49,13 @@ def test_a_limit_left_and_reached_again_in_one_step_is_located_where_it_is_reach
     monkeypatch.setattr(coincident_campaign, "SHARE", 1 / 3)
     program, _ = campaign.scenario(11, 812, coincident_campaign.draw)
     assert coincident_campaign.judge(program) == "agree"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [
+    pytest.param(3453, id="limits that one event leaves and the next one of its instant brings back"),
+    pytest.param(4645, id="a guard a microsecond from another event: the shortest differences alone see their order")])
+def test_events_that_all_but_coincide(monkeypatch, number) -> None:
+    monkeypatch.setattr(coincident_campaign, "SHARE", 1 / 3)
+    program, _ = campaign.scenario(22, number, coincident_campaign.draw)
+    assert coincident_campaign.judge(program) == "agree"
