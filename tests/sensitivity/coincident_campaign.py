@@ -96,8 +96,8 @@ KINDS: dict[str, Callable[[np.random.Generator, Scenario], None]] = {
 
 
 def sides(program: Program, name: str) -> Iterator[tuple[float, dict[float, np.ndarray | None]]]:
-    """The derivatives on either side by differences of smaller and smaller lengths, parts of the parameter: the part, and
-    the derivatives by length, positive to the right.
+    """The derivatives on either side by differences of smaller and smaller lengths: which part of the parameter these
+    are, and by length, positive to the right.
 
     None for a side on which the runs of one length go through different events, or one of them has no solution. The
     last length is asked of a side only if its events are others there, for it leaves the fewest digits.
