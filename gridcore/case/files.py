@@ -74,7 +74,18 @@ def _companion(path: Path) -> Companion:
 
 
 def save_case(case: Case, path: str | Path) -> None:
-    """Write a case, in the format that the file's suffix stands for; its folder is made where it is not there."""
+    """Write a case, in the format that the file's suffix stands for; its folder is made where it is not there.
+
+    Parameters
+    ----------
+    case : Case
+    path : str or Path
+
+    Raises
+    ------
+    CaseError
+        If files of this format are not written, or have no place for what the case has.
+    """
     path = Path(path)
     reader = _reader(path)
     if reader.write is None:

@@ -148,7 +148,11 @@ class State(Declaration):
 class Algebraic(Declaration):
     """An algebraic variable, one entry of ``residuals`` each, or what ``equals(s, *ports)`` gives.
 
-    See :class:`State` for the fields.
+    Parameters
+    ----------
+    equals : callable, optional
+    unit, init, drives, scale, doc
+        As of :class:`State`.
     """
 
     def __init__(self, unit: str = "", *, init: float = 0.0, equals: Callable[..., Any] | None = None,
@@ -159,8 +163,13 @@ class Algebraic(Declaration):
 class Input(Declaration):
     """A signal that a device hanging on this one drives.
 
-    Where none does, it is a constant parameter of the same name: ``default`` if given, otherwise a
-    set-point, found at initialisation.
+    Where none does, it is a constant parameter of the same name.
+
+    Parameters
+    ----------
+    unit, doc : str
+    default : float, optional
+        Its value then; without one it is a set-point, found at initialisation.
     """
 
     def __init__(self, unit: str = "", default: float | None = None, *, doc: str = ""):
@@ -196,7 +205,13 @@ class Setpoint(Declaration):
 
 
 class Mode(Declaration):
-    """A discrete state that equations read and events change; never differentiated."""
+    """A discrete state that equations read and events change; never differentiated.
+
+    Parameters
+    ----------
+    initial : float
+    doc : str
+    """
 
     def __init__(self, initial: float = 0.0, *, doc: str = ""):
         self.initial, self.doc = float(initial), doc
@@ -268,15 +283,29 @@ def guard(direction: str, *, when: Mapping[str, float] | None = None, then: Mapp
 
 
 def timer(at: str, *, then: Mapping[str, Any], doc: str = "") -> Any:
-    """Declare a time event: when the time reaches parameter ``at`` (s), ``then`` happens.
+    """Declare a time event.
 
-    ``then`` is as in :func:`guard`. A time of infinity never comes.
+    Parameters
+    ----------
+    at : str
+        Name of the parameter that is its time (s); a time of infinity never comes.
+    then : mapping
+        What changes, as of :func:`guard`.
+    doc : str
+        What happens, in words.
     """
     return Timer(at, dict(then), doc)
 
 
 def quantity(unit: str, doc: str = "") -> Callable[..., Any]:
-    """Declare a derived quantity ``f(s, *ports)``: for results, for objectives, for other devices."""
+    """Declare a derived quantity ``f(s, *ports)``: for results, for objectives, for other devices.
+
+    Parameters
+    ----------
+    unit : str
+        Of what the decorated function returns; empty of what has none.
+    doc : str
+    """
 
     def mark(function: Callable[..., Any]) -> Any:
         return Quantity(unit, function, doc)

@@ -117,6 +117,11 @@ def registered(*things: Any) -> Iterator[None]:
     """Within it, things are registered as by :func:`register`, in place of whatever has their names.
 
     ``with gc.registered(MyDevice): ...``. What is registered within it for the session is forgotten after it.
+
+    Parameters
+    ----------
+    *things : type or record
+        As of :func:`register`, whose errors it raises.
     """
     items = [_item(thing) for thing in things]
     before = [registry.session for registry in REGISTRIES]

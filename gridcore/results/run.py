@@ -276,6 +276,10 @@ def heading(run: Points) -> dict[str, str]:
 def load_run(path: str | Path) -> Run:
     """A run that :meth:`Run.save` wrote, with its system assembled again: to be looked at or replayed.
 
+    Parameters
+    ----------
+    path : str or Path
+
     Raises
     ------
     GridcoreError

@@ -162,7 +162,7 @@ class Pointwise(_Evaluated):
 
 @dataclass
 class Terminal(Pointwise):
-    """``function`` at the end of the run."""
+    """``function`` at the end of the run; parameters as of :class:`Integral`."""
 
     function: Function
     name: str = ""
@@ -176,7 +176,15 @@ class Terminal(Pointwise):
 
 @dataclass
 class Integral(Pointwise):
-    """The time integral of ``function``, by the rule of the method on the steps of the run."""
+    """The time integral of ``function``, by the rule of the method on the steps of the run.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(v)``, of quantities ``v["GEN2.omega"]`` in their units.
+    name, unit : str
+        What results call it, and the unit of its values: a second times that of ``function``.
+    """
 
     function: Function
     name: str = ""
