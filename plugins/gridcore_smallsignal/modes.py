@@ -55,8 +55,8 @@ class Modes:
         Eigenvectors in columns: ``A right = right diag(eigenvalues)``, ``left.T A = diag(eigenvalues) left.T``;
         `left` is not conjugated, and ``left[:, k] @ right[:, k]`` is 1. Columns of `right` have length 1.
     labels : list of str
-        ``"rotation"``, ``"common speed"`` or ``"integrator"`` for an exact zero, see :mod:`gridcore_smallsignal.zeros`;
-        otherwise ``""``.
+        ``"rotation"``, ``"common speed"``, ``"integrator"`` or ``"constant"`` for an exact zero, see
+        :mod:`gridcore_smallsignal.zeros`; otherwise ``""``.
     method : str
         ``"dense"`` (all eigenvalues) or ``"sparse"``.
     certificate : Certificate or None

@@ -20,7 +20,7 @@ from gridcore.linear import SingularMatrix
 
 from .linearisation import Linearisation
 
-ROTATION, SPEED, INTEGRATOR = "rotation", "common speed", "integrator"
+ROTATION, SPEED, INTEGRATOR, CONSTANT = "rotation", "common speed", "integrator", "constant"
 
 # A row of F_X r is zero if it is below this part of the sum of its terms' magnitudes ...
 _NULL = 1e-8
@@ -59,8 +59,12 @@ def zero_modes(linear: Linearisation) -> ZeroModes:
     try:
         null = _NullSpace(linear, directions)
         kept = null.kept()
-        if kept and len(kept) < len(labels):  # left vectors would have a part in what is no null vector
-            null, labels = _NullSpace(linear, directions[:, kept]), [labels[k] for k in kept]
+        if len(kept) < len(labels):  # left vectors would have a part in what is no null vector
+            together = null.combined([k for k in range(len(labels)) if k not in kept])
+            labels = [labels[k] for k in (*kept, *np.abs(together).argmax(axis=0))]
+            if not labels:
+                return none
+            null = _NullSpace(linear, np.hstack([directions[:, kept], directions @ together]))
             kept = null.kept()
     except SingularMatrix:
         return none
@@ -82,7 +86,9 @@ def zero_modes(linear: Linearisation) -> ZeroModes:
 
 
 def _candidates(linear: Linearisation) -> tuple[np.ndarray, list[str]]:
-    """Directions (n, count) that a null vector may have a part in: each island's voltages turned, unread states."""
+    """Directions (n, count) that a null vector may have a part in: each island's voltages turned, states that nothing
+    reads, and states that nothing drives (an integrator whose gain is zero): what follows them completes their vectors.
+    """
     system, Z, n_x = linear.system, linear.Z, len(linear.x)
     place = np.full(system.n, -1)
     place[np.concatenate([linear.x, linear.y])] = np.arange(n_x + len(linear.y))
@@ -99,10 +105,12 @@ def _candidates(linear: Linearisation) -> tuple[np.ndarray, list[str]]:
                 turned[place[vr[here]]], turned[place[vi[here]]] = -Z[vi[here]], Z[vr[here]]
                 columns.append(turned)
                 labels.append(ROTATION)
-    sizes = np.asarray(abs(linear.matrix[:, :n_x]).sum(axis=0)).ravel()
-    for unread in np.flatnonzero(sizes == 0):
-        columns.append(np.eye(1, n_x + len(linear.y), int(unread))[0])
-        labels.append(INTEGRATOR)
+    sizes = abs(linear.matrix)
+    unread, constant = (np.asarray(part.sum(axis=axis)).ravel() == 0
+                        for axis, part in enumerate((sizes[:, :n_x], sizes[:n_x])))
+    for state in np.flatnonzero(unread | constant):
+        columns.append(np.eye(1, n_x + len(linear.y), int(state))[0])
+        labels.append(INTEGRATOR if unread[state] else CONSTANT)
     return np.array(columns).T, labels
 
 
@@ -123,12 +131,23 @@ class _NullSpace:
         self.K = K
         wanted = np.zeros((count, self.n + count))
         wanted[:, self.n:] = np.eye(count)
-        self.right = self.lu.solve(wanted.copy())[:, : self.n].T
+        solved = self.lu.solve(wanted.copy())
+        self.right, self.lacks = solved[:, : self.n].T, solved[:, self.n:].T
         self.left = self.lu.tsolve(wanted.copy())[:, : self.n].T
 
     def kept(self) -> list[int]:
         """Which of the directions have a null vector."""
         return [k for k in range(self.right.shape[1]) if _is_null(self.K, self.right[:, k])]
+
+    def combined(self, others: list[int]) -> np.ndarray:
+        """Combinations of other directions, (count, kept), that have one together: where what each lacks cancels.
+
+        States that nothing drives move the common speed, each by itself, and all but one of their combinations do not.
+        """
+        _, _, combinations = np.linalg.svd(self.lacks[:, others])
+        found = np.zeros((self.right.shape[1], len(others)))
+        found[others] = combinations.T
+        return found[:, [k for k in range(len(others)) if _is_null(self.K, self.right @ found[:, k])]]
 
     def generalised(self, chain: np.ndarray, transposed: bool = False) -> np.ndarray:
         """What the matrix takes to the states of these null vectors."""

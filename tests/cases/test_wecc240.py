@@ -68,3 +68,17 @@ def test_the_least_damped_modes_are_those_of_the_dense_matrix_and_certified(syst
         assert np.abs(dense.eigenvalues - found.eigenvalues[k]).min() < 1e-8 * abs(found.eigenvalues[k])
         assert found.certificate.covers(found.eigenvalues[k])
     assert 0.04 < min(found.damping_ratio[k] for k in swings) < 0.05
+
+
+def test_integrators_without_gain_are_exact_zeros_with_vectors_of_their_own(system):
+    """The plants have dead bands in which nothing drives their integrators: 37 of them, and the rotation."""
+    modes = gc.analyses.small_signal(system, method="sparse", count=10)
+    A = gc.analyses.linearise(system).reduced
+    still = ~A.any(axis=1)
+    labels = [label for label in modes.labels if label]
+    assert labels.count("constant") == still.sum() - 1 > 30
+    assert sorted(set(labels)) == ["common speed", "constant", "rotation"]
+    zero = [k for k, label in enumerate(modes.labels) if label in ("constant", "rotation")]
+    right = modes.right[:, zero]
+    assert np.linalg.matrix_rank(right) == len(zero)
+    np.testing.assert_allclose(A @ right, 0.0, atol=1e-8 * np.abs(A).max())
