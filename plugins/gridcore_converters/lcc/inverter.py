@@ -26,8 +26,8 @@ class LCCInverter(Device):
 
     Commutation fails where γ falls below gcrit: the valves short the line, Vd2 is zero, and nothing comes into the bus.
     It succeeds again Trec after γ would be above grec. A bypass does the same, from where Vd2 behind Tv falls below
-    Vbypass until ``|Vac|`` was above Vunbypass for Tbypass; then the measurement starts again at the voltage of t0. At t0
-    the extinction angle is gamma0; the ratio of the transformer is what that takes.
+    Vbypass until ``|Vac|`` was above Vunbypass for Tbypass; then the measurement starts again at the voltage of t0.
+    At t0 the extinction angle is gamma0; the ratio of the transformer is what that takes.
     """
 
     attaches = ("bus", Port("line", LCCLine))
