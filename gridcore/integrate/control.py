@@ -55,15 +55,12 @@ class Controlled(Stepper):
             self.ws, self.newton = ws, Newton(ws)
         self.newton.renew()
         self.stepper.restart(ws, t)
-        self._begin()
+        self.h, self._before, self._longest = 0.0, math.nan, math.inf
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
         """Begin anew, but for pivots."""
         self.newton.switched(jumped=True)
         self.stepper.switch(ws, t, jumped=True)
-        self._begin()
-
-    def _begin(self) -> None:
         self.h, self._before, self._longest = 0.0, math.nan, math.inf
 
     def advance(self, t: float, target: float) -> Advance:

@@ -50,4 +50,5 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
         own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * ws.Z[-1])
         if not relative:
             least[k] = numerics.GUARD_LEAST * (np.max(ws.scale[columns]) if len(columns) else 1.0)
-    return np.maximum(numerics.ROUND_OFF * (np.abs(newton.lu.tsolve(w)) @ terms + own), least)
+    # a sum, for threads of a product would wait for the next one, busily, long after it
+    return np.maximum(numerics.ROUND_OFF * ((np.abs(newton.lu.tsolve(w)) * terms).sum(axis=1) + own), least)
