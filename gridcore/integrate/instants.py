@@ -42,7 +42,5 @@ class Instant:
 
     def lateness(self, guards: np.ndarray) -> np.ndarray:
         """How long after the last event guards at zero cross it, where events part by a vanishing second, (k,)."""
-        if self.apart is None:
-            return np.zeros(len(guards))
         speed, off = self.rates(guards), self.rates(guards, self.apart)
         return np.maximum(np.divide(-off, speed, out=np.zeros(len(guards)), where=speed != 0), 0.0)

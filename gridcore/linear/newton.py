@@ -61,10 +61,6 @@ class _Kept:
 
     def __init__(self, ws: Workspace, loose: bool):
         self.lu, self.searched = ws.factors(loose=loose), 0  # searches for pivots that their cost was asked after
-        self.renew()
-
-    def renew(self) -> None:
-        self.lu.forget()
         self.outdate()
 
     def outdate(self) -> None:
@@ -131,7 +127,7 @@ class Newton:
     def renew(self) -> None:
         """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
         for each in self._kept:
-            each.renew()
+            each.lu.forget()
         self.switched(jumped=True)
 
     def switched(self, jumped: bool = False) -> None:

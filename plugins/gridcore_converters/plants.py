@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -47,7 +46,7 @@ def with_converters(case: Case, generators: Iterable[str] | None = None,
     >>> case = gc.analyses.with_converters(gc.load_case("x.raw"))
     >>> gc.save_case(case, "x.dyr")
     """
-    case = copy.deepcopy(case)
+    case = case.copy()
     chosen = generators if generators is not None else [
         id for id, record in zip(case.ids(), case) if record.model == "StaticGenerator"
         and record.fields.get("control") != "slack"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +42,7 @@ def balance_dc(case: Case | str, converter: str) -> Case:
     ConvergenceError
         If the DC network cannot carry the dispatch.
     """
-    case = copy.deepcopy(load_case(case) if isinstance(case, str) else case)
+    case = (load_case(case) if isinstance(case, str) else case).copy()
     if converter not in case or case[converter].model != "VSC":
         raise CaseError(f"{converter!r} must be a VSC of the case")
     if not list(case.of("DCSlack")):
