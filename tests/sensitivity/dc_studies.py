@@ -50,17 +50,25 @@ def droop_when_a_terminal_is_lost() -> Study:
         [("DCBUS1", "V"), ("VSC9", "P"), ("VSC10", "P"), ("CABLE1-3", "i")], ["lost.trips", "open.opens"])
 
 
-@study
-def commutation_that_fails() -> Study:
-    """A line between the areas whose inverter's bus has a fault, and whose rectifier then has too little voltage."""
+def between_the_areas(line: dict[str, float], inverter: dict[str, float], fault: dict[str, float],
+                      second: dict[str, float]) -> gc.Case:
+    """Kundur's areas joined by a line with line-commutated converters; faults at its inverter and at its rectifier."""
     case = gc.load_case("kundur")
     for id in ("fault", "trip"):
         case.remove(id)
-    for item in (record("LCCLine", bus=7, P0=2.0), record("LCCInverter", bus=9, line="LCC7", Trec=0.02),
+    for item in (record("LCCLine", bus=7, P0=2.0, **line),
+                 record("LCCInverter", bus=9, line="LCC7", Trec=0.02, **inverter),
                  record("Shunt", id="FILTER7", bus=7, b=1.0), record("Shunt", id="FILTER9", bus=9, b=1.0),
-                 record("BusFault", id="fault", bus=9, t=0.0513, clear=0.0823, x=0.02),
-                 record("BusFault", id="second", bus=7, t=0.3137, clear=0.3837, x=0.03)):
+                 record("BusFault", id="fault", bus=9, **fault), record("BusFault", id="second", bus=7, **second)):
         case.add(item)
+    return case
+
+
+@study
+def commutation_that_fails() -> Study:
+    """A line between the areas whose inverter's bus has a fault, and whose rectifier then has too little voltage."""
+    case = between_the_areas(
+        {}, {}, {"t": 0.0513, "clear": 0.0823, "x": 0.02}, {"t": 0.3137, "clear": 0.3837, "x": 0.03})
     return Study(case, 0.45, 0.005, ["fault.t", "fault.clear", "fault.x", "second.t", "GEN2.H", "LINE6-7.x", *of(
         "LCC7: P0 Vd0 alpha0 Rc r l kp ki amin Td V1 I1 V2 I2",
         "INV_LCC7: gamma0 gcrit grec Trec bmax Rc margin kp ki Tb")],
@@ -72,15 +80,10 @@ def commutation_that_fails() -> Study:
 @study
 def a_blocked_rectifier_and_a_bypassed_inverter() -> Study:
     """A fault at the inverter's bus that lasts until its bypass is closed, then one at that of the rectifier."""
-    case = gc.load_case("kundur")
-    for id in ("fault", "trip"):
-        case.remove(id)
-    for item in (record("LCCLine", bus=7, P0=2.0, Vblock=0.4, Vunblock=0.7, Tblock=0.03, Tramp=0.05),
-                 record("LCCInverter", bus=9, line="LCC7", Trec=0.02, Vbypass=0.3, Vunbypass=0.6, Tbypass=0.02),
-                 record("Shunt", id="FILTER7", bus=7, b=1.0), record("Shunt", id="FILTER9", bus=9, b=1.0),
-                 record("BusFault", id="fault", bus=9, t=0.0513, clear=0.0923, x=0.02),
-                 record("BusFault", id="second", bus=7, t=0.2137, clear=0.2537, x=0.01)):
-        case.add(item)
+    case = between_the_areas(
+        {"Vblock": 0.4, "Vunblock": 0.7, "Tblock": 0.03, "Tramp": 0.05},
+        {"Vbypass": 0.3, "Vunbypass": 0.6, "Tbypass": 0.02},
+        {"t": 0.0513, "clear": 0.0923, "x": 0.02}, {"t": 0.2137, "clear": 0.2537, "x": 0.01})
     return Study(case, 0.4, 0.005, ["fault.t", "fault.clear", "fault.x", "second.t", "second.clear", "GEN2.H", *of(
         "LCC7: P0 Vd0 alpha0 Rc r l kp ki amax Vblock Vunblock Tblock Tramp I2",
         "INV_LCC7: gamma0 gcrit Vbypass Vunbypass Tbypass Tv kp ki Tb")],
