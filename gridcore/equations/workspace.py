@@ -80,6 +80,8 @@ class Workspace:
         Minus the residual of these equations.
     A : (nnz + 1,) array
         Entries of their matrix; the last one collects what is dropped.
+    entries : (nnz,) array
+        Those of A that are kept; finite where :meth:`matrix` returns them.
     scale : (n,) array
         The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
     differential : (n,) bool array
@@ -98,7 +100,7 @@ class Workspace:
         self.Z = np.zeros(e.layout.size)
         self.X = self.Z[:n]
         self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
-        self._entries = self.A[:-1]
+        self.entries = self.A[:-1]
         self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
         self.scale = e.scale
         self.differential = np.zeros(n, dtype=bool)
@@ -153,9 +155,8 @@ class Workspace:
         self.runtime.residual(self.plan)
 
     def matrix(self) -> np.ndarray:
-        """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern."""
-        self.runtime.matrix(self.plan)
-        return self._entries
+        """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern: `entries`, if they are finite."""
+        return self.entries if self.runtime.matrix(self.plan) else self.entries.copy()
 
     def jacobian(self) -> np.ndarray:
         """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
@@ -163,13 +164,21 @@ class Workspace:
         self.runtime.jacobian(self.plan, self.runtime.place(out))
         return out[:-1]
 
-    def linearise(self, batches: Batches, entries: int) -> tuple[np.ndarray, tuple[Any, Any]]:
-        """F_X(Z), behind it what other batches add up, each with an entry more for what is dropped; their places."""
-        out, runtime = np.empty(len(self.indices) + entries + 2), batches.runtime  # which may be the slower one
-        place = self.runtime.place(out)
-        runtime.linearise(self.plan, len(batches.batches), batches.table, entries,
-                          place if runtime.place is self.runtime.place else runtime.place(out))
-        return out, self.runtime.places(place, len(self.indices))
+    def lineariser(self, batches: Batches, entries: int) -> Callable[[], tuple[np.ndarray, tuple[Any, Any]]]:
+        """A function that gives F_X(Z), behind it what other batches add up, each with an entry more for what is
+        dropped, in a new array; and their places.
+        """
+        place, runtime, plan, nnz = self.runtime.place, batches.runtime, self.plan, len(self.indices)
+        run, places, count, table = runtime.linearise, self.runtime.places, len(batches.batches), batches.table
+        alike, size = runtime.place is place, nnz + entries + 2  # that of the batches may be the slower one
+
+        def linearise() -> tuple[np.ndarray, tuple[Any, Any]]:
+            out = np.empty(size)
+            at = place(out)
+            run(plan, count, table, entries, at if alike else runtime.place(out))
+            return out, places(at, nnz)
+
+        return linearise
 
     def newton(self, tol: float) -> float:
         """``X += R``; returns max ``|R_i| / (scale_i + |X_i|)``, and leaves the next residual unless below `tol`."""

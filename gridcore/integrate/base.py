@@ -163,9 +163,10 @@ class Operator:
     points : Linearised
     """
 
+    _taken: tuple[Factors, ...] = ()
+
     def __init__(self, points: Linearised):
         self.points = points
-        self._taken: list[Factors] = []
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of ``diag(m) - diag(c) J`` at a point, to be used by this operation as long as it lives.
@@ -176,11 +177,12 @@ class Operator:
             If the matrix is singular.
         """
         found = self.points.factors(point, of)
-        self._taken.append(found)
+        self._taken += (found,)
         return found
 
     def __del__(self) -> None:
-        self.points.give_back(*self._taken)
+        for factors in self._taken:
+            self.points.give_back(factors)
 
 
 class StepOperator(Operator, ABC):
@@ -196,8 +198,7 @@ class StepOperator(Operator, ABC):
     """
 
     def __init__(self, record: Step, points: Linearised):
-        super().__init__(points)
-        self.record = record
+        self.points, self.record = points, record
 
     @abstractmethod
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:

@@ -69,12 +69,14 @@ class Driver:
         self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed
-        self.reached = self._settings_before = self._segment_begun = 0
+        self.reached = self._settings_before = 0
+        self._begin_segment(0)
         self.counters = Counter(steps=0, switches=0, guard_evaluations=0)
         self.before: Mapping[str, int] = {}  # counters of the run that this one goes on from
         self.spacing = finest(step)
         self.slack = numerics.SAME_TIME * self.spacing
         self._switches: list[tuple[float, str]] = []
+        self._most = _CHATTER + len(system.switching.timers)
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         self.instant = Instant(self.newton, system.system)
         system.islands.settle(self.Z)
@@ -129,25 +131,20 @@ class Driver:
         """To the end of the grid."""
         if not len(self.tape.settings):
             self._begin()
-        begin, switched = self.t, self.counters["switches"]
+        stepper, slack, at_end = self.stepper, self.slack, self._goes_on_from_its_end
         while self.reached < len(self.grid):
             end = float(self.grid[self.reached])
-            while self.t < end - self.slack:
-                segment = self.tape.points - self._segment_begun
-                if self.stepper.one_step and segment >= SEGMENT and self.instant.apart is None:
+            while self.t < end - slack:
+                if self.tape.points >= self._segment_full and self.instant.apart is None:
                     self.new_segment()
                 self._advance(end)
-                if self.counters["switches"] - switched > _CHATTER + len(self.system.switching.timers):
-                    self._chattering(begin)
-                if self.clock == GRID and self.stepper.makes_grid:
+                if self.clock == GRID and stepper.makes_grid:
                     break  # it makes its own grid
-            if self.t >= begin + self.spacing - self.slack:
-                begin, switched = self.t, self.counters["switches"]
-            if self.t >= end - self.slack:
+            if self.t >= end - slack:
                 if self.clock != GRID:  # the events at a point of the grid are made before it
                     self._zero_step(GRID)
                 self.reached += 1
-            if self._goes_on_from_its_end:
+            if at_end:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
             if progress is not None:
                 progress(self.t)
@@ -155,9 +152,13 @@ class Driver:
     def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
         self._restart()
-        self._segment_begun = self.tape.points
+        self._begin_segment(self.tape.points)
         self.tape.last = self._checkpoint(self.work())
         self.tape.states.start(self.tape.last)
+
+    def _begin_segment(self, point: int) -> None:
+        """At this point; a method that needs more than the state goes on with it."""
+        self._segment_full = point + SEGMENT if self.stepper.one_step else np.inf
 
     def _restart(self) -> None:
         self.stepper.restart(self.ws, self.t)
@@ -179,6 +180,7 @@ class Driver:
         """To a checkpoint of a run with these settings."""
         n = self.system.n
         self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
+        self._switches.clear()
         self.watch.restore(at)
         self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, settings[max(at.settings - 1, 0)], at.t
         self._refresh()
@@ -190,7 +192,8 @@ class Driver:
         whole = self.tape
         self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
-        self._settings_before, self._segment_begun = max(at.settings - 1, 0), 0
+        self._settings_before = max(at.settings - 1, 0)
+        self._begin_segment(0)
         self.go_to(at, whole.settings)
         if at.settings:
             self.tape.settings = Settings([self.Z[self.system.n:-1]])
@@ -230,32 +233,33 @@ class Driver:
 
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
-        target, clock = end, GRID
-        delayed, its_clock = min(self.watch.pending.values()) if self.watch.pending else _NEVER
-        if self.timers[0][0] <= target + self.slack:
+        timer, pending, clock = self.timers[0][0], self.watch.pending, GRID
+        due, its_clock = min(pending.values()) if pending else _NEVER
+        target = end
+        if timer <= end + self.slack:
             target, _, clock = self.timers[0]
-        if delayed <= target + (self.slack if clock == GRID else 0.0):
-            target, clock = delayed, its_clock
+        if due <= target + (self.slack if clock == GRID else 0.0):
+            target, clock = due, its_clock
         start, before = self.clock, self.t
         located = self._step(target)
-        k, self.clock = self.tape.points - 1, GRID  # the grid: an inner step of a variable-step method
+        tape, t = self.tape, self.t
+        k = len(tape.times) - 1
         if located >= 0:
-            self._refuse_repetition(located, self.t - before)
-            self.clock = self.tape.clock("guard", located)
-        elif self.t == target:
-            self.clock = clock
-        if self.t > before + self.slack:
+            self._refuse_repetition(located, t - before)
+            self.clock = tape.clock("guard", located)
+        else:
+            self.clock = clock if t == target else GRID  # an inner step of a variable-step method
+        if t > before + self.slack:
             self.instant.apart = None
         elif located >= 0 and self.instant.apart is not None:
             self.instant.part(self.instant.lateness(np.array([located]))[0])
-        self.tape.point(self.t, self.Z[: self.system.n], self.clock)
-        self.tape.records.step(k, self.t - before, start, self.clock, located, len(self.tape.methods) - 1)
+        tape.point(t, self.ws.X, self.clock)
+        tape.records.step(k, t - before, start, self.clock, located, len(tape.methods) - 1)
         self.counters["steps"] += 1
-        fired = np.array([located]) if located >= 0 else _NONE
-        if located >= 0 or self.t >= min(self.timers[0][0], delayed) - self.slack:
-            self._events(fired)
+        if located >= 0 or t >= timer - self.slack or t >= due - self.slack:
+            self._events(np.array([located]) if located >= 0 else _NONE)
         elif self.guarded:
-            self.watch.accept(self.gamma, fired)
+            self.watch.accept(self.gamma, _NONE)
 
     def _step(self, target: float) -> int:
         """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
@@ -268,10 +272,12 @@ class Driver:
             return -1
         self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
-        if len(fired) and not self.stepper.exact_ends:
+        if not len(fired):
+            return -1
+        if not self.stepper.exact_ends:
             self.end_at(self.t)
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
-        elif len(fired):  # what rests at zero but for round-off has not crossed it
+        else:  # what rests at zero but for round-off has not crossed it
             size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
             fired = fired[self.visible(fired, size, relative=True)]
         return self._first(begun, before, X, fired) if len(fired) else -1
@@ -444,6 +450,9 @@ class Driver:
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]
+        begun = self.t - self.spacing
+        if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:
+            self._chattering(begun)
 
     def _jumps(self, X: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
         """Whether a switch, before which these were, moves anything by more than round-off."""

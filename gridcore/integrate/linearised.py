@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -40,10 +41,10 @@ class Point:
     """
 
     def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
-        self.points, self._X, self.t, self.settings = points, X.copy(), t, settings
+        self.points, self._X, self.t, self.settings = points, X, t, settings
         self.differential = points.differential(settings)
-        ws, of_p = points.load(X, t, settings), points.parameter_map
-        self._values, self.places = ws.linearise(of_p.batches, len(of_p.indices))
+        points.load(X, t, settings)
+        self._values, self.places = points.linearise()
 
     @property
     def J(self) -> np.ndarray:
@@ -102,6 +103,7 @@ class Linearised:
         self.ws = ws = system.system.workspace()
         self.nnz = len(ws.indices)
         self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
+        self.linearise = ws.lineariser(of_p.batches, len(of_p.indices))
         rows, structure = system.base_differential.tobytes(), system.system
         patterns = (
             *_patterns.get(structure, rows, lambda: self._of_both_ends(
@@ -109,6 +111,7 @@ class Linearised:
             *_patterns.get(structure, (rows, self.carried.tobytes()), lambda: self._of_both_ends(
                 of_p.shape, of_p.indptr, of_p.indices)))
         self.A, self.B, self.C, self.C_start = (pattern.matrix() for pattern in patterns)
+        self._handles = self.B.handle, self.C.handle, self.C_start.handle
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
         self._distinct: dict[bytes, np.ndarray] = {}
@@ -116,7 +119,7 @@ class Linearised:
         self._points: dict[int, Point] = {}
         self._coefficients: dict[tuple[float, float, int], Coefficients] = {}
         self._spare: list[Factors] = []
-        self._factored: dict[int, tuple[int, float]] = {}
+        self._adjoint: tuple[np.ndarray | None, Any] = None, None  # that of the parameters seen last, and its place
 
     def _of_both_ends(self, shape: tuple[int, int], indptr: np.ndarray, indices: np.ndarray,
                       diagonal: np.ndarray | None = None) -> tuple[Pattern, Pattern]:
@@ -130,11 +133,12 @@ class Linearised:
 
     def point(self, k: int) -> Point:
         """Point `k` of the tape, linearised; the last few are kept."""
-        if k not in self._points:
+        point = self._points.get(k)
+        if point is None:
             if len(self._points) > 2:
                 del self._points[next(iter(self._points))]
-            self._points[k] = self.inner(self.tape.states.row(k), self.tape.times[k], k)
-        return self._points[k]
+            point = self._points[k] = self.linearised(self.tape.states.row(k), self.tape.times[k], k)
+        return point
 
     def state(self, k: int) -> np.ndarray:
         """The variables at point `k`, (n,)."""
@@ -142,6 +146,10 @@ class Linearised:
 
     def inner(self, X: np.ndarray, t: float, k: int) -> Point:
         """A state within the step from point `k`, (n,), linearised."""
+        return self.linearised(X.copy(), t, k)
+
+    def linearised(self, X: np.ndarray, t: float, k: int) -> Point:
+        """A state under the settings of point `k`, (n,), linearised; it is kept, and must not change."""
         return Point(self, X, t, self._settings[k])
 
     def buffer(self, k: int) -> np.ndarray:
@@ -192,38 +200,43 @@ class Linearised:
 
     def transpose(self, of: Coefficients, start: Point, end: Point, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The transpose of :meth:`forward` for (K, n) rows: what belongs to dX; that of dP is added to `aP`."""
-        runtime, (m, c, _, early), (J, Fp), (_, Fp_end) = self.B.runtime, of.places, start.places, end.places
+        (m, c, _, early), (J, Fp), (B, C, C_start) = of.places, start.places, self._handles
+        aX, runtime, (last, to) = np.empty((len(w), self.n)), self.ws.runtime, self._adjoint
+        if aP is not last:
+            self._adjoint = aP, (to := runtime.place(aP))
         # in one call, for it is done at every step; C_start has the part of C in rows where early is not zero
-        aX = np.empty((len(w), self.B.shape[1]))
-        runtime.step_transposed(len(w), self.B.handle, self.C.handle, self.C_start.handle, m, early, c, J, Fp, Fp_end,
-                                runtime.place(w), runtime.place(aX), runtime.place(aP))
+        runtime.step_transposed(B, C, C_start, len(w), m, early, c, J, Fp, end.places[1], runtime.place(w),
+                                runtime.place(aX), to)
         return aX
 
     def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
-        """Entries of ``A = diag(m) - diag(c) J`` at a point: a buffer that the next call overwrites."""
-        self.A.runtime.shifted(self.A.handle, of.places[0], of.places[2], point.places[0])
-        return self.A.values
+        """Entries of ``A = diag(m) - diag(c) J`` at a point, until the next call; a copy if not all are finite."""
+        A, (m, _, minus_c, _) = self.A, of.places
+        finite = A.runtime.shifted(A.handle, m, minus_c, point.places[0])
+        return A.values if finite else A.values.copy()
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""
-        factors = self._spare.pop() if self._spare else self.system.system.factors()
-        self.refactor(factors, point, of)
-        return factors
+        if self._spare:
+            return self.refactor(self._spare.pop(), point, of)
+        factors = self.system.system.factors()
+        factors.trust(self.A.values)
+        return self.refactor(factors, point, of)
 
-    def refactor(self, factors: Factors, point: Point, of: Coefficients) -> None:
+    def refactor(self, factors: Factors, point: Point, of: Coefficients) -> Factors:
         """Make these the factors of A at a point."""
-        settings, implicit = self._factored.get(id(factors), (-1, 0.0))
+        (settings, implicit), factors.made_for = factors.made_for, (point.settings, of.implicit)
         alike = settings == point.settings and abs(implicit - of.implicit) <= numerics.SAME_LENGTH * of.implicit
-        self._factored[id(factors)] = (point.settings, of.implicit)
         try:
             factors.refactor(self.matrix(point, of), alike)
         except SingularMatrix as error:
             raise ConvergenceError("the linearised equations are singular", t=point.t,
                                    place=self.system.layout.label(error.column)) from None
+        return factors
 
-    def give_back(self, *factors: Factors) -> None:
+    def give_back(self, factors: Factors) -> None:
         """Nobody uses these factors any more."""
-        self._spare += factors
+        self._spare.append(factors)
 
     def slope(self, k: int) -> np.ndarray:
         """The slope dX/dt at point `k`, (n,): rates, and the algebraic variables that follow them."""

@@ -90,6 +90,8 @@ class Factors(abc.ABC):
         What the solver has made of the present values; None while there are no factors.
     factorisations, refactorisations, solves : int
         Work done: with a search for pivots, without one, and right-hand sides (transposed or not).
+    made_for : tuple of int and float
+        Settings and length of the step whose matrix it was last: a note of their owner.
     """
 
     def __init__(self, analysis: Analysis, dtype: type = float, loose: bool = False):
@@ -97,6 +99,8 @@ class Factors(abc.ABC):
         self.n, self.indptr, self.indices = analysis.n, analysis.indptr, analysis.indices
         self.factorisations = self.refactorisations = self.solves = 0
         self.numeric: Any = None
+        self.made_for = -1, 0.0
+        self._trusted: Any = None
         self._checked: Any = None  # the values and the right-hand side looked at last: mostly the same buffers
         self._fits: Any = None
 
@@ -153,8 +157,15 @@ class Factors(abc.ABC):
         """Give the factors up; the next factorisation searches for its pivots."""
         self.numeric = None
 
+    def trust(self, values: npt.NDArray[Any]) -> None:
+        """Take these values unseen from now on: who fills the array gives it only while they are finite."""
+        self.check_values(values)
+        self._trusted = values
+
     def check_values(self, values: npt.NDArray[Any]) -> None:
         """Refuse what are no values of the pattern, a ValueError, or not finite; there are no factors then."""
+        if values is self._trusted:
+            return
         if values is not self._checked:
             if values.dtype != self.dtype or values.shape != self.indices.shape or not values.flags.c_contiguous:
                 raise ValueError(f"values: {self.indices.size} contiguous numbers of type {self.dtype} are "

@@ -31,19 +31,23 @@ MIXED, _FACTOR, _MIXING = 2.0, 1.15, 10
 _SLOW = 2
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
 _UNDAMPED, _LOST = 8, 1e3
+_SAME = 1 + numerics.SAME_LENGTH
 
 
 class _Corrections:
     """The corrections of one solve: whether the last one ends it, and what the next one need not exceed."""
 
     def __init__(self, round_off: float):
-        self.round_off, self.before, self.slow, self.stalls = round_off, 0.0, 0, False
+        self.round_off, self.slow, self.stalls = round_off, 0, False
         self.enough = max(numerics.NEWTON_REMAINS, round_off)
+        self.norms: list[float] = []
 
     def end(self, norm: float) -> bool:
+        norms = self.norms
+        norms.append(norm)
         if norm <= self.enough:
             return True
-        before, self.before = self.before, norm
+        before = norms[-2] if len(norms) > 1 else 0.0
         self.stalls = bool(before) and norm > numerics.NEWTON_FAST * before
         self.slow += self.stalls
         if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > _SLOW)):
@@ -61,6 +65,7 @@ class _Kept:
 
     def __init__(self, ws: Workspace, loose: bool):
         self.lu, self.searched = ws.factors(loose=loose), 0  # searches for pivots that their cost was asked after
+        self.lu.trust(ws.entries)
         self.outdate()
 
     def outdate(self) -> None:
@@ -141,11 +146,11 @@ class Newton:
     def at(self, coefficient: float) -> None:
         """The equations are now those of a step of this length, say: factors for one that is near serve them."""
         self._coefficient = coefficient
-        if self._now.fresh and self._now.coefficient == coefficient:
+        if self._now.far(coefficient) <= _SAME:
             return
         far = [each.far(coefficient) for each in self._kept]
         best = int(far[1] < far[0])
-        if far[best] > (_FACTOR if self.keeps else 1 + numerics.SAME_LENGTH):
+        if far[best] > (_FACTOR if self.keeps else _SAME):
             best = int(self._kept[1].uses < self._kept[0].uses)
             self._kept[best].fresh = False
         self._now = self._kept[best]
@@ -153,7 +158,7 @@ class Newton:
     def factor(self, alike: bool = False) -> None:
         """Factors of the matrix at the present Z; `alike`: much like the last ones."""
         now = self._now
-        if now.fresh and now.far(self._coefficient) > 1 + numerics.SAME_LENGTH:  # these will be wanted again
+        if self.keeps and now.fresh and now.far(self._coefficient) > _SAME:  # these will be wanted again
             self._now = now = self._kept[now is self._kept[0]]
         try:
             now.lu.refactor(self.ws.matrix(), alike)
@@ -187,10 +192,14 @@ class Newton:
         mixing.begin(1 / np.append(self.ws.scale + np.abs(self.ws.X), more))
         return mixing
 
-    def _took(self, iterations: int, told: _Corrections) -> None:
-        """A solve took so many iterations."""
+    def _took(self, told: _Corrections) -> None:
+        """A solve took these corrections."""
         now, self._round_off = self._now, told.round_off
-        now.uses += now.far(self._coefficient) <= 1 + numerics.SAME_LENGTH
+        if not self.keeps:
+            now.uses += 1
+            return
+        iterations = len(told.norms)
+        now.uses += now.far(self._coefficient) <= _SAME
         now.least = now.least or iterations
         now.excess += max(iterations - now.least, 0)
 
@@ -211,24 +220,17 @@ class Newton:
         old = self._prepare()
         if not evaluated:
             ws.residual()
-        mixing, told, lu = self._mixing() if self.keeps else None, _Corrections(self._round_off), self.lu
-        for iteration in range(_ITERATIONS):
-            lu.solve(ws.R)
+        mixing, told, now = self._mixing() if self.keeps else None, _Corrections(self._round_off), self._now
+        ended, norms, lu, R = False, told.norms, now.lu, ws.R
+        while not ended and len(norms) < _ITERATIONS:
+            lu.solve(R)
             if mixing is not None:
-                mixing.mix(ws.R)
-            before, norm = told.before, ws.newton(told.enough)
-            self.iterations += 1
-            if not math.isfinite(norm):
+                mixing.mix(R)
+            ended = told.end(ws.newton(told.enough))
+            if not ended and not math.isfinite(norms[-1]):
                 break
-            if iteration == 0:
-                self._now.first = norm
-            elif iteration == 1 and old and before > numerics.NEWTON_TELLING * max(self._round_off, numerics.NEWTON):
-                self._now.rate = norm / before
-            if told.end(norm):
-                self._took(iteration + 1, told)
-                return
-            if told.stalls:
-                if norm >= _LOST or iteration > _UNDAMPED + 2 * self._worth:
+            if told.stalls and not ended:
+                if norms[-1] >= _LOST or len(norms) - 1 > _UNDAMPED + 2 * self._worth:
                     break
                 if mixing is None or told.slow > self._worth:
                     try:
@@ -236,8 +238,15 @@ class Newton:
                     except ConvergenceError:
                         break  # iterations may lead to where it is singular
                     mixing, lu = None, self.lu
-        ws.X[:] = start
-        self.solve_damped()
+        self.iterations += len(norms)
+        now.first = norms[0]
+        if old and len(norms) > 1 and norms[0] > numerics.NEWTON_TELLING * max(self._round_off, numerics.NEWTON):
+            now.rate = norms[1] / norms[0]
+        if ended:
+            self._took(told)
+        else:
+            ws.X[:] = start
+            self.solve_damped()
 
     def solve_with_time(self, t: float, equations: Callable[[float], None], guard: GuardValue, low: float, high: float,
                         side: float) -> float | None:
@@ -268,7 +277,7 @@ class Newton:
         self._prepare()
         rate = self.lu.solve((later - ws.R) / width)  # of X, with the time
         mixing, step = self._mixing(width), np.empty(ws.n + 1)
-        for iteration in range(_UNDAMPED + int(self._worth)):
+        for _ in range(_UNDAMPED + int(self._worth)):
             step[:-1] = self.lu.solve(ws.R)
             gamma, columns, gradient, slope = guard()
             speed = float(gradient @ rate[columns]) + slope
@@ -285,7 +294,7 @@ class Newton:
                 break
             equations(t)
             if told.end(norm):
-                self._took(iteration + 1, told)
+                self._took(told)
                 return t
         return None
 

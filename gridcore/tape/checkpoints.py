@@ -97,10 +97,10 @@ class InMemory:
             self._resize(max(self.points, 1))
 
     def row(self, k: int) -> np.ndarray:
-        """(n,) the state of point `k`; not to be kept."""
+        """(n,) the state of point `k`; not to be changed."""
         if self.recorded is not None:
             raise NotRecorded(_ONLY)
-        return self._X[: self.points][k]
+        return self._X[k]
 
     def columns(self, at: Any) -> np.ndarray:
         """(points, len(at)) some variables at all points; all of them as they are stored for ``slice(None)``."""
@@ -298,7 +298,7 @@ class Recomputed:
         """Nothing is kept that is not needed."""
 
     def row(self, k: int) -> np.ndarray:
-        """(n,) the state of point `k`; not to be kept."""
+        """(n,) the state of point `k`; not to be changed."""
         k = range(self.points)[k]
         with self._lock:
             segment = int(np.searchsorted(self.starts, k, side="right")) - 1

@@ -39,8 +39,9 @@ class Clock:
     after: int = -1
 
 
-class Step(NamedTuple):
-    """One step from point `k` to point ``k + 1``.
+@dataclass(slots=True)
+class Step:
+    """One step from point `k` to point ``k + 1``; it is made anew by each who asks the tape for it.
 
     `start` and `end` are the clocks of its two ends; `guard` is the guard that was located at its
     end, or -1; `method` is the number of the method that made it.
@@ -142,8 +143,8 @@ class Records(Sequence[Record]):
     def _of_row(self, row: int) -> Record:
         if row < 0:
             return self.others[-1 - row]
-        ends, at = self._ends, 5 * row
-        return Step(ends[at], self._h[row], ends[at + 1], ends[at + 2], ends[at + 3], ends[at + 4])
+        k, start, end, guard, method = self._ends[5 * row: 5 * row + 5]
+        return Step(k, self._h[row], start, end, guard, method)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))

@@ -36,7 +36,7 @@ PIVOT_GROWTH = 1e-3
 
 # Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
 # extreme pivots keep their ratio to this factor, but not for more than so many times.
-_SAME_PIVOTS, _UNSEEN = 2.0, 8
+_SAME_PIVOTS, _UNSEEN = 2.0, 16
 
 
 _living: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -106,7 +106,9 @@ class KLUFactors(Factors):
         z = "z_" if self.dtype.kind == "c" else ""
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
             getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
-        self._plain = (0,) if z else ()  # the complex transposed solve asks whether to conjugate
+        if z:  # which asks whether to conjugate
+            tsolve = self._tsolve
+            self._tsolve = lambda *of: tsolve(*of[:-1], 0, of[-1])
         self._growth = self._seen = 1.0
         self._least = SINGULAR
         self._unseen = 0
@@ -186,17 +188,15 @@ class KLUFactors(Factors):
 
     def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         self.check_values(values)
-        numeric, entries = self.numeric, values
+        numeric, symbolic, common = self.numeric, self._symbolic, self._common
         if numeric is None:
             return self.factor(values)
-        if self._scales is not None:
-            entries = values * self._scales[2]
+        entries = values if self._scales is None else values * self._scales[2]
         self.refactorisations += 1
-        good = self._refactor(self.indptr, self.indices, entries, self._symbolic, numeric, self._common)
-        least = PIVOT_GROWTH * self._growth
-        if not good or not self._regular() or not (
-                (alike and self._unchanged()) or self._reciprocal_growth(entries) > least):
-            self.factor(values)
+        if self._refactor(self.indptr, self.indices, entries, symbolic, numeric, common) and self._regular() and (
+                (alike and self._unchanged()) or self._reciprocal_growth(entries) > PIVOT_GROWTH * self._growth):
+            return None
+        return self.factor(values)
 
     def _regular(self) -> bool:
         """Whether the factors are not singular.
@@ -240,8 +240,7 @@ class KLUFactors(Factors):
         self.solves += nrhs
         if scales is not None:
             b *= scales[0]
-        many = self._taken_out() if nrhs >= MANY else None
-        if many is not None:
+        if nrhs >= MANY and (many := self._taken_out()):
             many.solve(b)
         else:
             self._solve(self._symbolic, self.numeric, self.n, nrhs, b, self._common)
@@ -254,11 +253,10 @@ class KLUFactors(Factors):
         self.solves += nrhs
         if scales is not None:
             b *= scales[1]
-        many = self._taken_out() if nrhs >= MANY else None
-        if many is not None:
+        if nrhs >= MANY and (many := self._taken_out()):
             many.tsolve(b)
         else:
-            self._tsolve(self._symbolic, self.numeric, self.n, nrhs, b, *self._plain, self._common)
+            self._tsolve(self._symbolic, self.numeric, self.n, nrhs, b, self._common)
         if scales is not None:
             b *= scales[0]
         return b

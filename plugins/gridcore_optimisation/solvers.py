@@ -23,6 +23,8 @@ Options = Mapping[str, Any]
 _VIOLATED = 4
 # ... and a violation, scaled, up to this is none.
 _FEASIBLE = 1e-9
+# A trust region that is small because trials fail so near, scaled, says nothing of an optimum.
+_NEAR = 1e-4
 
 
 @dataclass
@@ -101,7 +103,8 @@ def slsqp(problem: Problem, options: Options) -> Ended:
 def trust_constr(problem: Problem, options: Options) -> Ended:
     """Trust-region interior point (Byrd, Hribar, Nocedal; Conn, Gould, Toint).
 
-    It ends by its trust region, because its test of the gradient passes before its barrier has gone.
+    It ends by its trust region, because its test of the gradient passes before its barrier has gone. A trial that
+    failed is infinitely bad: values are compared with the barrier added, which may gain more than a stand-in is worse.
     """
     from scipy.optimize import BFGS, NonlinearConstraint
 
@@ -109,13 +112,20 @@ def trust_constr(problem: Problem, options: Options) -> Ended:
     constraints = [NonlinearConstraint(problem.constraints, problem.low, problem.high, jac=problem.jacobian,
                                        hess=BFGS())] if problem.names else []
     note = _note(iterates)
+
+    def value(z: np.ndarray) -> float:
+        return np.inf if problem.at(z).failed else problem.value(z)
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "delta_grad == 0.0")  # what is linear is no mistake
-        result = minimize(problem.value, problem.z0, jac=problem.gradient, hess=BFGS(), method="trust-constr",
+        result = minimize(value, problem.z0, jac=problem.gradient, hess=BFGS(), method="trust-constr",
                           bounds=_bounds(problem), constraints=constraints, callback=lambda xk, _state: note(xk),
                           options={"maxiter": 500, "gtol": 0.0, "xtol": 1e-9, "barrier_tol": 1e-10, **options})
     converged = result.status in (1, 2) or (result.status == _VIOLATED and result.constr_violation <= _FEASIBLE)
     message = "the trust region is as small as asked" if converged else str(result.message)
+    at, scale = problem.parameters.values(result.x), problem.parameters.scale
+    if any(trial.failed and np.abs((trial.x - at) / scale).max() <= _NEAR for trial in problem.trials):
+        converged, message = False, "trials fail right beside: the trust region is small for that, not at an optimum"
     return Ended(result.x, converged, message, iterates)
 
 

@@ -54,7 +54,7 @@ class ThetaOperator(StepOperator):
         return right
 
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        record, w = self.record, self.lu.tsolve(np.array(adjoint, order="C"))
+        record, w = self.record, self.lu.tsolve(adjoint.copy())
         aX = self.points.transpose(self.of, self.p0, self.p1, w, aP)
         still = np.zeros(len(w))
         return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still

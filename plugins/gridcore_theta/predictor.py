@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gridcore.equations import Workspace
+from gridcore.equations.native import Library, Native, load
 
-_SLOPES = 3
-_NONE = (0.0,) * _SLOPES
+SOURCE = Path(__file__).with_name("step.c")
+_PAST = 3  # steps that are remembered, as many as in step.c
 
 
 class Predictor:
@@ -23,33 +28,44 @@ class Predictor:
 
     def __init__(self, ws: Workspace):
         self.ws = ws
-        self.X0, self.f0 = np.zeros(ws.n), np.zeros(ws.n)
-        self._slopes, self._first = np.zeros((_SLOPES, ws.n)), np.zeros(ws.n)
-        self._rows = list(range(_SLOPES))  # of the slopes, the latest first
-        self._lengths: list[float] = []
-        self._runtime, place = ws.runtime, ws.runtime.place
-        self._start = (place(self.X0), place(self.f0))
-        self._places = [place(slope) for slope in self._slopes]  # the latest first
-
-    def forget(self) -> None:
-        """What was before says nothing of what follows."""
-        self._lengths.clear()
+        self.X0, self.f0, self._first = np.zeros((3, ws.n))
+        self._slopes, self._lengths = np.zeros((_PAST, ws.n)), np.zeros(_PAST)  # in a ring
+        self._count = np.zeros(2, dtype="l")  # how many there are, and the row of the latest
+        runtime: Any = ws.runtime
+        compiled = _compiled() if isinstance(runtime, Native) else None
+        self._begin, self._equations, self._end = compiled or (_begin, _equations, _end)
+        self._at: Any = self  # what the loops take
+        if compiled:
+            functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
+            self._path = _Path(ws.n, *functions, ws.plan, *map(Library.place, (
+                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.X0, self.f0, self._first, self._slopes,
+                self._lengths, self._count)))
+            self._at = ctypes.addressof(self._path)
 
     def begin(self, t: float, h: float, theta: float) -> None:
         """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
         and its equations are set there, as :meth:`equations` does.
         """
-        if theta == 1 and len(self._lengths) < _SLOPES - 1:  # whose steps do without it
-            self.f0[:] = self.ws.rhs()
-        known = weights(h, self._lengths)
-        a1, a2, a3 = *known, *_NONE[len(known):]
-        s1, s2, s3 = self._places
-        self._runtime.begin(self.ws.plan, *self._start, s1, s2, s3, a1, a2, a3, t, h * theta, h * (1 - theta))
+        self._begin(self._at, t, h, theta)
+
+    def equations(self, h: float, theta: float) -> None:
+        """Set the equations of a step of length `h`, where the workspace's mass says which are differential; leaves
+        their residual in the workspace.
+        """
+        self._equations(self._at, h, theta)
+
+    def end(self, h: float) -> None:
+        """Remember a step of length `h` that has been made."""
+        self._end(self._at, h)
+
+    def forget(self) -> None:
+        """What was before says nothing of what follows."""
+        self._count[0] = 0
 
     @property
     def knows(self) -> bool:
         """Whether there are as many steps behind as an estimate of the error needs."""
-        return len(self._lengths) >= _SLOPES - 1
+        return bool(self._count[0] >= _PAST - 1)
 
     def local_error(self, h: float, theta: float) -> np.ndarray:
         """That of the present step of the theta method, of length `h`, in differential rows of (n,).
@@ -58,27 +74,55 @@ class Predictor:
         none, the step is compared with Euler's rule, which has more than its error. In the second step the trapezoidal
         rule knows more: the right-hand side at the start is the slope of a step of no length.
         """
-        slope = (self.ws.X - self.X0) / h
-        if len(self._lengths) < (1 if theta == 0.5 else _SLOPES - 1):
+        slope, (known, latest) = (self.ws.X - self.X0) / h, self._count
+        if known < (1 if theta == 0.5 else _PAST - 1):
             return h * (slope - self.f0)
-        before = [self._slopes[row] for row in self._rows[: len(self._lengths)]]
-        a1, a2, a3 = error_weights(theta, (h, *self._lengths, 0.0)[:_SLOPES])
-        return a1 * slope + a2 * before[0] + a3 * (before[1] if len(before) > 1 else self._first)
+        before = (latest + 1) % _PAST
+        a1, a2, a3 = error_weights(theta, (h, self._lengths[latest], self._lengths[before] if known > 1 else 0.0))
+        return a1 * slope + a2 * self._slopes[latest] + a3 * (self._slopes[before] if known > 1 else self._first)
 
-    def equations(self, h: float, theta: float) -> None:
-        """Set the equations of a step of length `h`, where the workspace's mass says which are differential; leaves
-        their residual in the workspace.
-        """
-        self._runtime.equations(self.ws.plan, *self._start, h * theta, h * (1 - theta))
+class _Path(ctypes.Structure):
+    """As ``step.c`` has it."""
 
-    def end(self, h: float) -> None:
-        """Remember a step of length `h` that has been made."""
-        if not self._lengths:
-            self._first[:] = self.f0
-        self._rows.insert(0, self._rows.pop())
-        self._places.insert(0, self._places.pop())
-        self._lengths = [h, *self._lengths[: _SLOPES - 1]]
-        self._runtime.end(self.ws.plan, self._start[0], self._places[0], h)
+    _fields_ = [("n", ctypes.c_long), *((name, ctypes.c_void_p) for name in (
+        "rhs residual plan Z t F mass c base X0 f0 first slopes lengths count".split()))]
+
+
+@functools.cache
+def _compiled() -> tuple[Any, ...] | None:
+    """The loops of ``step.c``: begin, equations and end; None where there is no compiler."""
+    _, (library,) = load([SOURCE.read_text()])
+    if not isinstance(library, Library):
+        return None
+    return tuple(library.function(f"theta_{name}", None, [ctypes.c_void_p, *[ctypes.c_double] * numbers])
+                 for name, numbers in (("begin", 3), ("equations", 2), ("end", 1)))
+
+
+def _begin(path: Predictor, t: float, h: float, theta: float) -> None:
+    ws, (known, latest) = path.ws, path._count
+    path.X0[:] = ws.X
+    if theta != 1 or known < _PAST - 1:  # which steps of backward Euler do without, but not the error of the first
+        path.f0[:] = ws.rhs()
+    rows = (latest + np.arange(known)) % _PAST
+    for row, weight in zip(rows, weights(h, path._lengths[rows].tolist()), strict=True):
+        ws.X += weight * path._slopes[row]
+    ws.Z[-1] = t
+    _equations(path, h, theta)
+
+
+def _equations(path: Predictor, h: float, theta: float) -> None:
+    ws = path.ws
+    ws.c[:] = np.where(ws.mass, h * theta, -1.0)
+    ws.base[:] = ws.mass * (path.X0 + h * (1 - theta) * path.f0)
+    ws.residual()
+
+
+def _end(path: Predictor, h: float) -> None:
+    known, latest = path._count[0], (path._count[1] - 1) % _PAST
+    if not known:
+        path._first[:] = path.f0
+    path._slopes[latest], path._lengths[latest] = (path.ws.X - path.X0) / h, h
+    path._count[:] = min(known + 1, _PAST), latest
 
 
 def weights(h: float, lengths: Sequence[float]) -> tuple[float, ...]:

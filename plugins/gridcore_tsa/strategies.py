@@ -73,9 +73,9 @@ class Strategy(Replay):
         self._read = np.flatnonzero(np.diff(self.C.indptr))
         self._history: list[tuple[float, np.ndarray]] = []
 
-    def inner(self, X: np.ndarray, t: float, k: int) -> Point:
+    def linearised(self, X: np.ndarray, t: float, k: int) -> Point:
         self.work.jacobian()
-        return super().inner(X, t, k)
+        return super().linearised(X, t, k)
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """One set of factors, for the steps and for their sensitivities."""
@@ -84,7 +84,7 @@ class Strategy(Replay):
         self.work.factor()
         return self.newton.lu
 
-    def give_back(self, *factors: Factors) -> None:
+    def give_back(self, factors: Factors) -> None:
         """Nothing: there is one set."""
 
     def step(self, record: Step) -> Any:

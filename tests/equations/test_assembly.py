@@ -83,6 +83,19 @@ def test_a_number_that_is_none_shows_in_the_norm(pair):
         assert np.isnan(assembly.newton(1e9))
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_matrix_with_a_number_that_is_none_at_any_place_is_not_among_the_trusted_ones(pair, bad):
+    for ws in both(pair):
+        assert ws.matrix() is ws.entries
+        c = ws.c.copy()
+        for row in np.unique(ws.indices):
+            ws.c[:] = c
+            ws.c[row] = bad
+            values = ws.matrix()
+            assert values is not ws.entries
+            assert not np.isfinite(values).all()
+
+
 def test_operating_point_and_run_are_the_same(pair):
     compiled, plain = pair
     np.testing.assert_allclose(compiled.Z0, plain.Z0, rtol=1e-12, atol=1e-12)

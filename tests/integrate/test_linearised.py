@@ -21,7 +21,7 @@ def run():
 
 def test_factors_keep_their_pivots_unseen_only_for_steps_of_one_length_under_the_same_modes(run):
     points, alike = Linearised(run.system, run.tape, []), []
-    factors = SimpleNamespace(refactor=lambda values, hint: alike.append(hint))
+    factors = SimpleNamespace(refactor=lambda values, hint: alike.append(hint), made_for=(-1, 0.0))
     before, later = points.point(3), points.point(4)
     after = points.point(len(run.t) - 1)
     assert before.settings == later.settings < after.settings
@@ -57,6 +57,6 @@ def test_a_singular_matrix_is_told_with_place_and_time(run):
 
     point = points.point(7)
     with pytest.raises(gc.errors.ConvergenceError, match="the linearised equations are singular") as error:
-        points.refactor(SimpleNamespace(refactor=refuse), point, points.coefficients(point, 0.005))
+        points.refactor(SimpleNamespace(refactor=refuse, made_for=(-1, 0.0)), point, points.coefficients(point, 0.005))
     assert error.value.t == run.t[7]
     assert error.value.place == run.system.layout.label(5)

@@ -56,3 +56,16 @@ def test_matrices_of_one_pattern_have_buffers_of_their_own():
     kept = first.summed(one, A.data, one, A.data).copy()
     second.summed(3 * one, A.data, one, A.data)
     np.testing.assert_array_equal(first.values, kept)
+
+
+@pytest.mark.parametrize("loops", RUNTIMES, ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_one_number_that_is_none_at_any_place_of_a_shifted_matrix_is_told(loops, bad):
+    A, rng = some(7, 7, 3)
+    matrix = Pattern(A.shape, A.indptr, A.indices, loops).matrix()
+    m, scale, place = rng.normal(size=7), rng.normal(size=7), loops.place
+    for at in range(len(A.data)):
+        J = A.data.copy()
+        assert loops.shifted(matrix.handle, place(m), place(scale), place(J))
+        J[at] = bad
+        assert not loops.shifted(matrix.handle, place(m), place(scale), place(J))

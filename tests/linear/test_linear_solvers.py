@@ -125,6 +125,20 @@ def test_a_number_that_is_not_finite_names_its_column(Solver, bad):
 
 
 @both
+def test_values_that_are_trusted_are_not_looked_at_and_others_are(Solver):
+    A = random_matrix(12, 8)
+    lu, trusted = factored(Solver, A), A.data.copy()
+    lu.trust(trusted)
+    trusted[0] = np.nan
+    lu.check_values(trusted)
+    with pytest.raises(SingularMatrix, match="not finite"):
+        lu.check_values(trusted.copy())
+    for not_theirs in (A.data[:-1].copy(), trusted):
+        with pytest.raises((ValueError, SingularMatrix)):
+            factored(Solver, A).trust(not_theirs)
+
+
+@both
 def test_wide_row_scales_are_not_taken_for_singularity(Solver):
     # A bolted fault is an admittance of 1e8 in one row: cond(A) is huge, the system is not singular.
     A = random_matrix(30, 9)

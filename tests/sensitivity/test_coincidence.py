@@ -1,5 +1,6 @@
 """Events of one instant: each derivative is that of the program on the side on which their order holds."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -199,7 +200,7 @@ def test_a_step_of_no_length_is_asked_of_its_method_only_where_it_ends_on_a_guar
     method = type(replay.step(run.tape.records[0]))
     assert method is not StandStill
     for guard, expected in ((-1, StandStill), (0, method), (1, method)):
-        assert type(replay.step(still._replace(guard=guard))) is expected
+        assert type(replay.step(dataclasses.replace(still, guard=guard))) is expected
 
 
 # ---------------------------------------------------------------- who is told

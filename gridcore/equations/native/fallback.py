@@ -59,13 +59,14 @@ class Fallback:
         p.R[:] = p.base + p.c * p.F[: p.n] - p.mass * p.Z[: p.n]
 
     @classmethod
-    def matrix(cls, p: Any) -> None:
-        """``A = diag(mass) - diag(c) F_X``."""
+    def matrix(cls, p: Any) -> bool:
+        """``A = diag(mass) - diag(c) F_X``; returns whether it is finite."""
         p.minus_c[: p.n] = -p.c
         p.A[:-1] = p.minus_c[p.row_of] * p.linear_matrix[:-1]
         p.A[p.diagonal] += p.mass
         for batch in p.jac.batches:
             batch.add(p.Z, p.A, p.minus_c)
+        return bool(np.isfinite(p.A[:-1]).all())
 
     @classmethod
     def jacobian(cls, p: Any, out: Array) -> None:
@@ -95,35 +96,6 @@ class Fallback:
             cls.residual(p)
         return norm
 
-    # ---- a step
-
-    @classmethod
-    def begin(cls, p: Any, X0: Array, f0: Array, s1: Array, s2: Array, s3: Array, a1: float, a2: float, a3: float,
-              t: float, implicit: float, early: float) -> None:
-        """X0 = X, f0 = F(X) if the step needs it; X moves on by the weighted slopes, where the equations are set."""
-        X = p.Z[: p.n]
-        X0[:] = X
-        if early:
-            cls.rhs(p)
-            f0[:] = p.F[: p.n]
-        for weight, slope in ((a1, s1), (a2, s2), (a3, s3)):
-            if weight:
-                X += weight * slope
-        p.t[0] = t
-        cls.equations(p, X0, f0, implicit, early)
-
-    @classmethod
-    def equations(cls, p: Any, X0: Array, f0: Array, implicit: float, early: float) -> None:
-        """The equations of a step, c and base, and their residual."""
-        p.c[:] = np.where(p.mass, implicit, -1.0)
-        p.base[:] = p.mass * (X0 + early * f0)
-        cls.residual(p)
-
-    @staticmethod
-    def end(p: Any, X0: Array, slope: Array, h: float) -> None:
-        """The slope of a step of length h that has been made."""
-        slope[:] = (p.Z[: p.n] - X0) / h
-
     @staticmethod
     def mix(n: int, row: int, many: int, least: float, weight: Array, steps: Array, changes: Array, last: Array,
             made: Array, gram: Array, g: Array) -> None:
@@ -140,10 +112,11 @@ class Fallback:
     # ---- matrices of a fixed pattern
 
     @staticmethod
-    def shifted(p: Any, m: Array, scale: Array, J: Array) -> None:
-        """Values = ``diag(m) + diag(scale) J``."""
+    def shifted(p: Any, m: Array, scale: Array, J: Array) -> bool:
+        """Values = ``diag(m) + diag(scale) J``; returns whether they are finite."""
         np.multiply(scale[p.row], J if p.at is None else J[p.at], out=p.values)
         p.values[p.diagonal] += m[p.row[p.diagonal]]
+        return bool(np.isfinite(p.values).all())
 
     @staticmethod
     def sum(p: Any, s: Array, U: Array, t: Array, V: Array) -> None:
@@ -163,7 +136,7 @@ class Fallback:
         np.add(out, product, out=out) if add else np.copyto(out, product)
 
     @classmethod
-    def step_transposed(cls, count: int, B: Any, C: Any, D: Any, m: Array, early: Array, c: Array, J: Array, U: Array,
+    def step_transposed(cls, B: Any, C: Any, D: Any, count: int, m: Array, early: Array, c: Array, J: Array, U: Array,
                         V: Array, w: Array, aX: Array, aP: Array) -> None:
         """``aX = (diag(m) + diag(early) J)^T w``, ``aP += (diag(early) U + diag(c) V)^T w``."""
         cls.shifted(B, m, early, J)

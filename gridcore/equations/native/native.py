@@ -36,22 +36,21 @@ STRUCTS: dict[str, Any] = {
 # name: arguments, and the result where there is one; p: a pointer, l: long, i: int, d: double
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
 FUNCTIONS = {
-    "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p", "jacobian": "pp", "linearise": "plplp", "newton": "pd d",
-    "mix": "llldppppppp", "begin": "ppppppdddddd", "equations": "pppdd", "end": "pppd",
-    "shifted": "pppp", "sum": "ppppp", "times": "lppppi", "times_transposed": "lppppi",
-    "step_transposed": "lpppppppppppp",
+    "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p i", "jacobian": "pp", "linearise": "plplp",
+    "newton": "pd d", "mix": "llldppppppp", "shifted": "pppp i", "sum": "ppppp", "times": "lppppi",
+    "times_transposed": "lppppi", "step_transposed": "ppplppppppppp",
 }
 
 
-class Handle(ctypes.c_void_p):
-    """A pointer to a struct, with what the struct points to as its attributes: so it is kept, and the functions of the
-    fallback take it as well.
+class Handle(int):
+    """The address of a struct, with what the struct points to as its attributes: so it is kept, and the functions of
+    the fallback take it as well. A number is what ctypes takes quickest for a pointer.
     """
 
-    def __init__(self, struct: Any, **fields: Any):
-        super().__init__(ctypes.addressof(struct))
-        self._struct = struct
-        self.__dict__.update(fields)
+    def __new__(cls, struct: Any, **fields: Any) -> Handle:
+        handle = super().__new__(cls, ctypes.addressof(struct))
+        handle.__dict__.update(fields, _struct=struct)
+        return handle
 
 
 class Native:

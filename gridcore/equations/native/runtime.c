@@ -45,15 +45,27 @@ void gc_rhs(const plan *p)
     }
 }
 
-/* R = base + c F(Z) - mass X: minus the residual of a theta step */
+/* R = base + c F(Z) - mass X: minus the residual of a step */
 void gc_residual(const plan *p)
 {
     gc_rhs(p);
     for (long i = 0; i < p->n; ++i) p->R[i] = p->base[i] + p->c[i] * p->F[i] - p->mass[i] * p->Z[i];
 }
 
-/* A = diag(mass) - diag(c) dF/dX, in the fixed pattern */
-void gc_matrix(const plan *p)
+/* Whether all of these are finite: then x - x is zero. Sums side by side, for no compiler may change their order */
+static int all_finite(long n, const double *v)
+{
+    double sum[8] = {0.0}, rest = 0.0;
+    long k = 0;
+    for (; k + 8 <= n; k += 8)
+        for (int j = 0; j < 8; ++j) sum[j] += v[k + j] - v[k + j];
+    for (; k < n; ++k) rest += v[k] - v[k];
+    for (int j = 0; j < 8; ++j) rest += sum[j];
+    return rest == 0.0;
+}
+
+/* A = diag(mass) - diag(c) dF/dX, in the fixed pattern; returns whether it is finite */
+int gc_matrix(const plan *p)
 {
     double *A = p->A;
     for (long i = 0; i < p->n; ++i) p->minus_c[i] = -p->c[i];
@@ -63,6 +75,7 @@ void gc_matrix(const plan *p)
         const batch *b = p->jac + k;
         b->run(b->count, p->Z, b->gather, A, b->scatter, p->minus_c, b->rows);
     }
+    return all_finite(p->nnz, A);
 }
 
 /* out = dF/dX, in the fixed pattern */
@@ -97,39 +110,6 @@ double gc_newton(const plan *p, double tol)
     }
     if (!(norm <= tol)) gc_residual(p);
     return norm;
-}
-
-/* The equations of a step and their residual: c = implicit or -1, base = mass (X0 + early f0); mass is 1 or 0 */
-void gc_equations(const plan *p, const double *X0, const double *f0, double implicit, double early)
-{
-    for (long i = 0; i < p->n; ++i) {
-        p->c[i] = p->mass[i] ? implicit : -1.0;
-        p->base[i] = p->mass[i] * (X0[i] + early * f0[i]);
-    }
-    gc_residual(p);
-}
-
-/* A step to time t begins: X0 = X, f0 = F(X) if the step needs it; X moves on by the weighted slopes of the last steps,
- * where the equations are set */
-void gc_begin(const plan *p, double *X0, double *f0, const double *s1, const double *s2, const double *s3, double a1,
-              double a2, double a3, double t, double implicit, double early)
-{
-    if (early) gc_rhs(p);
-    for (long i = 0; i < p->n; ++i) {
-        X0[i] = p->Z[i];
-        if (early) f0[i] = p->F[i];
-        if (a1) p->Z[i] += a1 * s1[i];
-        if (a2) p->Z[i] += a2 * s2[i];
-        if (a3) p->Z[i] += a3 * s3[i];
-    }
-    *p->t = t;
-    gc_equations(p, X0, f0, implicit, early);
-}
-
-/* The slope of a step of length h that has been made */
-void gc_end(const plan *p, const double *X0, double *slope, double h)
-{
-    for (long i = 0; i < p->n; ++i) slope[i] = (p->Z[i] - X0[i]) / h;
 }
 
 /* Anderson mixing of a correction g, in place, with the last `many` ones (MIXED at most): steps[j] is what was added when
@@ -209,12 +189,13 @@ typedef struct {
     double *values, *work;
 } pattern;
 
-/* values = diag(m) + diag(scale) J for the entries `at` of J, or all of them */
-void gc_shifted(const pattern *p, const double *m, const double *scale, const double *J)
+/* values = diag(m) + diag(scale) J for the entries `at` of J, or all of them; returns whether they are finite */
+int gc_shifted(const pattern *p, const double *m, const double *scale, const double *J)
 {
     double *out = p->values;
     for (long k = 0; k < p->entries; ++k) out[k] = scale[p->row[k]] * J[p->at ? p->at[k] : k];
     for (long k = 0; k < p->n_diagonal; ++k) out[p->diagonal[k]] += m[p->row[p->diagonal[k]]];
+    return all_finite(p->entries, out);
 }
 
 /* values = diag(s) U + diag(t) V */
@@ -279,7 +260,7 @@ FAST void gc_times(long count, const pattern *p, const double *value, const doub
 
 /* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w; D is the
  * part of C in rows where `early` is not zero */
-void gc_step_transposed(long count, const pattern *B, const pattern *C, const pattern *D, const double *m,
+void gc_step_transposed(const pattern *B, const pattern *C, const pattern *D, long count, const double *m,
                         const double *early, const double *c, const double *J, const double *U, const double *V,
                         const double *w, double *aX, double *aP)
 {

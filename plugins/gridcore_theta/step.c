@@ -1,0 +1,80 @@
+/* The loops of a theta step; predictor.py binds them, and has the same in numpy for where there is no C compiler. */
+
+#define PAST 3
+
+typedef struct {
+    long n;
+    void (*rhs)(const void *), (*residual)(const void *); /* of a workspace: F at Z; R = base + c F - mass X */
+    const void *plan;                                     /* their argument */
+    double *Z, *t;                                        /* of the workspace: X is the beginning of Z */
+    const double *F, *mass;
+    double *c, *base;
+    double *X0, *f0, *first;  /* variables and right-hand side at the start of the present step; the latter of the first */
+    double *slopes, *lengths; /* of the last PAST steps: rows, in a ring, from the latest to the one before it and on */
+    long *count;              /* how many are known, and the row of the latest */
+} path;
+
+/* The equations of a step of length h, and their residual: c = h theta or -1, base = mass (X0 + h (1 - theta) f0);
+ * mass is 1 or 0 */
+void theta_equations(const path *p, double h, double theta)
+{
+    const double implicit = h * theta, early = h * (1 - theta);
+    for (long i = 0; i < p->n; ++i) {
+        p->c[i] = p->mass[i] ? implicit : -1.0;
+        p->base[i] = p->mass[i] * (p->X0[i] + early * p->f0[i]);
+    }
+    p->residual(p->plan);
+}
+
+/* Weights of the slopes of the last steps: how far h leads on the polynomial through their ends */
+static void weights(double h, long known, const double *lengths, double *a)
+{
+    a[0] = a[1] = a[2] = 0.0;
+    if (known == 1) a[0] = h;
+    if (known < 2) return;
+    const double h1 = lengths[0], h2 = lengths[1], second = h * (h + h1) / (h1 + h2);
+    a[0] = h + second;
+    a[1] = -second;
+    if (known == 2) return;
+    const double h3 = lengths[2], third = h * (h + h1) * (h + h1 + h2) / (h1 + h2 + h3);
+    a[2] = third / (h2 + h3);
+    a[0] += third / (h1 + h2);
+    a[1] = a[1] - third / (h1 + h2) - a[2];
+}
+
+/* A step of length h to time t begins: X0 = X, f0 = F(X) if the step needs it, or the estimate of its error does; X moves
+ * on by the weighted slopes of the last steps, where the equations are set */
+void theta_begin(const path *p, double t, double h, double theta)
+{
+    const long n = p->n, known = p->count[0], latest = p->count[1];
+    const int needed = theta != 1 || known < PAST - 1;
+    const double *s[PAST];
+    double lengths[PAST], a[PAST];
+    for (long j = 0; j < PAST; ++j) {
+        s[j] = p->slopes + (latest + j) % PAST * n;
+        lengths[j] = p->lengths[(latest + j) % PAST];
+    }
+    weights(h, known, lengths, a);
+    if (needed) p->rhs(p->plan);
+    for (long i = 0; i < n; ++i) {
+        p->X0[i] = p->Z[i];
+        if (needed) p->f0[i] = p->F[i];
+        if (a[0]) p->Z[i] += a[0] * s[0][i];
+        if (a[1]) p->Z[i] += a[1] * s[1][i];
+        if (a[2]) p->Z[i] += a[2] * s[2][i];
+    }
+    *p->t = t;
+    theta_equations(p, h, theta);
+}
+
+/* A step of length h has been made: its slope is the latest; of the first one, where it began */
+void theta_end(const path *p, double h)
+{
+    const long n = p->n, latest = p->count[1] = (p->count[1] + PAST - 1) % PAST;
+    double *slope = p->slopes + latest * n;
+    if (!p->count[0])
+        for (long i = 0; i < n; ++i) p->first[i] = p->f0[i];
+    for (long i = 0; i < n; ++i) slope[i] = (p->Z[i] - p->X0[i]) / h;
+    p->lengths[latest] = h;
+    if (p->count[0] < PAST) ++p->count[0];
+}
