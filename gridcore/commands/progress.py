@@ -30,13 +30,10 @@ class Progress:
 
     def __init__(self, what: str, total: float | None = None, quiet: bool = False, unit: str = ""):
         self.what, self.total, self.done, self.unit = what, total, 0.0, unit
-        self._begun = time.monotonic()
+        self._begun, self._shown, self._lock = time.monotonic(), 0.0, threading.Lock()
         self._bar: Any = None
-        self._shown = 0.0
-        self._timer: threading.Timer | None = None
-        self._lock = threading.Lock()
-        if not quiet and sys.stderr.isatty():
-            self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer = threading.Timer(PATIENCE, self._show) if not quiet and sys.stderr.isatty() else None
+        if self._timer:
             self._timer.daemon = True
 
     def __enter__(self) -> Progress:

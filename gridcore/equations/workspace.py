@@ -165,16 +165,13 @@ class Workspace:
         return out[:-1]
 
     def lineariser(self, batches: Batches, entries: int) -> Callable[[], tuple[np.ndarray, tuple[Any, Any]]]:
-        """A function that gives F_X(Z), behind it what other batches add up, each with an entry more for what is
-        dropped, in a new array; and their places.
-        """
-        place, runtime, plan, nnz = self.runtime.place, batches.runtime, self.plan, len(self.indices)
-        run, places, count, table = runtime.linearise, self.runtime.places, len(batches.batches), batches.table
-        alike, size = runtime.place is place, nnz + entries + 2  # that of the batches may be the slower one
+        """A function that gives F_X(Z), then what other batches add up, each with an entry more, and their places."""
+        runtime, table, plan, nnz = batches.runtime, batches.table, self.plan, len(self.indices)
+        place, places, size, count = self.runtime.place, self.runtime.places, nnz + entries + 2, len(batches.batches)
+        run, alike = runtime.linearise, runtime.place is place  # that of the batches may be the slower one
 
         def linearise() -> tuple[np.ndarray, tuple[Any, Any]]:
-            out = np.empty(size)
-            at = place(out)
+            at = place(out := np.empty(size))
             run(plan, count, table, entries, at if alike else runtime.place(out))
             return out, places(at, nnz)
 

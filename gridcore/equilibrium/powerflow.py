@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from .. import numerics
 from ..errors import NetworkError, PowerFlowError
 from ..linear import Factors, LinearSolver, SingularMatrix
+from ..network import components
 
 PQ, PV, SLACK = 0, 1, 2
 
@@ -198,8 +198,7 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
 
 def _each_island_has_a_slack(equations: Equations, kinds: Integer, names: Sequence[str]) -> None:
     joined = equations.Y != 0
-    graph = coo_array((joined[joined], (equations.row[joined], equations.col[joined])), (equations.n,) * 2)
-    _, island = connected_components(graph, directed=False)
+    _, island = components(equations.n, equations.row[joined], equations.col[joined])
     without = np.flatnonzero(~np.isin(island, island[kinds == SLACK]))
     if without.size:
         buses = [names[int(i)] for i in without if island[i] == island[without[0]]]

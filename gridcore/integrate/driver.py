@@ -70,7 +70,6 @@ class Driver:
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed
         self.reached = self._settings_before = 0
-        self._begin_segment(0)
         self.counters = Counter(steps=0, switches=0, guard_evaluations=0)
         self.before: Mapping[str, int] = {}  # counters of the run that this one goes on from
         self.spacing = finest(step)
@@ -151,16 +150,13 @@ class Driver:
 
     def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
-        self._restart()
-        self._begin_segment(self.tape.points)
+        self._restart(self.tape.points)
         self.tape.last = self._checkpoint(self.work())
         self.tape.states.start(self.tape.last)
 
-    def _begin_segment(self, point: int) -> None:
-        """At this point; a method that needs more than the state goes on with it."""
+    def _restart(self, point: int) -> None:
+        """At this point, with which a segment begins; a method that needs more than the state goes on in it."""
         self._segment_full = point + SEGMENT if self.stepper.one_step else np.inf
-
-    def _restart(self) -> None:
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
@@ -193,11 +189,10 @@ class Driver:
         self.tape = Tape(whole.states, methods=whole.methods)
         self.tape.clocks = list(whole.clocks)
         self._settings_before = max(at.settings - 1, 0)
-        self._begin_segment(0)
         self.go_to(at, whole.settings)
         if at.settings:
             self.tape.settings = Settings([self.Z[self.system.n:-1]])
-        self._restart()
+        self._restart(0)
         try:
             self.go_on()
         finally:
@@ -233,9 +228,8 @@ class Driver:
 
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
-        timer, pending, clock = self.timers[0][0], self.watch.pending, GRID
+        timer, pending, target, clock = self.timers[0][0], self.watch.pending, end, GRID
         due, its_clock = min(pending.values()) if pending else _NEVER
-        target = end
         if timer <= end + self.slack:
             target, _, clock = self.timers[0]
         if due <= target + (self.slack if clock == GRID else 0.0):
@@ -301,9 +295,9 @@ class Driver:
 
     def _reach(self, t: float, target: float) -> float:
         """Advance to a target, or as far as the method goes; returns the time reached."""
-        reached = self.stepper.advance(t, target).t
+        reached = self.stepper.advance(t, target)
         self._check_finite()
-        return reached
+        return reached.t
 
     def end_at(self, t: float, solved: bool = False) -> None:
         """End the present step at `t`, in place of where it was ended last; `solved`: the method has done so."""

@@ -212,16 +212,14 @@ class Linearised:
     def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point, until the next call; a copy if not all are finite."""
         A, (m, _, minus_c, _) = self.A, of.places
-        finite = A.runtime.shifted(A.handle, m, minus_c, point.places[0])
-        return A.values if finite else A.values.copy()
+        return A.values if A.runtime.shifted(A.handle, m, minus_c, point.places[0]) else A.values.copy()
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""
-        if self._spare:
-            return self.refactor(self._spare.pop(), point, of)
-        factors = self.system.system.factors()
-        factors.trust(self.A.values)
-        return self.refactor(factors, point, of)
+        if not self._spare:
+            self._spare.append(self.system.system.factors())
+            self._spare[0].trust(self.A.values)
+        return self.refactor(self._spare.pop(), point, of)
 
     def refactor(self, factors: Factors, point: Point, of: Coefficients) -> Factors:
         """Make these the factors of A at a point."""

@@ -3,6 +3,7 @@
 Imports from ``case`` and what is left of it.
 """
 
+from .components import components
 from .graph import Network
 
-__all__ = ["Network"]
+__all__ = ["Network", "components"]

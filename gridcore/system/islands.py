@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ..contract import Bus
 from ..equations import Layout
 from ..errors import NetworkError
 from ..kept import Kept
+from ..network import components
 
 
 class Islands:
@@ -50,13 +49,9 @@ class Islands:
 
     def components(self, Z: np.ndarray) -> tuple[int, np.ndarray]:
         """Number of islands, and the island of each node (in order of `nodes`)."""
-        closed, n = Z[self._closed] == 1, len(self.nodes)
-
-        def found() -> tuple[int, np.ndarray]:
-            links = sp.coo_matrix((np.ones(closed.sum()), (self._from[closed], self._to[closed])), shape=(n, n))
-            return connected_components(links, directed=False)
-
-        return self._found.get(closed.tobytes(), found)
+        closed = Z[self._closed] == 1
+        return self._found.get(closed.tobytes(), lambda: components(
+            len(self.nodes), self._from[closed], self._to[closed]))
 
     def dead(self, Z: np.ndarray, at_rest: bool = False) -> list[list[int]]:
         """Energised islands without a source in service, as places in `nodes`.
