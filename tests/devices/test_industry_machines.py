@@ -389,12 +389,22 @@ def test_gencls_without_inertia_is_an_infinite_bus_behind_its_impedance():
 
 
 @pytest.mark.parametrize(("cls", "change", "word"), [
-    (GENROU, dict(Xdp=0.15), "Xdp must be above Xl"), (GENROU, dict(Xqp=0.2), "Xqp must be above Xl"),
+    (GENROU, dict(Xdp=0.2), "Xdp must not be Xl"), (GENROU, dict(Xqp=0.2), "Xqp must not be Xl"),
+    (GENROU, dict(Xl=1.8), "Xd must be above Xl"),
     (GENROU, dict(S10=0.2, S12=0.1), "S12"), (GENROU, dict(S10=0.2, S12=0.0), "S12"), (GENSAL, dict(Xd=0.1), "Xd "),
     (GENROE, dict(S12=0.2), "exponential")])
 def test_data_that_make_no_machine_are_refused(cls, change, word):
     with pytest.raises(GridcoreError, match=word):
         gc.build(machine_on_a_stiff_bus(cls, DATA[cls] | change))
+
+
+@pytest.mark.parametrize("name", ["Xdp", "Xqp"])
+def test_a_transient_reactance_below_the_leakage_is_told_and_the_machine_rests_all_the_same(name):
+    """There are such data in files of the industry, and programs run them."""
+    with pytest.warns(gc.errors.DataWarning, match=rf"{name}.*hardly meant: plausible is Xl to"):
+        built = gc.build(machine_on_a_stiff_bus(GENROU, DATA[GENROU] | {name: 0.15, "Xdpp": 0.1}))
+    run = gc.simulate(built, t_end=1.0, step=0.01)
+    assert np.abs(run.X - run.X[0]).max() < 1e-9
 
 
 def test_records_are_in_the_order_of_the_industry():

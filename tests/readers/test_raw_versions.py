@@ -260,10 +260,13 @@ def test_the_system_of_240_buses_rests_with_all_of_its_records():
     assert abs(np.asarray(run.X) - np.asarray(run.X)[0]).max() < 1e-9
 
 
-def test_a_dynamic_file_with_models_of_another_program_and_others_that_are_not_there_opens():
+def test_a_dynamic_file_with_models_of_another_program_and_others_that_are_not_there_opens_and_rests():
     """The nine buses: of a machine at bus 3 the power-flow file has nothing, buses 10 and 11 are on their own."""
     there = dyr.available()
     named = ("WT3G0", "AERD0", "WT3T0", "WT3E0", "WT3P0", "IEELAL")
     case = gc.load_case(shared("field/steps/9_bus.raw"), drop=[model for model in named if model not in there])
     assert case["GEN2"].model == "GENROU"
     assert sum("is not the number of a bus" in note for note in case.notes) == 3
+    with pytest.warns(gc.errors.DataWarning, match="Xqp.*hardly meant"):
+        run = gc.simulate(gc.build(case, deenergise=True), t_end=5.0, step=0.01)
+    assert abs(np.asarray(run.X) - np.asarray(run.X)[0]).max() < 1e-9

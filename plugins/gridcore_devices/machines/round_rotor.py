@@ -27,7 +27,7 @@ class RoundRotor(Subtransient):
     ``-S(psipp) psiqpp (Xq - Xl)/(Xd - Xl)`` to XaqI1q.
     """
 
-    plausible: ClassVar = {"Xqp": (0.0, "Xq")}
+    plausible: ClassVar = {"Xqp": ("Xl", "Xq")}
     Xqp = Param("pu", gt=0, doc="transient reactance, q axis")
     Tq0p = Param("s", gt=0, doc="open-circuit transient time constant, q axis")
     Edp = State("pu", T="Tq0p", doc="voltage behind the transient reactance, d axis")
@@ -36,7 +36,7 @@ class RoundRotor(Subtransient):
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
-        return super().check(values) or (None if values["Xqp"] > values["Xl"] else "Xqp must be above Xl")
+        return super().check(values) or (None if values["Xqp"] != values["Xl"] else "Xqp must not be Xl")
 
     @quantity("pu", "sub-transient flux, q axis")
     def psiqpp(s: Any) -> Any:

@@ -36,7 +36,7 @@ class Subtransient(SynchronousMachine):
     ``2 H d omega/dt = (Pm - D (omega - 1))/omega - (psidpp Iq - psiqpp Id)``, which is what PSS/E's trajectories fit.
     """
 
-    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": (0.0, "Xd"), "Efd": (0.0, 10.0)}
+    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": ("Xl", "Xd"), "Efd": (0.0, 10.0)}
     Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
     Xq = Param("pu", gt=0, doc="synchronous reactance, q axis")
     Xdp = Param("pu", gt=0, doc="transient reactance, d axis")
@@ -54,9 +54,10 @@ class Subtransient(SynchronousMachine):
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
-        for name in ("Xdp", "Xd"):
-            if not values[name] > values["Xl"]:
-                return f"{name} must be above Xl"
+        if not values["Xd"] > values["Xl"]:
+            return "Xd must be above Xl"
+        if values["Xdp"] == values["Xl"]:  # below, as in files of the industry, there are currents, if no such machine
+            return "Xdp must not be Xl"
         return check_points(values)
 
     @quantity("pu", "sub-transient flux, d axis")
