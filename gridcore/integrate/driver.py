@@ -45,7 +45,7 @@ from .locate import Crossing
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
-_REPETITIONS = 10  # locations of one guard in a row, within what counts as one time, that are chattering
+_REPETITIONS = 10  # of one of them, or of its locations in a row within what counts as one time, as well
 _NONE = np.zeros(0, dtype=int)
 _NEVER = np.inf, GRID
 
@@ -321,18 +321,12 @@ class Driver:
         lower the number: of those that rise the lowest is first, of those that fall last, and derivatives at units
         alike are those of one side.
         """
-        first = -1
+        first, every, across = -1, fired, self.gamma
         while len(fired):
             end, X, gamma = self.t, self.ws.X.copy(), self.gamma
             ahead = before[fired] - gamma[fired]
             parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
-            alike = fired[parts == parts.min()]
-            if self.instant.apart is not None and len(alike) > 1:
-                self.ws.X[:], self.Z[-1] = X0, begun
-                late = self.instant.lateness(alike)
-                alike = alike[late == late.min()]
-                self.ws.X[:], self.Z[-1] = X, end
-            guard = int(next((g for g in alike if gamma[g] > 0), alike[-1]))
+            guard = self._earliest(fired[parts == parts.min()], across, begun, X0)
             self.t = Crossing(self, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
             self.counters["locations"] += 1
             fired = fired[fired != guard]
@@ -344,7 +338,24 @@ class Driver:
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
                 self.end_at(end)
-        return first
+        # which of those that are at zero here was located is a matter of round-off
+        at_zero = every[(every == first) | ~self.visible(every, self.gamma[every])] if len(every) > 1 else every
+        return self._earliest(at_zero, across, begun, X0)
+
+    def _earliest(self, alike: np.ndarray, across: np.ndarray, begun: float, X0: np.ndarray) -> int:
+        """Of guards that cross at one instant, with values beyond it, the one whose event is taken first: none whose
+        changes are among those of another, after which they are made.
+        """
+        if len(alike) > 1:
+            changes = [self.system.switching.targets(guard) for guard in alike]
+            alike = alike[[not (mine and any(mine < others for others in changes)) for mine in changes]]
+        if self.instant.apart is not None and len(alike) > 1:
+            here = self.ws.X.copy(), self.Z[-1]
+            self.ws.X[:], self.Z[-1] = X0, begun
+            late = self.instant.lateness(alike)
+            alike = alike[late == late.min()]
+            self.ws.X[:], self.Z[-1] = here
+        return int(next((g for g in alike if across[g] > 0), alike[-1]))
 
     def _events(self, fired: np.ndarray) -> None:
         """All that happens at this instant: the guards that fired, then what is due, one cause after the other, each
@@ -446,7 +457,7 @@ class Driver:
         self._switches += [(self.t, str(c)) for c in chosen]
         begun = self.t - self.spacing
         if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:
-            self._chattering(begun)
+            self._chattering(begun, _REPETITIONS)
 
     def _jumps(self, X: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
         """Whether a switch, before which these were, moves anything by more than round-off."""
@@ -479,7 +490,10 @@ class Driver:
         if self._repeated[1] > _REPETITIONS:
             self._chattering(self.t)
 
-    def _chattering(self, since: float) -> None:
+    def _chattering(self, since: float, repeated: int = 0) -> None:
+        """An error, if something happened more often than that."""
         count = Counter(name for t, name in self._switches if t >= since - self.slack)
+        if max(count.values(), default=1) <= repeated:
+            return
         names = ", ".join(f"{name} ({times} times)" for name, times in count.most_common(4))
         raise EventError(f"chattering: {names}", t=self.t)

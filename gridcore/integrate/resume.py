@@ -15,20 +15,7 @@ import numpy as np
 
 from ..errors import CaseError
 from ..results import Run
-from ..tape import (
-    AUTO,
-    Checkpoint,
-    Recomputed,
-    Records,
-    Settings,
-    Spacing,
-    States,
-    Tape,
-    finest,
-    grid,
-    span,
-    states,
-)
+from ..tape import AUTO, Checkpoint, Recomputed, Records, Settings, Spacing, States, Tape, finest, grid, span, states
 from .base import new_stepper
 from .control import TOLERANCES, stepper_on, tolerances
 from .driver import Driver

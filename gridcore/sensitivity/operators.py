@@ -57,6 +57,10 @@ def crossing(points: Linearised, record: Step, slope: np.ndarray) -> tuple[np.nd
     in_x, in_t, in_p = points.guard(record.guard, record.k + 1)
     across, terms = in_t + in_x @ slope, abs(in_t) + np.abs(in_x) @ np.abs(slope)
     switching = points.system.switching
+    if not record.h:  # behind another event, with which it may coincide always: of rates that balance, no digit is left
+        X, J = points.tape.states.row(record.k + 1), points.point(record.k + 1).J
+        of_rates = points.A.product(np.abs(J), (points.ws.scale + np.abs(X))[None])[0]
+        terms += np.abs(in_x) @ np.where(points.point(record.k + 1).differential, of_rates, 0.0)
     before = switching.values(points.buffer(record.k))[record.guard]
     mean = abs(before) / record.h if record.h > 0 else 0.0
     if not abs(across) > max(numerics.GRAZING * terms, numerics.TOUCHING * mean):

@@ -173,6 +173,12 @@ class Switching:
                 *function_of("change", self.layout, group, [value for _, value in actions]), targets)
         return self._changes[key]
 
+    def targets(self, guard: int) -> set[int]:
+        """Positions in Z that a guard changes at once: none, where its action is delayed or it cancels one."""
+        trigger = self.guards[guard]
+        return set() if trigger.time >= 0 or self.is_cancel[guard] else {
+            int(at) for at in self.change(trigger).targets[trigger.member]}
+
     def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:
         """Make the changes of the triggers in Z, one after the other, and what follows from them.
 

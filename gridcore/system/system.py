@@ -19,20 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..case import Instance
-from ..equations import (
-    Batch,
-    Direct,
-    Entries,
-    Equations,
-    Group,
-    Layout,
-    SparseMap,
-    Workspace,
-    c_source,
-    entries,
-    function_of,
-)
-from ..equations.native import Runtime, load
+from ..equations import Batch, Entries, Equations, Group, Layout, SparseMap, Workspace, c_source, entries, function_of
+from ..equations.native import Direct, Runtime, load
 from ..errors import GridcoreError
 from ..kept import Kept
 from ..linear import Analysis, Factors, linear_solver

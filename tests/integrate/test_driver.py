@@ -331,6 +331,46 @@ def test_guards_that_trigger_each_other_without_time_passing_are_chattering():
         gc.simulate(system(Flip(id="F")), 1.0, 0.1)
 
 
+class Twice(Device):
+    """Two guards that reach zero together, whatever round-off says: what one changes, the other changes, too."""
+
+    at = Param("", 0.3)
+    factor = Param("", 1.0)
+    x0 = Param("", 0.0)
+    x = State("", start_at="x0")
+    one, both = Mode(0), Mode(0)
+
+    def rates(s):
+        return 1.0 + 0.3 * s.x
+
+    @guard("up", when={"one": 0}, then={"one": 1})
+    def first(s):
+        return s.x - s.at
+
+    @guard("up", when={"both": 0}, then={"one": 1, "both": 1})
+    def second(s):
+        return s.factor * s.x - s.factor * s.at
+
+    @guard("down", when={"one": 0}, then={"one": 1})
+    def third(s):
+        return s.factor * s.at - s.factor * s.x
+
+
+@pytest.mark.parametrize("factor", [1.0, 1 / 3, 0.7, math.pi, 1e3])
+@pytest.mark.parametrize("at", [0.3, 0.1234, 0.77])
+def test_of_guards_that_cross_together_the_one_that_does_all_is_the_only_event(factor, at):
+    with registered(Twice):
+        run = gc.simulate(system(Twice(id="T", at=at, factor=factor)), 1.0, 0.1)
+    assert [event.item for event in run.events] == ["second"]
+
+
+def test_many_limits_that_are_reached_once_within_a_step_are_no_chattering():
+    with registered(Twice):
+        many = [Twice(id=f"T{k}", at=0.5 + 1e-4 * k) for k in range(150)]
+        run = gc.simulate(system(*many), 1.0, 0.1)
+    assert len(run.events) == 150
+
+
 def test_no_solution_after_an_event_is_named_with_the_event():
     class Gone(Device):
         at = Param("", 0.5)

@@ -11,7 +11,7 @@ from scenes import nine_bus, record
 import gridcore as gc
 from gridcore.errors import CaseError
 from gridcore.sensitivity import CoincidenceWarning, Replay, carried_parameters
-from gridcore.sensitivity.operators import StandStill
+from gridcore.sensitivity.operators import StandStill, crossing
 from gridcore.tape import Step
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 
@@ -363,3 +363,18 @@ def test_there_is_no_derivative_in_a_time_constant_of_zero(run):
     with pytest.raises(CaseError, match=r"'EXC1\.TR' is a time constant of zero"):
         gc.adjoint(run, SPEED, "EXC1.TR")
     assert "EXC1.TR" not in gc.adjoint(run, SPEED, "EXC1.*").parameter.values
+
+
+def test_behind_another_event_a_speed_that_rates_which_balance_leave_is_none():
+    """A guard that is at zero always when the other is has no speed of its own: it would be the round-off of rates."""
+    run = gc.simulate(gc.build(nine_bus()), 0.3, 0.01)
+    replay = Replay(run.system, run.tape, np.array([run.system.layout.address("GEN2.H")]))
+    trigger = next(k for k, g in enumerate(run.system.system.switching.guards) if "EXC" in g.device)
+    here = next(r for r in run.tape.records if isinstance(r, Step) and r.h > 0)
+    behind = dataclasses.replace(here, h=0.0, guard=trigger)
+    slope = replay.slope(here.k + 1)
+    gamma, _, _ = replay.guard(trigger, here.k + 1)
+    along = gamma / np.linalg.norm(gamma) ** 2
+    assert crossing(replay, behind, slope + along)[2] == pytest.approx(gamma @ slope + 1.0)
+    with pytest.raises(gc.errors.EventError, match="grazes"):
+        crossing(replay, behind, 1e-12 * along)
