@@ -120,10 +120,10 @@ class Cost:
                 "guard evaluations": counters["guard_evaluations"] + counters.get("root_evaluations", 0)}
 
 
-def both(name: str) -> list[partial[gc.Run]]:
-    """Functions that run a shipped case with either root finding."""
+def both(name: str, **options: float) -> list[partial[gc.Run]]:
+    """Functions that run a shipped case with either root finding, and further options of IDA."""
     system, (t_end, step) = gc.build(name), SPANS.get(name, _SPAN)
-    return [partial(gc.simulate, system, t_end, step, "ida", rootfinding=kind) for kind in ROOTFINDING]
+    return [partial(gc.simulate, system, t_end, step, "ida", rootfinding=kind, **options) for kind in ROOTFINDING]
 
 
 def costs(rounds: int = 5, names: tuple[str, ...] = ()) -> Iterator[Cost]:

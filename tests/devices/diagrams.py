@@ -1,8 +1,8 @@
 """Excitation systems and stabilizers written plainly from their block diagrams, to compare with.
 
-A diagram is integrated by scipy between instants at which its inputs step. It has no events and no modes: a limited
-state stops where its rate points outwards, a clamp is `clip`, a gate is `min`. It knows nothing of gridcore; its time
-constants must be above zero.
+A diagram is integrated by scipy between instants at which its inputs step and those at which states reach their
+limits. It has no modes: a limited state stops where its rate points outwards, a clamp is `clip`, a gate is `min`. It
+knows nothing of gridcore; its time constants must be above zero.
 """
 
 from __future__ import annotations
@@ -49,11 +49,31 @@ class Diagram:
             stop = min(end, times[-1])
             if stop <= begin:
                 continue
-            solution = solve_ivp(lambda t, x, u=u: self.held(names, x, u), (begin, stop), x, "DOP853",
-                                 dense_output=True, rtol=1e-10, atol=1e-12, max_step=5e-3)
-            out[mask] = [self.out(self.view(names, x, u), u) for x in solution.sol(times[mask]).T]
-            x = solution.y[:, -1]
+            while True:
+                reached = self.reached(names, x, u)
+                solution = solve_ivp(lambda t, x, u=u: self.held(names, x, u), (begin, stop), x, "DOP853",
+                                     events=[event for event, *_ in reached] or None, dense_output=True, rtol=1e-10,
+                                     atol=1e-12, max_step=5e-3)
+                here, begin, x = mask & (times >= begin) & (times <= solution.t[-1]), solution.t[-1], solution.y[:, -1]
+                if here.any():
+                    out[here] = [self.out(self.view(names, at, u), u) for at in solution.sol(times[here]).T]
+                if solution.status != 1:
+                    break
+                for (_, k, limit), at in zip(reached, solution.t_events, strict=True):
+                    x[k] = limit if len(at) else x[k]
         return out
+
+    def reached(self, names: list[str], x: np.ndarray, u: Any) -> list[tuple[Any, int, float]]:
+        """Events at which states within their limits reach them, with the states and these limits."""
+        found = []
+        for name, limit in self.limits.items():
+            k = names.index(name)
+            for side, value in zip((-1, 1), limit(u), strict=True):
+                if side * (value - x[k]) > 1e-9:
+                    event = functools.partial(lambda t, x, k, value: x[k] - value, k=k, value=value)
+                    event.terminal, event.direction = True, side
+                    found.append((event, k, value))
+        return found
 
     def view(self, names: list[str], x: np.ndarray, u: Any) -> Any:
         return SimpleNamespace(**dict(zip(names, x, strict=True)))

@@ -18,6 +18,8 @@ from gridcore_devices.hybrid.switched_linear import SwitchedLinear
 from gridcore_ida.stepper import ROOTFINDING, Ida
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
+# Where guards are slow: at IDA's own tolerances their instants are known to some 1e-8 s only.
+SLOW = {"kundur_lcc": {"rtol": 1e-10, "atol": 1e-10}}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,7 +29,7 @@ def _ida():
 
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_both_give_the_same_events_at_the_same_times_on_all_shipped_cases(name):
-    ours, theirs = (run() for run in both(name))
+    ours, theirs = (run() for run in both(name, **SLOW.get(name, {})))
     assert [e.words for e in theirs.events] == [e.words for e in ours.events]
     np.testing.assert_allclose([e.t for e in theirs.events], [e.t for e in ours.events], rtol=0, atol=1e-8)
     np.testing.assert_allclose(theirs.X[-1], ours.X[-1], rtol=1e-6, atol=1e-6)
