@@ -45,7 +45,7 @@ from .locate import Crossing
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
-_REPETITIONS = 10  # of one of them, or of its locations in a row within what counts as one time, as well
+_REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
 _NONE = np.zeros(0, dtype=int)
 _NEVER = np.inf, GRID
 
@@ -236,8 +236,7 @@ class Driver:
             target, clock = due, its_clock
         start, before = self.clock, self.t
         located = self._step(target)
-        tape, t = self.tape, self.t
-        k = len(tape.times) - 1
+        tape, t, k = self.tape, self.t, self.tape.points - 1
         if located >= 0:
             self._refuse_repetition(located, t - before)
             self.clock = tape.clock("guard", located)
@@ -338,9 +337,11 @@ class Driver:
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
                 self.end_at(end)
-        # which of those that are at zero here was located is a matter of round-off
-        at_zero = every[(every == first) | ~self.visible(every, self.gamma[every])] if len(every) > 1 else every
-        return self._earliest(at_zero, across, begun, X0)
+        # of several that are at zero here, it is a matter of round-off which was located
+        near = every[(every == first) | (np.abs(self.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]
+        if len(near) > 1:
+            near = near[(near == first) | ~self.visible(near, self.gamma[near])]
+        return self._earliest(near, across, begun, X0)
 
     def _earliest(self, alike: np.ndarray, across: np.ndarray, begun: float, X0: np.ndarray) -> int:
         """Of guards that cross at one instant, with values beyond it, the one whose event is taken first: none whose
