@@ -81,6 +81,7 @@ class Predictor:
         a1, a2, a3 = error_weights(theta, (h, self._lengths[latest], self._lengths[before] if known > 1 else 0.0))
         return a1 * slope + a2 * self._slopes[latest] + a3 * (self._slopes[before] if known > 1 else self._first)
 
+
 class _Path(ctypes.Structure):
     """As ``step.c`` has it."""
 
