@@ -1,7 +1,7 @@
 """LU factors taken out of KLU, and solves with them for many right-hand sides at once.
 
-KLU solves four at a time; the compiled loops take blocks of 32, so that an entry of a factor serves several vector
-registers and loops over short columns end more rarely. Taking factors out costs less than a solve.
+KLU solves four at a time; the compiled loops take blocks of 32 or 24, so that an entry of a factor serves several
+vector registers and loops over short columns end more rarely. Taking factors out costs less than a solve.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from gridcore.equations.native import Library, load
 SOURCE = Path(__file__).with_name("many_rhs.c")
 # Right-hand sides from which on taking factors out pays.
 MANY = 16
-# Of a block; with fewer, compilers unroll the loops over it instead of using vector registers.
-_WIDE = 32
+# Of a block, and of one that is left over; with fewer, compilers unroll the loops over it instead of using vector
+# registers.
+_WIDE, _REST = 32, 24
 
 
 class Factors(ctypes.Structure):
@@ -31,13 +32,18 @@ class Factors(ctypes.Structure):
 
 
 @functools.cache
-def loops() -> tuple[Any, Any] | None:
-    """The compiled solve and its transpose; None where there is no compiler: KLU's own are faster than Python."""
-    _, (library,) = load([f"#define WIDE {_WIDE}\n{SOURCE.read_text()}"])
-    if not isinstance(library, Library):
-        return None
+def loops() -> dict[str, tuple[Any, Any]] | None:
+    """The compiled solve and its transpose, in wide blocks and for a rest; None where there is no compiler.
+
+    KLU's own are faster than Python.
+    """
+    _, libraries = load([f"#define WIDE {wide}\n{SOURCE.read_text()}" for wide in (_WIDE, _REST)])
     arguments = [ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    return library.function("many_solve", None, arguments), library.function("many_tsolve", None, arguments)
+    found = [library for library in libraries if isinstance(library, Library)]
+    if len(found) < len(libraries):
+        return None
+    return {name: (found[0].function(name, None, arguments), found[1].function(name, None, arguments))
+            for name in ("many_solve", "many_tsolve")}
 
 
 class Triangular:
@@ -47,16 +53,16 @@ class Triangular:
 
     Parameters
     ----------
-    compiled : (callable, callable)
+    compiled : dict
         Of :func:`loops`.
     n, n_blocks : int
     entries : (int, int, int)
         Numbers of entries of L, U and F.
     """
 
-    def __init__(self, compiled: tuple[Any, Any], n: int, n_blocks: int, entries: tuple[int, int, int]):
+    def __init__(self, compiled: dict[str, tuple[Any, Any]], n: int, n_blocks: int, entries: tuple[int, int, int]):
         self.entries = entries
-        self._solve, self._tsolve = compiled
+        self._compiled = compiled
         factors = []
         for count in entries:
             factors += [np.zeros(n + 1, np.int32), np.zeros(max(count, 1), np.int32), np.zeros(max(count, 1))]
@@ -71,8 +77,18 @@ class Triangular:
 
     def solve(self, b: np.ndarray) -> None:
         """``A x = b`` for each row of `b`, (count, n), in place."""
-        self._solve(len(b), self._place, Library.place(b))
+        self._in_blocks("many_solve", b)
 
     def tsolve(self, b: np.ndarray) -> None:
         """``Aᵀ x = b`` for each row of `b`, (count, n), in place."""
-        self._tsolve(len(b), self._place, Library.place(b))
+        self._in_blocks("many_tsolve", b)
+
+    def _in_blocks(self, name: str, b: np.ndarray) -> None:
+        wide, rest = self._compiled[name]
+        left = len(b) % _WIDE
+        if left > _REST:
+            left = 0
+        if left < len(b):
+            wide(len(b) - left, self._place, Library.place(b))
+        if left:
+            rest(left, self._place, Library.place(b[-left:]))

@@ -35,7 +35,8 @@ SINGULAR = EPS
 PIVOT_GROWTH = 1e-3
 
 # Looking at the growth takes a third of a refactorisation. For matrices that differ little it is put off while the
-# extreme pivots keep their ratio to this factor, but not for more than so many times.
+# extreme pivots keep their ratio to this factor, but not for more than so many times; where factors only precondition,
+# the iteration tells, and asks for factors of a matrix that is not alike.
 _SAME_PIVOTS, _UNSEEN = 2.0, 16
 
 
@@ -194,7 +195,8 @@ class KLUFactors(Factors):
         entries = values if self._scales is None else values * self._scales[2]
         self.refactorisations += 1
         if self._refactor(self.indptr, self.indices, entries, symbolic, numeric, common) and self._regular() and (
-                (alike and self._unchanged()) or self._reciprocal_growth(entries) > PIVOT_GROWTH * self._growth):
+                (alike and (self.loose or self._unchanged()))
+                or self._reciprocal_growth(entries) > PIVOT_GROWTH * self._growth):
             return None
         return self.factor(values)
 
