@@ -38,12 +38,15 @@ class Attempt:
         Where Newton's step leads; nan where the run came by no saddle.
     eigenvalue : float
         The saddle's positive eigenvalue (1/s), or nan.
+    failed : bool
+        Whether it could not be simulated.
     """
 
     value: float
     stable: bool
     estimate: float
     eigenvalue: float
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     Newton's iteration on the measure of :mod:`gridcore_optimisation.saddle`, each step from one simulation and one
     forward sweep. It is kept between a stable and an unstable value, and halves what is between them where a run passes
     no saddle or the step leads outside. A run is unstable when two machines are 360 degrees apart before it ends, or
-    when it cannot be simulated.
+    when it cannot be simulated, unless one half way from there to the next unstable value is stable.
 
     Parameters
     ----------
@@ -137,6 +140,10 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
         value = start if min(between) < start < max(between) else 0.5 * (stable + unstable)
         while len(search.attempts) < attempts:
             tried, passed, run = search.attempt(value)
+            if tried.failed and abs(unstable - value) > tolerance:  # by itself that says little
+                beyond = search.attempt(0.5 * (value + unstable))
+                if beyond[0].stable:
+                    (tried, passed, run), value = beyond, beyond[0].value
             stable, unstable = (value, unstable) if tried.stable else (stable, value)
             if passed is not None and run is not None and abs(passed.step) <= tolerance:
                 return Critical(tried.estimate, stable, unstable, True, search.attempts,
@@ -161,6 +168,7 @@ class _Search:
         """Simulate, and find where the run passes a saddle."""
         passed: Passage | None = None
         run: Run | None = None
+        failed = False
         try:
             run = simulate(self.system.with_values({self.parameter: value}), **self.options)
             spread = analyses.rotors(run).spread
@@ -170,9 +178,10 @@ class _Search:
         except (CaseError, PluginError):
             raise
         except GridcoreError:  # an integration that fails, or an event that only grazes: nothing to step from
+            failed = run is None
             stable = run is not None and analyses.rotors(run).verdict != "out of synchronism"
         tried = Attempt(value, stable, value + passed.step if passed else np.nan,
-                        passed.eigenvalue if passed else np.nan)
+                        passed.eigenvalue if passed else np.nan, failed)
         self.attempts.append(tried)
         return tried, passed, run
 

@@ -1,8 +1,9 @@
 """Rotor angles of synchronous machines: their centre of inertia, and whether they stay together.
 
-A rotor is a source with the states ``delta`` (rad) and ``omega`` (pu). What belongs together is decided
-point by point: machines in service in one island. Where an infinite bus holds an island, its angle is
-the reference in place of the centre of inertia.
+A rotor is a source with an angle (rad), ``delta`` or ``angle``, and a speed (pu) of its own, ``omega``: a machine, or the
+internal voltage of a converter that forms the grid. A source with an ``angle`` and no speed is an infinite bus. What
+belongs together is decided point by point: rotors in service in one island. Where an infinite bus holds an island, its
+angle is the reference in place of the centre of inertia.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.contract import Bus
 from gridcore.errors import CaseError
 from gridcore.results import Points
 
 if TYPE_CHECKING:
+    from gridcore.contract import Device
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
@@ -25,7 +26,7 @@ SLIPPED = 2 * np.pi  # a machine has slipped a pole against another
 
 @dataclass(frozen=True)
 class Rotors:
-    """The machines of a run.
+    """The machines of a run, and its converters that form the grid.
 
     Attributes
     ----------
@@ -35,11 +36,12 @@ class Rotors:
     in_service : (points, machines) bool array
     reference : (points, machines) array
         Angle (rad) of the centre of inertia, or of the infinite bus, of each machine's island:
-        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24. ``H = 0`` is an infinite inertia, as GENCLS has it.
+        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24. ``H = 0`` is an infinite inertia, as GENCLS has it; what
+        has no `H` has no inertia, and counts by its rating where nothing in the island has any.
     spread : (points,) array
         Largest difference of two angles (rad) in one island, an infinite bus among them.
     infinite_buses : list of str
-        The sources that hold an AC bus and have no rotor.
+        The sources whose angle is given.
     parted : tuple of str
         The machines that fall out of step, where two of an island come 360 degrees apart: when they are farthest,
         between any two switchings, the angles fall into groups more than 180 degrees from each other (or, where they
@@ -97,23 +99,23 @@ def rotors(run: Run) -> Rotors:
         raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
-    infinite = _infinite_buses(system, devices)
-    delta, omega = run.of(devices, "delta"), run.of(devices, "omega")
+    infinite = _infinite_buses(system)
+    delta, omega = _angles(run, devices), run.of(devices, "omega")
     on = run.of(devices, "status") == 1
-    inertia = np.array([_inertia(system, device) for device in devices])
+    inertia, rating = (np.array([_given(system, device, name) for device in devices]) for name in ("H", "Sn"))
+    inertia *= np.where(inertia > 0, rating, 1.0)
 
     def bus_of(device: str) -> int:
         number = layout.find(device)
         return layout.ports[number][layout.instances[number].device.bus_ports()[0]]
 
     buses = np.array([place[bus_of(device)] for device in devices], dtype=int)
-    references = [(layout.address(f"{source}.status"), place[bus_of(source)],
-                   float(system.Z0[layout.index(np.array([bus_of(source)]), Bus, "Va0")][0]))
-                  for source in infinite]
+    references = [(layout.address(f"{source}.status"), place[bus_of(source)], angle)
+                  for source, angle in zip(infinite, _angles(run, infinite).T, strict=True)]
     _, island = islands.components(system.Z0)
     for number in np.unique(island[buses]):  # angles at t0 are known up to whole turns: those nearest to each other
         members = island[buses] == number
-        about = next((angle for status, bus, angle in references if island[bus] == number and system.Z0[status] == 1),
+        about = next((angle[0] for status, bus, angle in references if island[bus] == number and system.Z0[status] == 1),
                       np.angle(np.exp(1j * delta[0, members]).sum()))
         delta[:, members] -= 2 * np.pi * np.round((delta[0, members] - about) / (2 * np.pi))
     reference, spread, parted = np.zeros_like(delta), np.zeros(len(run.t)), np.zeros(len(devices), dtype=bool)
@@ -122,17 +124,17 @@ def rotors(run: Run) -> Rotors:
         Z = system.Z0.copy()
         Z[system.n:-1] = run.tape.settings[setting]
         _, island = islands.components(Z)
-        held = {island[bus]: angle for status, bus, angle in references if Z[status] == 1}
+        held = {island[bus]: angle[points] for status, bus, angle in references if Z[status] == 1}
         for number in np.unique(island[buses]):
             members = np.flatnonzero(island[buses] == number)
             alive = members[on[points[0], members]]
             if not len(alive):
                 continue
             angles = delta[points][:, alive]
-            weights = inertia[alive] if np.isfinite(inertia[alive]).all() else np.isinf(inertia[alive]).astype(float)
+            weights = _weights(inertia[alive], rating[alive])
             own = angles @ weights / weights.sum()
             if number in held:
-                own = np.full(len(points), held[number])
+                own = held[number]
                 angles, weights = np.column_stack([angles, own]), np.append(np.zeros(len(alive)), 1.0)
             reference[points[:, None], members] = own[:, None]
             apart = angles.max(axis=1) - angles.min(axis=1)
@@ -152,26 +154,61 @@ def _out_of_step(angles: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray(group != np.argmax(np.bincount(group, weights)))
 
 
+def _weights(inertia: np.ndarray, rating: np.ndarray) -> np.ndarray:
+    """Of the rotors of an island in its centre of inertia."""
+    if np.isinf(inertia).any():
+        return np.isinf(inertia).astype(float)
+    return inertia if inertia.any() else rating
+
+
 def kept_rotors(run: Run) -> Rotors | None:
-    """The rotor angles of a run that keeps those of all its machines; None where it does not, or has no machine."""
+    """The rotor angles of a run that keeps those of all its rotors; None where it does not, or has none."""
     devices = rotor_devices(run.system)
-    return rotors(run) if devices and run.keeps(devices, "delta") and run.keeps(devices, "omega") else None
+    kept = devices and run.keeps(devices, "omega") and all(
+        run.keeps(group, name) for name, group in _by_angle(run.system, devices).items())
+    return rotors(run) if kept else None
 
 
 def rotor_devices(system: Equilibrium) -> list[str]:
     """The sources that have a rotor."""
-    return [i.id for i in system.layout.instances
-            if i.device.source and {"delta", "omega"} <= set(i.device.declares.states)]
+    return [i.id for i in system.layout.instances if _angle_of(i.device) and _offers(i.device, "omega")]
 
 
-def _infinite_buses(system: Equilibrium, machines: list[str]) -> list[str]:
-    """The sources that hold an AC bus and have no rotor."""
-    return [i.id for i in system.layout.instances if i.device.source and i.id not in machines
-            and any(port.at_bus for port in i.device.node_ports()[:1])]
+def _infinite_buses(system: Equilibrium) -> list[str]:
+    """The sources of AC buses that have an angle, and no speed of their own."""
+    return [i.id for i in system.layout.instances if _angle_of(i.device) and not _offers(i.device, "omega")
+            and i.device.bus_ports()]
 
 
-def _inertia(system: Equilibrium, device: str) -> float:
-    """H Sn (MWs) of a machine, infinite where H is zero; one that declares neither counts by what it declares."""
+def _angle_of(device: type[Device]) -> str:
+    """The name of the angle that a source has; none for any other."""
+    return next((name for name in ("delta", "angle") if device.source and _offers(device, name)), "")
+
+
+def _offers(device: type[Device], name: str) -> bool:
+    return name in device.declares.readable() or name in device.declares.setpoints or name in device.declares.params
+
+
+def _by_angle(system: Equilibrium, devices: list[str]) -> dict[str, list[str]]:
+    """The devices by the name of their angle."""
+    groups: dict[str, list[str]] = {}
+    for device in devices:
+        name = _angle_of(system.layout.instances[system.layout.find(device)].device)
+        groups.setdefault(name, []).append(device)
+    return groups
+
+
+def _angles(run: Run, devices: list[str]) -> np.ndarray:
+    """(points, devices) of these rotors or infinite buses (rad)."""
+    out = np.empty((len(run.t), len(devices)))
+    for name, group in _by_angle(run.system, devices).items():
+        out[:, [devices.index(device) for device in group]] = run.of(group, name)
+    return out
+
+
+def _given(system: Equilibrium, device: str, name: str) -> float:
+    """`H` or `Sn`: an H of zero is infinite, one that there is not is none, and so a rating of one."""
     declared = system.layout.instances[system.layout.find(device)].device.declares.params
-    return float(np.prod([system.Z0[system.layout.address(f"{device}.{name}")] for name in ("H", "Sn")
-                          if name in declared])) or np.inf
+    if name not in declared:
+        return 0.0 if name == "H" else 1.0
+    return float(system.Z0[system.layout.address(f"{device}.{name}")]) or np.inf

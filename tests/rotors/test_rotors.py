@@ -75,6 +75,49 @@ def test_an_infinite_bus_is_the_reference_of_its_island():
     assert np.allclose(machines.relative[:, 0], run["GEN1", "delta"] - angle, rtol=1e-14)
 
 
+def test_a_converter_that_forms_the_grid_is_a_rotor_and_no_infinite_bus():
+    """Its angle moves with the frequency of all; without inertia it does not move the centre of inertia."""
+    run = gc.simulate(gc.build("ieee39_converters"), t_end=2.0)
+    machines = gc.analyses.rotors(run)
+    assert {"GEN32", "GEN35"} < set(machines.devices)
+    assert not {"GEN33", "GEN37"} & set(machines.devices)  # these follow the grid
+    assert machines.infinite_buses == []
+    delta = run.of(machines.devices, "delta")
+    assert np.allclose(machines.spread, delta.max(axis=1) - delta.min(axis=1), rtol=1e-14)
+    with_inertia = [name for name in machines.devices if name not in ("GEN32", "GEN35")]
+    H, Sn = (np.array([run[name, field][0] for name in with_inertia]) for field in ("H", "Sn"))
+    centre = run.of(with_inertia, "delta") @ (H * Sn) / (H @ Sn)
+    assert np.allclose(machines.reference, centre[:, None], rtol=1e-13)
+
+
+def test_the_angle_of_a_converter_is_under_either_name():
+    """REGFMB1 has it as the sum of two states, and beside it is an infinite bus."""
+    case = gc.Case("beside")
+    case.add("Bus", id=1)
+    case.add("Bus", id=2)
+    case.add("Line", bus1=1, bus2=2, x=0.2)
+    case.add("InfiniteBus", bus=1, control="slack")
+    case.add("REGFMB1", id="VSM", bus=2, control="PV", P0=0.5)
+    run = gc.simulate(gc.build(case), t_end=0.05)
+    machines = gc.analyses.rotors(run)
+    assert (machines.devices, machines.infinite_buses) == (["VSM"], ["INF1"])
+    assert np.array_equal(machines.relative[:, 0], run["VSM", "angle"])
+
+
+def test_rotors_without_inertia_count_by_their_rating():
+    """Two droop-controlled converters alone."""
+    case = gc.Case("island")
+    case.add("Bus", id=1)
+    case.add("Bus", id=2)
+    case.add("Line", bus1=1, bus2=2, x=0.2)
+    case.add("ZIP", bus=1, P0=0.9, Q0=0.1)
+    case.add("REGFMA1", bus=1, control="slack", Sn=100.0, Xdp=0.15, IMAX=1.5, kiv=5.86)
+    case.add("REGFMA1", bus=2, control="PV", Sn=300.0, P0=0.3, Xdp=0.15, IMAX=1.5, kiv=5.86)
+    machines = gc.analyses.rotors(gc.simulate(gc.build(case), t_end=0.05))
+    assert np.any(machines.relative != 0)
+    assert np.allclose(machines.relative @ [100.0, 300.0], 0, atol=1e-12)
+
+
 @pytest.mark.parametrize(("degrees", "verdict"), [
     (0, "in synchronism"), (179, "in synchronism"), (181, "beyond 180 degrees"), (359, "beyond 180 degrees"),
     (361, "out of synchronism")])
