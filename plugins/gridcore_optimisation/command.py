@@ -119,12 +119,12 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
                            step=asked.step, wrt=wrt, tolerance=tolerance, simulate=asked.simulation)
     show("attempts", attempts(found))
     click.echo()
-    click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving, no saddle is passed there"))
+    click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving"))
     if not wrt:
         return
     if found.sensitivities is None or found.run is None:
-        click.echo("there are no derivatives of a value found by halving; a longer --t-end may let the run pass a "
-                   "saddle", err=True)
+        click.echo("there are no derivatives: the closest runs do not part; a longer --t-end or smaller --tolerance "
+                   "may let them", err=True)
         click.get_current_context().exit(1)
     table, path = sensitivities(found.sensitivities), file_of(found.run, out, "_critical.csv")
     click.echo()

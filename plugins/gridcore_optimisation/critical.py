@@ -18,12 +18,17 @@ from gridcore.sensitivity import Request, Terminal, adjoint
 from gridcore.tape import Spacing, Switch
 from gridcore_tsa.sensitivities import begin
 
+from .parting import PARTED, between_runs
 from .saddle import Passage, passages
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from gridcore.results import Run
+
+_BEHIND = 3  # halvings of what is between a run that fails and an unstable one
+# How much more the runs part than what differs in them from the beginning, at least, for the boundary to be what tells.
+_AMPLIFIED = 1e3
 
 
 @dataclass(frozen=True)
@@ -61,11 +66,12 @@ class Critical:
         The closest values that were seen to be one and the other.
     newton : bool
         Whether Newton's iteration converged; otherwise the value is known by halving alone, because what is lost there
-        is not decided at one saddle.
+        is not decided at one saddle, or limits act near it.
     attempts : list of Attempt
         One simulation each, in order; the two ends first.
     sensitivities : xarray.DataArray or None
-        Derivatives of the critical value in the parameters that were asked for; None without Newton.
+        Derivatives of the critical value in the parameters that were asked for; None where Newton's iteration does not
+        converge, and the closest two runs do not part as near a boundary (:mod:`gridcore_optimisation.parting`).
     run : Run or None
         With the last value tried, next to the critical one; None where that could not be simulated.
     """
@@ -91,7 +97,7 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     Newton's iteration on the measure of :mod:`gridcore_optimisation.saddle`, each step from one simulation and one
     forward sweep. It is kept between a stable and an unstable value, and halves what is between them where a run passes
     no saddle or the step leads outside. A run is unstable when two machines are 360 degrees apart before it ends, or
-    when it cannot be simulated, unless one half way from there to the next unstable value is stable.
+    when it cannot be simulated, unless one behind it is stable.
 
     Parameters
     ----------
@@ -139,17 +145,16 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
         start = float(system.Z0[system.layout.address(parameter)])
         value = start if min(between) < start < max(between) else 0.5 * (stable + unstable)
         while len(search.attempts) < attempts:
-            tried, passed, run = search.attempt(value)
-            if tried.failed and abs(unstable - value) > tolerance:  # by itself that says little
-                beyond = search.attempt(0.5 * (value + unstable))
-                if beyond[0].stable:
-                    (tried, passed, run), value = beyond, beyond[0].value
+            tried, passed, run = search.attempt_past(value, unstable)
+            value = tried.value
             stable, unstable = (value, unstable) if tried.stable else (stable, value)
             if passed is not None and run is not None and abs(passed.step) <= tolerance:
                 return Critical(tried.estimate, stable, unstable, True, search.attempts,
-                                _sensitivities(run, passed, parameter, wanted), run)
+                                _derivatives(run, float(run.t[passed.k]), _measure(run, passed), parameter, wanted)[0],
+                                run)
             if abs(unstable - stable) <= tolerance:
-                return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts, None, run)
+                return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts,
+                                search.where_they_part(wanted, abs(between[1] - between[0])), run)
             inside = min(stable, unstable) < tried.estimate < max(stable, unstable)
             value = tried.estimate if inside else 0.5 * (stable + unstable)
     raise GridcoreError(f"{parameter}: no convergence in {attempts} simulations; stable at {stable:.9g}, unstable at "
@@ -161,6 +166,7 @@ class _Search:
 
     def __init__(self, system: Equilibrium, parameter: str, options: dict[str, Any], tolerance: float):
         self.system, self.parameter, self.options, self.tolerance = system, parameter, options, tolerance
+        self.closest: dict[bool, Run | None] = {}  # the last runs that are stable and not
         self.towards = 0.0  # the sign of a step from a stable value to an unstable one, once that is known
         self.attempts: list[Attempt] = []
 
@@ -183,7 +189,32 @@ class _Search:
         tried = Attempt(value, stable, value + passed.step if passed else np.nan,
                         passed.eigenvalue if passed else np.nan, failed)
         self.attempts.append(tried)
+        self.closest[tried.stable] = run
         return tried, passed, run
+
+    def attempt_past(self, value: float, unstable: float) -> tuple[Attempt, Passage | None, Run | None]:
+        """As :meth:`attempt`; where a run fails, the first stable one that a few halvings find behind it."""
+        out = self.attempt(value)
+        if out[0].failed and not self.failed_at(unstable):  # by itself, and but once, it says little
+            for _ in range(_BEHIND):
+                behind = self.attempt(0.5 * (value + unstable))
+                if behind[0].stable:
+                    return behind
+                value, unstable = (behind[0].value, unstable) if behind[0].failed else (value, behind[0].value)
+        return out
+
+    def failed_at(self, value: float) -> bool:
+        """Whether the attempt at a value failed."""
+        return any(attempt.failed for attempt in self.attempts if attempt.value == value)
+
+    def where_they_part(self, wrt: list[str], width: float) -> xr.DataArray | None:
+        """Derivatives of the critical value from the two closest runs; None where they do not part."""
+        stable, unstable = self.closest.get(True), self.closest.get(False)
+        parting = None if not wrt or stable is None or unstable is None else between_runs(stable, unstable)
+        if parting is None or stable is None:
+            return None
+        found, rate = _derivatives(stable, *parting, self.parameter, wrt)
+        return found if rate * width > _AMPLIFIED * PARTED else None
 
     def _passage(self, run: Run, spread: np.ndarray, apart: int | None) -> Passage | None:
         """The closest one that leads to the other side of the boundary than that on which the run is.
@@ -215,18 +246,22 @@ def tangents(run: Run, parameter: str) -> np.ndarray:
     return out
 
 
-def _sensitivities(run: Run, passed: Passage, parameter: str, wrt: list[str]) -> xr.DataArray:
-    """Derivatives of the critical value: minus those of the measure, over its derivative in the parameter itself."""
+def _derivatives(run: Run, until: float, measure: Terminal, parameter: str,
+                 wrt: list[str]) -> tuple[xr.DataArray, float]:
+    """Derivatives of the critical value: minus those of the measure, over its derivative in the parameter itself.
+
+    That comes second.
+    """
     import xarray as xr
 
-    system = run.system
-    until = simulate(system, **{**run.settings, "t_end": float(run.t[passed.k])})
-    gradient = adjoint(until, _measure(run, passed), [parameter, *wrt])[0]
-    out = -gradient[1:] / gradient[0].item()
+    shorter = simulate(run.system, **{**run.settings, "t_end": until})
+    gradient = adjoint(shorter, measure, [parameter, *wrt])[0]
+    own = gradient[0].item()
     kept = {name: ("parameter", gradient[name].values[1:]) for name in ("unit", "at")}
     unit = str(gradient["unit"].values[0])
-    return xr.DataArray(out.values, dims="parameter", name=f"critical {parameter}", attrs={"units": unit},
-                        coords={"parameter": gradient["parameter"].values[1:], **kept})
+    return xr.DataArray((-gradient[1:] / own).values, dims="parameter", name=f"critical {parameter}",
+                        attrs={"units": unit},
+                        coords={"parameter": gradient["parameter"].values[1:], **kept}), abs(own)
 
 
 def _measure(run: Run, passed: Passage) -> Terminal:

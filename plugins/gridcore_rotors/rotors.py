@@ -1,9 +1,9 @@
 """Rotor angles of synchronous machines: their centre of inertia, and whether they stay together.
 
-A rotor is a source with an angle (rad), ``delta`` or ``angle``, and a speed (pu) of its own, ``omega``: a machine, or the
-internal voltage of a converter that forms the grid. A source with an ``angle`` and no speed is an infinite bus. What
-belongs together is decided point by point: rotors in service in one island. Where an infinite bus holds an island, its
-angle is the reference in place of the centre of inertia.
+A rotor is a source with an angle (rad), ``delta`` or ``angle``, and a speed (pu) of its own, ``omega``: a machine, or
+the internal voltage of a converter that forms the grid. A source with an ``angle`` and no speed is an infinite bus.
+What belongs together is decided point by point: rotors in service in one island. Where an infinite bus holds an island,
+its angle is the reference in place of the centre of inertia.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Rotors:
     in_service : (points, machines) bool array
     reference : (points, machines) array
         Angle (rad) of the centre of inertia, or of the infinite bus, of each machine's island:
-        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24. ``H = 0`` is an infinite inertia, as GENCLS has it; what
-        has no `H` has no inertia, and counts by its rating where nothing in the island has any.
+        ``sum(H Sn delta) / sum(H Sn)``, Kundur (1994), eq. 13.24. ``H = 0`` is an infinite inertia, as GENCLS has it;
+        what has no `H` has no inertia, and counts by its rating where nothing in the island has any.
     spread : (points,) array
         Largest difference of two angles (rad) in one island, an infinite bus among them.
     infinite_buses : list of str
@@ -113,10 +113,10 @@ def rotors(run: Run) -> Rotors:
     references = [(layout.address(f"{source}.status"), place[bus_of(source)], angle)
                   for source, angle in zip(infinite, _angles(run, infinite).T, strict=True)]
     _, island = islands.components(system.Z0)
+    held = {island[bus]: angle[0] for status, bus, angle in references if system.Z0[status] == 1}
     for number in np.unique(island[buses]):  # angles at t0 are known up to whole turns: those nearest to each other
         members = island[buses] == number
-        about = next((angle[0] for status, bus, angle in references if island[bus] == number and system.Z0[status] == 1),
-                      np.angle(np.exp(1j * delta[0, members]).sum()))
+        about = held.get(number, np.angle(np.exp(1j * delta[0, members]).sum()))
         delta[:, members] -= 2 * np.pi * np.round((delta[0, members] - about) / (2 * np.pi))
     reference, spread, parted = np.zeros_like(delta), np.zeros(len(run.t)), np.zeros(len(devices), dtype=bool)
     for setting in np.unique(run.point_settings):

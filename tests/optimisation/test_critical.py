@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.errors import ConvergenceError
 from gridcore_optimisation import critical, saddle
 from gridcore_optimisation.critical import critical_value
+from gridcore_optimisation.parting import PARTED, between_runs
 
 NINE = dict(between=(0.15, 0.3), t_end=3.0)
 
@@ -76,11 +78,53 @@ def test_a_later_swing_that_is_lost():
 
 def test_without_a_saddle_it_halves_and_says_so(system, found, monkeypatch):
     monkeypatch.setattr(critical, "passages", lambda *_: [])
-    other = critical_value(system, **NINE, wrt="GEN2.H", tolerance=1e-5)
+    other = critical_value(system, **NINE, wrt="GEN2.H", tolerance=1e-3)
     assert not other.newton
-    assert other.sensitivities is None
-    assert other.unstable - other.stable <= 1e-5
-    assert other.value == pytest.approx(found.value, abs=1e-5)
+    assert other.sensitivities is None  # the closest runs are too far apart to say so much
+    assert other.unstable - other.stable <= 1e-3
+    assert other.value == pytest.approx(found.value, abs=1e-3)
+
+
+def test_without_a_saddle_its_derivatives_are_those_of_where_the_closest_runs_part(system, found, monkeypatch):
+    monkeypatch.setattr(critical, "passages", lambda *_: [])
+    names = found.sensitivities.parameter.values.tolist()
+    other = critical_value(system, **NINE, wrt=names, tolerance=1e-8)
+    assert not other.newton
+    assert other.sensitivities.values == pytest.approx(found.sensitivities.values, rel=1e-4)
+    assert other.sensitivities.unit.equals(found.sensitivities.unit)
+
+
+@pytest.mark.parametrize(("name", "between"), [("wscc9", (0.15, 0.3)), ("smib", (0.17, 0.6))])
+def test_runs_part_in_the_difference_of_speeds_that_differ_most(name, between):
+    """At an infinite bus, in that of the machine itself."""
+    system = gc.build(name)
+    at = critical_value(system, between=between, t_end=5.0).value
+    runs = [gc.simulate(system.with_values({"fault.clear": at + side * 1e-6}), 5.0) for side in (-1, 1)]
+    until, measure = between_runs(*runs)
+    until_then, a_step_before = ([gc.adjoint(gc.simulate(run.system, end), measure, "fault.clear").value.item()
+                                  for run in runs] for end in (until, until - 0.01))
+    assert PARTED <= until_then[1] - until_then[0] < 1.2 * PARTED
+    assert 0 < a_step_before[1] - a_step_before[0] < PARTED
+
+
+def test_between_runs_that_do_not_part_there_is_nothing(system):
+    stable, unstable = (gc.simulate(system.with_values({"fault.clear": at}), 1.0) for at in (0.15, 0.150001))
+    assert between_runs(stable, unstable) is None
+
+
+def test_of_a_run_that_fails_those_behind_it_tell(system, found, monkeypatch):
+    """Here a stretch of stable values that cannot be simulated."""
+    simulated = critical.simulate
+
+    def failing(of, **options):
+        if 0.17 < of.Z0[of.layout.address("fault.clear")] < 0.18:
+            raise ConvergenceError("no")
+        return simulated(of, **options)
+
+    monkeypatch.setattr(critical, "simulate", failing)
+    other = critical_value(system.with_values({"fault.clear": 0.175}), between=(0.16, 0.24), t_end=3.0)
+    assert any(attempt.failed for attempt in other.attempts)
+    assert other.value == pytest.approx(found.value, abs=1e-6)
 
 
 def test_the_eigenvalue_at_a_passage_is_one_of_the_linearised_system(system, found):
