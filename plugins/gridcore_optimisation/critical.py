@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,8 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
 
     Newton's iteration on the measure of :mod:`gridcore_optimisation.saddle`, each step from one simulation and one
     forward sweep. It is kept between a stable and an unstable value, and halves what is between them where a run passes
-    no saddle or the step leads outside. A run is unstable when two machines are 360 degrees apart before it ends, or
+    no saddle, the step leads outside, or the saddle to which it leads does not decide: what passes it on the stable
+    side is lost in a later swing. A run is unstable when two machines are 360 degrees apart before it ends, or
     when it cannot be simulated, unless one behind it is stable.
 
     Parameters
@@ -141,7 +143,7 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
             raise CaseError(f"{parameter} = {between[0]:g} and {between[1]:g} are both "
                             f"{'stable' if ends[0].stable else 'unstable'}: the critical value is not between them")
         stable, unstable = (next(end.value for end in ends if end.stable is side) for side in (True, False))
-        search.towards = np.sign(unstable - stable)
+        search.towards = math.copysign(1.0, unstable - stable)
         start = float(system.Z0[system.layout.address(parameter)])
         value = start if min(between) < start < max(between) else 0.5 * (stable + unstable)
         while len(search.attempts) < attempts:
@@ -149,9 +151,12 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
             value = tried.value
             stable, unstable = (value, unstable) if tried.stable else (stable, value)
             if passed is not None and run is not None and abs(passed.step) <= tolerance:
-                return Critical(tried.estimate, stable, unstable, True, search.attempts,
-                                _derivatives(run, float(run.t[passed.k]), _measure(run, passed), parameter, wanted)[0],
-                                run)
+                before = tried if tried.stable else search.attempt(tried.estimate - search.towards * tolerance)[0]
+                if before.stable:
+                    return Critical(tried.estimate, before.value, unstable, True, search.attempts,
+                                    _derivatives(run, float(run.t[passed.k]), _measure(run, passed), parameter,
+                                                 wanted)[0], run)
+                unstable = before.value  # what passes this saddle on its stable side is lost later
             if abs(unstable - stable) <= tolerance:
                 return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts,
                                 search.where_they_part(wanted, abs(between[1] - between[0])), run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,22 @@ def test_fifty_machines():
     assert found.newton
     assert len(found.attempts) <= 9
     assert found.value == pytest.approx(halved(system, 5.0, 0.3, 0.31, 1e-6), abs=2e-6)
+
+
+def test_a_saddle_that_does_not_decide_is_left(system, found, monkeypatch):
+    """Newton's iteration leads to a saddle, but what passes it on the stable side is lost later."""
+    rotors = critical.analyses.rotors
+
+    def lost_later(run):
+        out = rotors(run)
+        cleared = run.system.Z0[run.system.layout.address("fault.clear")]
+        spread = np.full_like(out.spread, 7.0) if found.value - 1e-3 < cleared < found.value else out.spread
+        return dataclasses.replace(out, spread=spread)
+
+    monkeypatch.setattr(critical.analyses, "rotors", lost_later, raising=False)
+    other = critical_value(system, **NINE)
+    assert not other.newton
+    assert other.value == pytest.approx(found.value - 1e-3, abs=2e-6)
 
 
 @pytest.mark.slow
