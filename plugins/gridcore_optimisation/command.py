@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gridcore.commands import Study, completing, end_of, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
-from gridcore_verbs.units import intervals, number
+from gridcore_verbs.units import intervals, measured, number, unit_of
 
-Limit = tuple[Path, float]
-_LIMIT = (click.Path(path_type=Path), float)
+if TYPE_CHECKING:
+    from gridcore.case import Case
+
+    from .measures import Constraint
+
+Limit = tuple[Path, str]
+_LIMIT = (click.Path(path_type=Path), str)
 
 
 @click.command("optimise")
@@ -22,7 +27,7 @@ _LIMIT = (click.Path(path_type=Path), float)
 @click.option("--objective", "file", required=True, type=click.Path(path_type=Path), metavar="FILE.toml",
               help="What becomes least: the sum of the objectives in a file, as for 'gridcore grad'.")
 @click.option("--at-most", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT",
-              help="Each objective of this file is to stay below the limit. May be repeated.")
+              help="Each objective of this file is to stay below the limit: 0.001, '2 MW'. May be repeated.")
 @click.option("--at-least", multiple=True, type=_LIMIT, metavar="FILE.toml LIMIT", help="The same, above it.")
 @json_option
 @click.option("--outside", is_flag=True, help="Data that these files name may lie outside their folders.")
@@ -50,14 +55,13 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from gridcore_netcdf.dataset import write_dataset
     from gridcore_provenance.record import provenance
 
-    from .measures import Constraint
     from .report import iterations, limits, parameters
     from .search import optimise
 
     asked = Study(**study)
     system = asked.build()
     load_objectives = functools.partial(analyses["load_objectives"].function, system=system, outside=outside)
-    constraints = [Constraint(load_objectives(path), **{side: limit})
+    constraints = [_constraint(system.case, load_objectives(path), side, limit)
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
     found = optimise(system, load_objectives(file), wrt, t_end=end_of(system.case, asked.t_end), step=asked.step,
                      constraints=constraints, bounds={
@@ -98,9 +102,9 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
               shell_complete=completing("parameter"), help="What is varied.")
 @click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Parameters in which the critical value is derived: 'GEN*.H'. May be repeated.")
-@click.option("--tolerance", default=1e-6, show_default=True, help="In the parameter's unit.")
+@click.option("--tolerance", default="1e-6", show_default=True, help="In the parameter's unit, or with one: 1us.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the table of derivatives.")
-def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, ...], tolerance: float, out: Path,
+def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, ...], tolerance: str, out: Path,
                      **study: Any) -> None:
     """The critical clearing time, by Newton's iteration, and what it depends on.
 
@@ -116,7 +120,8 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     system = asked.build()
     stable, unstable = (number(system.case, parameter, value) for value in between)
     found = critical_value(system, parameter, between=(stable, unstable), t_end=end_of(system.case, asked.t_end),
-                           step=asked.step, wrt=wrt, tolerance=tolerance, simulate=asked.simulation)
+                           step=asked.step, wrt=wrt, simulate=asked.simulation,
+                           tolerance=measured(system.case, tolerance, unit_of(system, parameter)))
     show("attempts", attempts(found))
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving"))
@@ -131,3 +136,11 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     show("derivatives", table)
     write_csv(table, path, provenance(found.run))
     click.echo(str(path))
+
+
+def _constraint(case: Case, objectives: list[Any], side: str, limit: str) -> Constraint:
+    """A limit of all these objectives, in their unit."""
+    from .measures import Constraint
+
+    units = {objective.unit for objective in objectives}
+    return Constraint(objectives, **{side: measured(case, limit, units.pop() if len(units) == 1 else "")})

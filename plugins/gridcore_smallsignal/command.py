@@ -10,7 +10,7 @@ import click
 from gridcore.commands import completing, file_of, load, located, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
-from gridcore_verbs.units import number
+from gridcore_verbs.units import measured, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +118,8 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
 @json_option
 @_out
 @_plot
-@click.option("--band", metavar="FROM:TO", help="Frequencies (Hz) of the modes that count: 0.1:2.5. All by default.")
+@click.option("--band", metavar="FROM:TO", help="Frequencies of the modes that count: 0.1:2.5 (Hz), 100mHz:2.5. By "
+              "default all.")
 @click.option("--vary", multiple=True, required=True, metavar="PARAMETER=VALUES",
               shell_complete=completing("parameter"),
               help="Twice: EXC1.KA=10:200:20, and another parameter.")
@@ -135,8 +136,8 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     from .locus import damping_map
 
     asked = list(map(_varied, vary))
-    limits = _band(band)
     system = _build(case, **options)
+    limits = _band(system, band)
     grid = {name: _values(system, name, parts, count) for name, parts, count in asked}
     with Progress("eigenvalues"):
         found = damping_map(system, grid)
@@ -193,15 +194,15 @@ def _values(system: Equilibrium, name: str, parts: list[str], count: int | None)
     return found if count is None else np.linspace(found[0], found[1], count).tolist()
 
 
-def _band(text: str | None) -> tuple[float, float] | None:
+def _band(system: Equilibrium, text: str | None) -> tuple[float, float] | None:
     from .locus import check_band
 
     if text is None:
         return None
-    try:
-        low, high = map(float, text.split(":"))
-    except ValueError:
-        raise click.BadParameter(f"'{text}' is not FROM:TO", param_hint="--band") from None
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise click.BadParameter(f"'{text}' is not FROM:TO", param_hint="--band")
+    low, high = (measured(system.case, part.strip(), "Hz") for part in parts)
     check_band((low, high))
     return low, high
 

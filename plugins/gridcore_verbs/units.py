@@ -15,6 +15,7 @@ from gridcore.errors import CaseError
 
 if TYPE_CHECKING:
     from gridcore.case import Case
+    from gridcore.equilibrium import Equilibrium
 
 
 def intervals(_: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -59,3 +60,23 @@ def number(case: Case, address: str, given: str) -> float:
         raise CaseError(f"{address}: {given!r} means {', '.join(f'{n:g}' for n in sorted(found))} there, by different "
                         "bases: give a number in the parameters' own unit")
     return found.pop()
+
+
+def measured(case: Case, given: str, unit: str) -> float:
+    """What a text is in a unit that belongs to no parameter: ``measured(case, "200 mHz", "Hz")`` is 0.2.
+
+    Raises
+    ------
+    CaseError
+        If it is no number, or the unit does not convert.
+    """
+    from gridcore.case import Base, convert
+
+    return convert(given, unit, Base(mva=case.base_mva, frequency=case.frequency))
+
+
+def unit_of(system: Equilibrium, address: str) -> str:
+    """The unit of a parameter."""
+    device, _, name = address.rpartition(".")
+    layout = system.layout
+    return layout.instances[layout.find(device)].device.declares.unit(name)

@@ -57,6 +57,17 @@ def test_the_optimum_is_shown_and_written(call, tmp_path):
     assert files[3].stat().st_size > 10_000
 
 
+def test_a_limit_may_have_a_unit(call, tmp_path):
+    """Of the power that a machine gives; a unit that does not convert is refused."""
+    (tmp_path / "power.toml").write_text('[[objective]]\nkind = "terminal"\nof = "GEN2.P0"\n')
+    rest = ["--wrt", "GEN[23].P0", "--bounds", "GEN*.P0=0.2:200 MW"]
+    start = ["wscc9_paper", "--t-end", "0.1", "--objective", "cost.toml", "--at-most", "power.toml"]
+    done = call(*start, "150 MW", *rest)
+    assert done.exit_code == 0, done.output
+    assert gc.load_case(tmp_path / "wscc9_paper_optimum.toml")["GEN2"].fields["P0"] == pytest.approx(1.5, rel=1e-6)
+    assert "unit 's' is not understood" in call(*start, "1.5 s", *rest).output
+
+
 def test_the_figure_has_the_optimum_beside_the_start(call, tmp_path):
     drawn = {}
 
@@ -95,7 +106,8 @@ def test_bounds_are_said_where_they_hold(call, tmp_path):
     (("--bounds", "EXC*=0:1"), "bounds: 'EXC*' is not among the parameters that are varied"),
     (("--solver", "SLQP"), "no method 'SLQP'; did you mean SLSQP?"),
     (("--solver", "L-BFGS-B"), "L-BFGS-B has no constraints but bounds"),
-    (("--at-least", "cost.toml", "nan"), "a lower or an upper limit"),
+    (("--at-least", "cost.toml", "inf"), "a lower or an upper limit"),
+    (("--at-least", "cost.toml", "nan"), "'nan' is not a number"),
     (("--method", "trbdf3"), "unknown integrator 'trbdf3'; did you mean trbdf2?"),
     (("--option", "gamma=1"), "method 'theta' has no option 'gamma'")])
 def test_what_is_wrong_is_told_on_one_line(call, change, said):
@@ -117,10 +129,10 @@ def test_the_critical_clearing_time_and_what_it_depends_on(call, tmp_path):
 
 def test_derivatives_that_there_are_not_are_told_and_the_exit_code_is_1(call):
     result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "2",
-                                           "--wrt", "GEN2.H"])
+                                           "--wrt", "GEN2.H", "--tolerance", "2ms"])
     assert result.exit_code == 1
     assert "by halving" in result.stdout
-    assert "a longer --t-end may let the run pass a saddle" in result.stderr
+    assert "a longer --t-end or smaller --tolerance may let them" in result.stderr
 
 
 def test_both_run_by_any_method_with_its_options(call, tmp_path):
