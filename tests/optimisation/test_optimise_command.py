@@ -128,8 +128,8 @@ def test_the_critical_clearing_time_and_what_it_depends_on(call, tmp_path):
 
 
 def test_derivatives_that_there_are_not_are_told_and_the_exit_code_is_1(call):
-    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "2",
-                                           "--wrt", "GEN2.H", "--tolerance", "2ms"])
+    result = CliRunner().invoke(gridcore, ["critical", "wscc9", "--between", "0.15", "0.3", "--t-end", "1.2",
+                                           "--wrt", "GEN2.H", "--tolerance", "1us"])
     assert result.exit_code == 1
     assert "by halving" in result.stdout
     assert "a longer --t-end or smaller --tolerance may let them" in result.stderr

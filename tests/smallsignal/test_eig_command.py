@@ -95,7 +95,7 @@ def test_damping(tmp_path):
     (["locus", "wscc9", "--vary", "EXC1.KQ=1,2"], "did you mean"),
     (["damping", "wscc9", "--vary", "EXC1.KA=1,2"], "2 parameters expected"),
     (["damping", "wscc9", "--vary", "EXC1.KA=1,2", "--vary", "EXC2.KA=1,2", "--band", "x"], "is not FROM:TO"),
-    (["damping", "wscc9", "--vary", "EXC1.KA=1,2", "--vary", "EXC2.KA=1,2", "--band", "1 s:2"], "'s' is not understood"),
+    (["damping", "wscc9", "--vary", "EXC1.KA=1,2", "--vary", "EXC2.KA=1,2", "--band", "1 s:2"], "is not understood"),
     (["damping", "wscc9", "--vary", "EXC1.KA=1,2", "--vary", "EXC2.KA=1,2", "--band", "3:0.5"], "lower one first")])
 def test_what_is_wrong_is_said_in_one_line(words, told):
     done = verb(*words)
