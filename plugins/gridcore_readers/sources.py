@@ -68,15 +68,27 @@ def text(path: Path, errors: str = "strict") -> str:
         raise CaseError(f"is not UTF-8 text (byte {error.start})", file=str(path)) from None
 
 
+class _Aged:
+    """How many objects became old past the collector's own count, by which it would look through the old ones."""
+
+    count = 0
+    ENOUGH = 200_000
+
+
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
     """Without the collector of cycles: what is read has none, and it would look through all of it again and again."""
     was = gc.isenabled()
+    if was and _Aged.count > _Aged.ENOUGH:
+        gc.collect()
+        _Aged.count = 0
     gc.disable()
     try:
         yield
     finally:
         if not gc.get_freeze_count():  # what was made is old at once: else the collector would look through all of it
+            young, middle, _ = gc.get_count()
+            _Aged.count += young + middle * gc.get_threshold()[0]
             gc.freeze()
             gc.unfreeze()
         if was:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 import zipfile
 from pathlib import Path
 
@@ -201,3 +202,19 @@ def test_a_dataset_of_more_numbers_than_are_written_is_refused(tmp_path):
 def test_a_sweep_of_too_much_or_of_the_wrong_kind_is_refused(asked, says):
     with pytest.raises(CaseError, match=says):
         study("smib", **asked)
+
+
+def test_what_is_left_of_files_that_are_read_in_a_loop_is_collected():
+    """What is read is old at once; cycles that were made since the last file became old with it, and stayed."""
+    class Cycle:
+        def __init__(self):
+            self.it = self
+
+    gone: list[weakref.ref[Cycle]] = []
+    for _ in range(40):
+        gone.append(weakref.ref(Cycle()))
+        with sources.uncollected():
+            read = [[] for _ in range(10_000)]
+        del read
+    assert gone[0]() is None
+    assert sum(ref() is not None for ref in gone) <= 30
