@@ -41,14 +41,12 @@ def provenance(of: Run | Equilibrium | Case | None = None, options: Mapping[str,
         ``case_fingerprint``, the same for two cases whose records say the same in other words or units;
         ``options`` as JSON; ``libraries``, with versions, distributions of plugins among them; ``machine``.
     """
-    if of is None:
-        made = provenance(Case("none"))
-        return {name: made[name] for name in NAMES if name not in ("case_fingerprint", "options")}
-    found = (metadata.version("gridcore"), datetime.now(UTC).isoformat(timespec="seconds"),
-             shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), case_digest(_valid(of)),
-             json.dumps(_options(of) if options is None else dict(options), default=_plain), ", ".join(_libraries()),
-             _machine())
-    return dict(zip(NAMES, found, strict=True))
+    of_case = {} if of is None else {
+        "case_fingerprint": case_digest(_valid(of)),
+        "options": json.dumps(_options(of) if options is None else dict(options), default=_plain)}
+    return {"gridcore": metadata.version("gridcore"), "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]), **of_case,
+            "libraries": ", ".join(_libraries()), "machine": _machine()}
 
 
 def _valid(of: Run | Equilibrium | Case) -> ValidCase:
