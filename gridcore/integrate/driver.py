@@ -337,10 +337,10 @@ class Driver:
             else:  # what round-off took for earlier
                 self.t, self.ws.X[:] = end, X
                 self.end_at(end)
-        # of several that are at zero here, it is a matter of round-off which was located
+        # of several that come to zero here, it is a matter of round-off which was located
         near = every[(every == first) | (np.abs(self.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]
         if len(near) > 1:
-            near = near[(near == first) | ~self.visible(near, self.gamma[near])]
+            near = near[(near == first) | ~self.visible(near, self.gamma[near]) & self.visible(near, before[near])]
         return self._earliest(near, across, begun, X0)
 
     def _earliest(self, alike: np.ndarray, across: np.ndarray, begun: float, X0: np.ndarray) -> int:

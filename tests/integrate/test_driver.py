@@ -364,6 +364,34 @@ def test_of_guards_that_cross_together_the_one_that_does_all_is_the_only_event(f
     assert [event.item for event in run.events] == ["second"]
 
 
+def test_a_guard_that_has_just_left_zero_is_not_taken_for_one_that_comes_to_it():
+    """It comes back later in the step, so it has crossed at its end; another one crosses where it is near zero."""
+    class Leaves(Device):
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0")
+        begun, over, soon = Mode(0), Mode(0), Mode(0)
+
+        def rates(s):
+            return 1.0
+
+        @guard("up", when={"begun": 0}, then={"begun": 1})
+        def begins(s):
+            return s.x - 0.5
+
+        @guard("up", when={"begun": 1, "over": 0}, then={"over": 1})
+        def comes_back(s):
+            return (s.x - 0.5) * (s.x - 0.54)
+
+        @guard("up", when={"begun": 1, "soon": 0}, then={"soon": 1})
+        def follows(s):
+            return s.x - 0.5 - 1e-14
+
+    with registered(Leaves):
+        run = gc.simulate(system(Leaves(id="L")), 1.0, 0.1)
+    assert [event.item for event in run.events] == ["begins", "follows", "comes_back"]
+    assert [event.t for event in run.events] == pytest.approx([0.5, 0.5, 0.54], abs=1e-12)
+
+
 def test_many_limits_that_are_reached_once_within_a_step_are_no_chattering():
     with registered(Twice):
         many = [Twice(id=f"T{k}", at=0.5 + 1e-4 * k) for k in range(150)]
