@@ -160,6 +160,8 @@ class Store:
                 raise GridcoreError(f"{self.path}: cannot be written ({error}): what is in it stays, and the same "
                                     "sweep goes on from there") from None
             raise self._damaged(error) from None
+        except UnicodeDecodeError as error:  # of the name of a column, which SQLite does not look at
+            raise self._damaged(error) from None
 
     def _damaged(self, how: object) -> GridcoreError:
         said = " ".join(str(how).split())  # SQLite says more in lines

@@ -35,9 +35,9 @@ DISTRIBUTED: dict[str, Any] = {
 
 
 def drawn(rng: np.random.Generator, ranges: dict[str, Any]) -> dict[str, float]:
-    """A value of each; of a flag 0 or 1."""
-    return {name: float(rng.uniform(*at)) if isinstance(at, tuple) else float(rng.integers(2))
-            for name, at in ranges.items()}
+    """A value of each; a number as it is, and of a flag, an integer, 0 or 1."""
+    return {name: float(rng.uniform(*at)) if isinstance(at, tuple) else at if isinstance(at, float)
+            else float(rng.integers(2)) for name, at in ranges.items()}
 
 
 def draw(rng: np.random.Generator) -> Scenario:

@@ -91,6 +91,15 @@ def test_a_store_that_says_something_without_a_name_is_damaged(stored, tmp_path)
         Store(tmp_path / "s.db", ABOUT)
 
 
+def test_a_store_whose_columns_have_no_names_is_damaged(stored, tmp_path):
+    """SQLite takes any bytes for a name; what it hands them to does not."""
+    data = stored[0].read_bytes()
+    begin = data.index(b"CREATE TABLE result (key")
+    at = data.index(b"seconds", begin)
+    (tmp_path / "s.db").write_bytes(data[:at] + b"\xa0" + data[at + 1:])
+    assert read(tmp_path / "s.db") is None
+
+
 def test_a_row_that_somebody_changed_is_refused(stored, tmp_path):
     shutil.copy(stored[0], tmp_path / "s.db")
     with sqlite3.connect(tmp_path / "s.db") as db:
