@@ -120,9 +120,9 @@ def sides(program: Program, name: str) -> Iterator[tuple[float, dict[float, np.n
         yield part, found
 
 
-def differ(left: np.ndarray, right: np.ndarray) -> bool:
-    """Whether two sides are two."""
-    return bool((np.abs(left - right) > APART * np.maximum(np.abs(left), np.abs(right)) + 1e-6).any())
+def differ(left: np.ndarray, right: np.ndarray, noise: np.ndarray) -> bool:
+    """Whether two sides are two, and not one with that noise."""
+    return bool((np.abs(left - right) > APART * np.maximum(np.abs(left), np.abs(right)) + noise).any())
 
 
 def judge(program: Program, tell: bool = False) -> str:
@@ -137,7 +137,7 @@ def judge(program: Program, tell: bool = False) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, found in zip(table.parameter.values.tolist(), table.values.T, strict=True):
-            silent, known, agree = False, {}, {}
+            silent, known, agree, noise = False, {}, {}, {}
             for part, both in sides(program, name):
                 for h, expected in both.items():
                     side = h > 0
@@ -146,12 +146,14 @@ def judge(program: Program, tell: bool = False) -> str:
                         agree.pop(side, None)
                         continue
                     size = np.maximum(np.abs(expected), np.abs(table.values).max(axis=1) * 1e-6)
-                    allowed = RELATIVE * size + NOISE[part] * (1 + np.abs(table.value.values)) / abs(h)
+                    noise[side] = NOISE[part] * (1 + np.abs(table.value.values)) / abs(h)
+                    allowed = RELATIVE * size + noise[side]
                     known[side], agree[side] = expected, bool((np.abs(found - expected) <= allowed).all())
                     if tell:
                         print(f"  {name} = {program.value(name):.6g}, {h:+.1e}: {agree[side]}",
                               f"    gradient  {found}", f"    this side {expected}", sep="\n")
-                silent = not warned and len(known) == 2 and differ(*known.values())
+                silent = (not warned and len(known) == 2
+                          and differ(*known.values(), np.maximum(1e-6, sum(noise.values()))))
                 if len(known) == 2 and any(agree.values()) and not silent:
                     break
             one = "agree" if any(agree.values()) else "FAIL" if agree else "changed"
