@@ -138,9 +138,14 @@ def _relays(rng: np.random.Generator, case: gc.Case, about: dict[str, Any]) -> l
     return wrt
 
 
+def samples(scenario: Scenario) -> np.ndarray:
+    """Times of samples."""
+    return scenario.t_end * np.array([0.3117, 0.7731])
+
+
 def objectives(scenario: Scenario) -> list[Any]:
     """Of all three kinds, on angles, speeds, voltages and a regulator."""
-    about, times = SYSTEMS[scenario.case.name], scenario.t_end * np.array([0.3117, 0.7731])
+    about, times = SYSTEMS[scenario.case.name], samples(scenario)
     (first, second, third), bus = about["machines"], about["bus"]
     return [gc.Terminal(lambda v: v[second, "delta"] - v[first, "delta"]),
             gc.Terminal(lambda v: v[bus, "Vm"]),
@@ -173,11 +178,14 @@ class Program:
         return gc.simulate(found, scenario.t_end, scenario.step, theta=scenario.theta)
 
     def signature(self, run: Any) -> tuple[Any, ...]:
-        """What must not change for differences to mean something: records and load regimes at every point."""
+        """What must not change for differences to mean something: records and load regimes at every point, and between
+        which events there are samples.
+        """
         records = tuple((type(r).__name__, getattr(r, "guard", None), getattr(r, "triggers", None))
                         for r in run.tape.records)
         Vr, Vi = (run.X[:, at] for at in self._voltages)
-        return records, (np.hypot(Vr, Vi) < self._low).tobytes()
+        between = np.searchsorted([event.t for event in run.events], samples(self.scenario))
+        return records, (np.hypot(Vr, Vi) < self._low).tobytes(), between.tobytes()
 
     def results(self, changed: dict[str, float]) -> tuple[np.ndarray, tuple[Any, ...]]:
         """Objectives, and what the run went through."""
