@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
+
+import gridcore as gc
 
 matplotlib.use("Agg")
 from matplotlib.figure import Figure
@@ -42,6 +46,17 @@ def panels(rows: int, columns: int, width: float = 7.2, height: float = 2.6) -> 
         ax.grid(color="#E4E4E4", linewidth=0.6)
         ax.set_axisbelow(True)
     return figure, axes
+
+
+def draw_parting(ax: Any, title: str, runs: Iterable[tuple[gc.Run, str]]) -> None:
+    """How far angles of runs are apart, each in its colour, up to 300 degrees."""
+    for run, colour in runs:
+        spread = np.degrees(gc.analyses.rotors(run).spread)
+        shown = spread < 300
+        ax.plot(run.t[shown], spread[shown], color=colour, linewidth=1)
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("largest angle apart (deg)")
+    ax.set_title(title, fontsize=9)
 
 
 def save(figure: Figure, name: str) -> None:

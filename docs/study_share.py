@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from pages import BLUE, GREY, ORANGE, fill, markdown, panels, save
+from pages import BLUE, GREY, ORANGE, draw_parting, fill, markdown, panels, save
 
 import gridcore as gc
 from gridcore.equilibrium import Equilibrium
@@ -227,14 +227,10 @@ def figure() -> None:
         ax.set_ylabel(label)
     axes[0, 0].legend(frameon=False, fontsize=7)
     at = clearing(1).value
-    for offset, colour in ((-1e-3, BLUE), (-1e-5, BLUE), (1e-5, ORANGE), (1e-3, ORANGE)):
-        run = gc.simulate(system(1).with_values({"fault.clear": at + offset}), T_END, STEP, **METHOD)
-        spread = np.degrees(gc.analyses.rotors(run).spread)
-        shown = spread < 300
-        axes[0, 2].plot(run.t[shown], spread[shown], color=colour, linewidth=1)
-    axes[0, 2].set_xlabel("time (s)")
-    axes[0, 2].set_ylabel("largest angle apart (deg)")
-    axes[0, 2].set_title("one converter, 1 ms, 10 µs to either side", fontsize=9)
+    sides = ((-1e-3, BLUE), (-1e-5, BLUE), (1e-5, ORANGE), (1e-3, ORANGE))
+    draw_parting(axes[0, 2], "one converter, 1 ms, 10 µs to either side", (
+        (gc.simulate(system(1).with_values({"fault.clear": at + offset}), T_END, STEP, **METHOD), colour)
+        for offset, colour in sides))
     save(drawn, "study_share.png")
 
 

@@ -40,20 +40,24 @@ def drawn(rng: np.random.Generator, ranges: dict[str, Any]) -> dict[str, float]:
             else float(rng.integers(2)) for name, at in ranges.items()}
 
 
-def draw(rng: np.random.Generator) -> Scenario:
-    """A scenario: loads, a converter in place of GEN4, distributed resources at bus 7 or 9, fault, trips, relays."""
+def without_a_machine(rng: np.random.Generator) -> tuple[dict[str, Any], gc.Case, list[str], dict[str, Any]]:
+    """The case with loads drawn and without GEN4 and its controls: about it, itself, parameters, the place left."""
     about, case = SYSTEMS["kundur"], gc.load_case("kundur")
     for id in ("fault", "trip"):
         case.remove(id)
     wrt = loads_of(rng, case, about, rng.uniform(0.9, 1.05))
     machine = case["GEN4"].fields
-    for id in [id for id in case.ids() if id != "GEN4" and id.endswith("GEN4")]:
+    for id in [id for id in case.ids() if id.endswith("GEN4")]:
         case.remove(id)
-    case.remove("GEN4")
+    return about, case, wrt, {name: machine[name] for name in ("bus", "control", "Sn", "P0", "V0") if name in machine}
+
+
+def draw(rng: np.random.Generator) -> Scenario:
+    """A scenario: loads, a converter in place of GEN4, distributed resources at bus 7 or 9, fault, trips, relays."""
+    about, case, wrt, place = without_a_machine(rng)
     model = str(rng.choice(list(FORMING)))
     values = drawn(rng, FORMING[model])
-    kept = {name: machine[name] for name in ("bus", "control", "Sn", "P0", "V0") if name in machine}
-    case.add(model, id="GEN4", **kept, **values)
+    case.add(model, id="GEN4", **place, **values)
     bus = int(rng.choice([7, 9]))
     more = drawn(rng, DISTRIBUTED)
     case.add("DERA1", id="ROOFS", bus=bus, control="PQ", P0=float(rng.uniform(0.8, 1.3)),

@@ -20,8 +20,8 @@ from gridcore.errors import CaseError
 from gridcore.sensitivity import Request
 
 sys.path.insert(0, str(Path(__file__).parent))
-from campaign import SYSTEMS, Scenario, disturbed, loads_of, main
-from converter_campaign import drawn
+from campaign import Scenario, disturbed, main
+from converter_campaign import drawn, without_a_machine
 
 _TABLE: dict[str, Any] = {"Vq1": 0.3, "Iq1": 0.3, "Vq2": 0.7, "Iq2": (0.5, 0.7), "Vq3": 0.9, "Iq3": (0.9, 1.1),
                           "Vp1": 0.2, "Ip1": 0.2, "Vp2": 0.6, "Ip2": (0.4, 0.6), "Vp3": 0.95, "Ip3": (1.0, 1.2)}
@@ -59,14 +59,7 @@ def _derived(system: Equilibrium, address: str) -> bool:
 
 def draw(rng: np.random.Generator) -> Scenario:
     """A scenario: loads, a plant in place of GEN4, with a plant control or without, fault, trips, relays."""
-    about, case = SYSTEMS["kundur"], gc.load_case("kundur")
-    for id in ("fault", "trip"):
-        case.remove(id)
-    wrt = loads_of(rng, case, about, rng.uniform(0.9, 1.05))
-    machine = case["GEN4"].fields
-    for id in [id for id in case.ids() if id.endswith("GEN4")]:
-        case.remove(id)
-    kept = {field: machine[field] for field in ("bus", "control", "Sn", "P0", "V0") if field in machine}
+    about, case, wrt, place = without_a_machine(rng)
     added: dict[str, dict[str, float]] = {}
     for models, hangs in ((CONVERTERS, {}), (ELECTRICAL, {"converter": "GEN4"}),
                           ({"REPCA1": PLANT}, {"control": "REEC_GEN4"})):
@@ -75,7 +68,7 @@ def draw(rng: np.random.Generator) -> Scenario:
             continue
         values = drawn(rng, models[model])
         id = {"REGC": "GEN4", "REEC": "REEC_GEN4", "REPC": "REPC_REEC_GEN4"}[model[:4]]
-        case.add(model, id=id, **(hangs or kept), **values)
+        case.add(model, id=id, **(hangs or place), **values)
         added[id] = values
     system = gc.build(case, initialise=False)
     wrt += [address for id, values in added.items() for field in values if "Flag" not in field and field != "Lvplsw"
