@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ from gridcore_verbs.tables import Table, json_option, per, show, write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from gridcore.results import Run
+    from gridcore.sensitivity import Objective
 
 
 @click.command("grad")
@@ -37,7 +41,7 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     """
     from gridcore.commands import Progress
     from gridcore.results import whole_file
-    from gridcore.sensitivity import Request, adjoint, evaluate
+    from gridcore.sensitivity import Request, adjoint
     from gridcore_netcdf.dataset import write_dataset
     from gridcore_provenance.record import provenance
 
@@ -50,11 +54,10 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     run = asked.simulate(system, out)
     with Progress("differentiating"):
         try:
-            evaluate(run, objectives)
-        except GridcoreError as error:  # times that the run does not reach, values that are not finite
-            error.args = (f"{file}: {error}",)
+            gradient = adjoint(run, objectives, wrt, joint=joint, jumps=jumps, dispatch=dispatch)
+        except GridcoreError:
+            _blame(file, run, objectives)
             raise
-        gradient = adjoint(run, objectives, wrt, joint=joint, jumps=jumps, dispatch=dispatch)
     show("objectives", _values(gradient, top))
     if len(gradient) > top:
         click.echo(f"and {len(gradient) - top} more")
@@ -65,10 +68,21 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
     write_dataset(gradient.to_dataset(name="gradient"), data[1], made)
     if plot:
         with whole_file(data[2]) as temporary:
-            plots["gradient"].draw(gradient, temporary, title=run.system.case.title)
+            plots["gradient"].draw(gradient, temporary, of=run)
     click.echo()
     for path in data if plot else data[:2]:
         click.echo(str(path))
+
+
+def _blame(file: Path, run: Run, objectives: Sequence[Objective]) -> None:
+    """Name the file of objectives that cannot be evaluated: times not reached, values that are not finite."""
+    from gridcore.sensitivity import evaluate
+
+    try:
+        evaluate(run, objectives)
+    except GridcoreError as error:
+        error.args = (f"{file}: {error}",)
+        raise
 
 
 def long_table(gradient: xr.DataArray) -> Table:

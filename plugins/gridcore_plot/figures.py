@@ -66,7 +66,7 @@ def plot(run: Run | Mapping[str, Run], path: str | Path | None = None, of: str |
 
 def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = None) -> Figure:
     """A new figure in the style of all, with what `compose` draws on it; written to `path` where there is one, with
-    what made it: the run, the runs by name, or the system that it is of.
+    what made it: the run, the runs by name, or the system that it is of, or what these say of themselves.
     """
     import matplotlib
 

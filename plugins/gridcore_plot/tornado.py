@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from gridcore.results import Run
+
 BARS, PANELS_SHOWN = 12, 4
 _BAR, _NAMES, _HEAD, _TICKS, _LABEL = 0.17, 0.55, 0.3, 0.2, 0.2  # inches
 _SIZE = 7.5
 _ROOM = 0.22  # of the width, on the sides, for the numbers
 
 
-def plot_gradient(gradient: xr.DataArray, path: str | Path | None = None, title: str = "") -> Figure:
+def plot_gradient(gradient: xr.DataArray, path: str | Path | None = None, title: str = "",
+                  of: Run | None = None) -> Figure:
     """Draw the table of ``gc.adjoint``: derivative times parameter, largest first.
 
     Blue bars raise the objective when the parameter grows, red ones lower it. Up to four objectives, those with the
@@ -36,8 +39,13 @@ def plot_gradient(gradient: xr.DataArray, path: str | Path | None = None, title:
     path : str or Path, optional
         As for the figure of a run.
     title : str
+        By default that of the case, where `of` says which.
+    of : Run, optional
+        The run that was differentiated: the picture says what made it.
     """
-    return drawn(path, lambda figure: _compose(figure, gradient, title))
+    case = of.system.case if of is not None else None
+    told = title or (case and (case.title or case.name)) or "Gradient"
+    return drawn(path, lambda figure: _compose(figure, gradient, told), of)
 
 
 def chosen(gradient: xr.DataArray) -> list[tuple[int, list[int]]]:
@@ -69,7 +77,7 @@ def _compose(figure: Figure, gradient: xr.DataArray, title: str) -> None:
         if apart or k == shown[-1][0]:
             axes.set_xlabel("derivative * parameter" + (f" ({unit})" if unit else ""))
         top -= inches + GAP + ticks
-    figure.text(LEFT / WIDTH, 1 - 0.5 * TITLE / height, title or "Gradient", fontsize=9, fontweight="bold", va="top")
+    figure.text(LEFT / WIDTH, 1 - 0.5 * TITLE / height, title, fontsize=9, fontweight="bold", va="top")
     if rest:
         zero = int((np.abs(gradient.values).max(axis=1, initial=0.0) == 0).sum())
         told = f"{rest} more objectives" if rest > 1 else "1 more objective"

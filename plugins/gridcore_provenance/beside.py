@@ -23,7 +23,7 @@ from .record import provenance
 _FIELDS = {".png": ("Software", "Description"), ".svg": ("Creator", "Description"), ".pdf": ("Creator", "Subject")}
 
 
-def picture_fields(path: str | Path, of: Run | Equilibrium | Case | Mapping[str, Run] | None = None
+def picture_fields(path: str | Path, of: Run | Equilibrium | Case | Mapping[str, Run] | Mapping[str, str] | None = None
                    ) -> dict[str, str] | None:
     """The fields of a picture that say what made it: ``metadata`` of matplotlib's ``savefig``.
 
@@ -31,19 +31,19 @@ def picture_fields(path: str | Path, of: Run | Equilibrium | Case | Mapping[str,
     ----------
     path : str or Path
         Its suffix says the format: ``.png``, ``.svg`` or ``.pdf``; others have no such fields.
-    of : Run, Equilibrium or Case, or mapping of str to Run, optional
+    of : Run, Equilibrium or Case, or mapping of str to Run or to str, optional
         What it is drawn of: :func:`.record.provenance` of that, of several runs by their names, is the description, as
-        JSON.
+        JSON; or that itself.
     """
     fields = _FIELDS.get(Path(path).suffix.lower())
     if fields is None:
         return None
-    made = {name: _made(run) for name, run in of.items()} if isinstance(of, Mapping) else _made(of)
+    made = {name: _made(each) for name, each in of.items()} if isinstance(of, Mapping) else _made(of)
     return dict(zip(fields, (_software(), json.dumps(made, ensure_ascii=False)), strict=True))
 
 
-def _made(of: Run | Equilibrium | Case | None) -> dict[str, str]:
-    return of.provenance if isinstance(of, Run) else provenance(of)
+def _made(of: Run | Equilibrium | Case | str | None) -> dict[str, str] | str:
+    return of if isinstance(of, str) else of.provenance if isinstance(of, Run) else provenance(of)
 
 
 def describe_table(path: Path, columns: Mapping[str, str], made: Mapping[str, str]) -> None:

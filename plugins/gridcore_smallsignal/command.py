@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from gridcore.equilibrium import Equilibrium
 
+    from .locus import Locus
     from .modes import Modes
 
 _out = click.option("--out", type=click.Path(path_type=Path), help="Folder for data and figure; without it, and "
@@ -108,7 +109,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
         columns["Hz" if k == 0 else "Hz "] = [f"{v:.4f}" for v in frequency[k]]
     show("locus", Table(columns))
     for path in _written(system, out, plot, "_locus", {
-            ".nc": lambda path: _dataset(locus, path, system),
+            ".nc": lambda path: _dataset(locus, path),
             ".png": lambda path: plots["locus"].draw(locus, path)}):
         click.echo(str(path))
 
@@ -154,7 +155,7 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     for told in list(dict.fromkeys(found.failures.values()))[:3]:
         click.echo(f"no equilibrium at {list(found.failures.values()).count(told)} points: {told}", err=True)
     for path in _written(system, out, plot, "_damping", {
-            ".nc": lambda path: _dataset(found, path, system),
+            ".nc": lambda path: _dataset(found, path),
             ".png": lambda path: plots["damping map"].draw(found, path, band=limits)}):
         click.echo(str(path))
 
@@ -238,11 +239,10 @@ def _sensitivity_table(modes: Modes, wrt: tuple[str, ...], numbers: list[int]) -
         "per": [str(found["unit"].values[j]) or "1" for _, j in pairs]})
 
 
-def _dataset(locus: Any, path: Path, system: Equilibrium) -> None:
+def _dataset(locus: Locus, path: Path) -> None:
     from gridcore_netcdf.dataset import write_dataset
-    from gridcore_provenance.record import provenance
 
-    write_dataset(locus.to_xarray(), path, provenance(system))
+    write_dataset(locus.to_xarray(), path, locus.made)
 
 
 def _written(system: Equilibrium, out: Path | None, plot: bool, ending: str,

@@ -95,7 +95,7 @@ def plot_locus(locus: Locus, path: str | Path | None = None) -> Figure:
     """
     if len(locus.parameters) != 1:
         raise CaseError("a root locus has one parameter; draw a damping map with plot_damping_map")
-    return drawn(path, lambda figure: _compose_locus(figure, locus))
+    return drawn(path, lambda figure: _compose_locus(figure, locus), locus.made)
 
 
 def _compose_locus(figure: Figure, locus: Locus) -> None:
@@ -130,7 +130,7 @@ def plot_damping_map(locus: Locus, path: str | Path | None = None, band: tuple[f
     """
     if len(locus.parameters) != 2:
         raise CaseError("a damping map has two parameters; draw a root locus with plot_locus")
-    return drawn(path, lambda figure: _compose_map(figure, locus, band))
+    return drawn(path, lambda figure: _compose_map(figure, locus, band), locus.made)
 
 
 def _compose_map(figure: Figure, locus: Locus, band: tuple[float, float] | None) -> None:

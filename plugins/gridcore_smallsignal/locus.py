@@ -5,7 +5,7 @@ again for each value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from gridcore.case import Address, matching, patterns_of
 from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
+from gridcore_provenance.record import provenance
 
 from .analysis import small_signal
 from .modes import Modes, damping_ratio
@@ -50,6 +51,8 @@ class Locus:
         What went wrong where, by indices of the point.
     units : list of str
         Of the parameters.
+    made : dict of str to str
+        What made it: version, date, case, options; see ``run.provenance``.
     """
 
     case: str
@@ -60,6 +63,7 @@ class Locus:
     dominant: list[str]
     failures: dict[tuple[int, ...], str]
     units: list[str]
+    made: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def damping_ratio(self) -> np.ndarray:
@@ -195,7 +199,7 @@ def _follow_grid(system: Equilibrium, grid: dict[str, np.ndarray], modes: Iterab
     if first is None:
         raise GridcoreError(f"there is no equilibrium at any point: {next(iter(failures.values()))}")
     return Locus(system.case.name, names, values, eigenvalues, agreement, dominant, failures,
-                 [_unit(system, name) for name in names])
+                 [_unit(system, name) for name in names], provenance(system, {"vary": grid, "method": method}))
 
 
 def _unit(system: Equilibrium, address: str) -> str:

@@ -86,7 +86,6 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from gridcore.results import whole_file
     from gridcore_netcdf.dataset import write_dataset
     from gridcore_provenance.beside import describe_table
-    from gridcore_provenance.record import provenance
 
     from .files import is_sweep
     from .sweep import stored, sweep
@@ -106,10 +105,9 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     shown = table.worst(top, by, descending)  # a wrong name is told before files are written
     show("scenarios", shown)
     click.echo(_counted(table, top))
-    by_whom = provenance(made.setup.case, made.about)
     table.to_csv(files["csv"])
-    describe_table(files["csv"], dict.fromkeys(table.headings, ""), by_whom)
-    write_dataset(table.to_xarray(), files["nc"], by_whom)
+    describe_table(files["csv"], dict.fromkeys(table.headings, ""), table.made)
+    write_dataset(table.to_xarray(), files["nc"], table.made)
     if plot:
         from .figures import heat_map
 

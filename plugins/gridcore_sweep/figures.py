@@ -116,7 +116,7 @@ def heat_map(table: Table, path: str | Path | None = None, column: str | None = 
     bar.ax.tick_params(labelsize=7)
     named.set_title("\n".join(title), fontsize=9, fontweight="bold", loc="left")
     if path is not None:
-        figure.savefig(path, dpi=160, bbox_inches="tight", metadata=picture_fields(path))
+        figure.savefig(path, dpi=160, bbox_inches="tight", metadata=picture_fields(path, table.made or None))
     return figure
 
 

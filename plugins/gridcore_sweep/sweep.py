@@ -81,7 +81,8 @@ def sweep(case: Equilibrium | Case | str | Study, *, processes: int | None = Non
     tell = progress or (lambda done, of: None)
     path = None if store is None else Path(store)
     folder = _folder(made, path, trajectories)
-    with contextlib.closing(Store(path, made.about, provenance(made.setup.case, made.about))) as kept:
+    by_whom = provenance(made.setup.case, made.about)
+    with contextlib.closing(Store(path, made.about, by_whom)) as kept:
         there, keys = kept.results(), made.keys
         if retry_failed:
             failed = [key for key in keys if key in there and there[key].error]
@@ -105,7 +106,7 @@ def sweep(case: Equilibrium | Case | str | Study, *, processes: int | None = Non
                 kept.add(keys[k], made.scenarios[k].name, result)
                 there[keys[k]] = result
                 tell(done, len(keys))
-    return Table(made.scenarios, [there[key] for key in keys], made.units, made.title)
+    return Table(made.scenarios, [there[key] for key in keys], made.units, made.title, by_whom)
 
 
 def stored(made: Study, store: str | Path) -> int:

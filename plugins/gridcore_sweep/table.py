@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +39,15 @@ class Table:
     units : dict
         Of the columns, and of labels that are addresses.
     title : str
+    made : dict of str to str
+        What made it: version, date, case, options; see ``run.provenance``.
     """
 
     scenarios: list[Scenario]
     results: list[Result]
     units: dict[str, str]
     title: str = ""
+    made: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.scenarios)

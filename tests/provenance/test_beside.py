@@ -14,6 +14,7 @@ from PIL import Image
 
 import gridcore as gc
 from gridcore_provenance.record import NAMES
+from gridcore_sweep.figures import heat_map
 
 OBJECTIVE = '[[objective]]\nname = "end"\nkind = "terminal"\nof = "GEN2.omega"\n'
 DUBLIN_CORE = {"dc": "http://purl.org/dc/elements/1.1/", "cc": "http://creativecommons.org/ns#"}
@@ -37,6 +38,12 @@ def described(path):
     made = {name.removeprefix("gridcore:"): value for name, value in told.items() if name.startswith("gridcore:")}
     return ({c["titles"]: c.get("schema:unitText", "") for c in told["tableSchema"]["columns"]},
             {"gridcore": version, "date": told["dc:created"], **made})
+
+
+def description(path):
+    """What a PNG says of what made it."""
+    with Image.open(path) as picture:
+        return json.loads(picture.text["Description"])
 
 
 def test_a_png_says_what_made_it(run, tmp_path):
@@ -68,6 +75,33 @@ def test_a_picture_of_several_runs_says_it_of_each(run, tmp_path):
         assert json.loads(picture.text["Description"]) == {"early": run.provenance, "late": late.provenance}
 
 
+def test_a_picture_of_a_gradient_says_what_was_differentiated(run, tmp_path):
+    gradient = gc.adjoint(run, gc.Terminal(lambda v: v["GEN2", "omega"]), ["GEN2.H"])
+    figure = gc.analyses.plot_gradient(gradient, tmp_path / "g.png", of=run)
+    assert description(tmp_path / "g.png") == run.provenance
+    assert run.system.case.title in [text.get_text() for text in figure.texts]
+
+
+@pytest.mark.parametrize(("made", "draw", "values"), [
+    ("root_locus", "plot_locus", {"GEN2.H": [6.0, 6.5]}),
+    ("damping_map", "plot_damping_map", {"GEN2.H": [6.0, 6.5], "EXC1.KA": [20.0, 22.0]})])
+def test_pictures_of_modes_over_parameters_say_case_and_values(run, made, draw, values, tmp_path):
+    locus = getattr(gc.analyses, made)(run.system, *(values.popitem() if len(values) == 1 else [values]))
+    getattr(gc.analyses, draw)(locus, tmp_path / "l.png")
+    told = description(tmp_path / "l.png")
+    assert told["case_fingerprint"] == run.provenance["case_fingerprint"]
+    asked = json.loads(told["options"])
+    assert asked["vary"] == dict(zip(locus.parameters, (v.tolist() for v in locus.values), strict=True))
+    assert asked["method"] == "dense"
+
+
+def test_a_picture_of_a_sweep_says_case_and_settings(run, tmp_path):
+    table = gc.analyses.sweep(run.system, vary={"GEN2.H": [6.0, 6.5]}, t_end=0.05, processes=1)
+    heat_map(table, tmp_path / "s.png")
+    assert description(tmp_path / "s.png") == table.made
+    assert json.loads(json.loads(table.made["options"])["t_end"]) == 0.05
+
+
 def test_a_format_without_fields_has_none(run, tmp_path):
     gc.analyses.plot(run, tmp_path / "r.jpg")
     assert (tmp_path / "r.jpg").stat().st_size > 10_000
@@ -94,13 +128,12 @@ def test_every_table_and_picture_of_a_verb_has_it(verb, stem, arguments, tmp_pat
     assert found.exit_code == 0, found.output
     units, made = described(tmp_path / f"{stem}.csv")
     assert set(made) == set(NAMES)
+    same = set(NAMES) - {"date"}
     if (tmp_path / f"{stem}.nc").exists():
         with xr.open_dataset(tmp_path / f"{stem}.nc", engine="h5netcdf") as written:
-            same = set(NAMES) - {"date"}
             assert {name: made[name] for name in same} == {name: written.attrs[name] for name in same}
     if "--plot" in arguments:
-        with Image.open(tmp_path / f"{stem}.png") as picture:
-            told = json.loads(picture.text["Description"])
-        assert {"gridcore", "date", "command", "libraries", "machine"} <= set(told)
+        told = description(tmp_path / f"{stem}.png")
+        assert {name: made[name] for name in same} == {name: told[name] for name in same}
     if verb == "tsa":
         assert units == {"time": "s", "GEN2.omega/GEN2.H": "pu / s"}
