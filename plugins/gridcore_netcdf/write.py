@@ -19,7 +19,7 @@ import tempfile
 import typing
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -40,10 +40,21 @@ _plain = operator.methodcaller("tolist")  # numbers and arrays of numpy as Pytho
 def save(run: Run, path: Path) -> None:
     """Write a run; the file is there whole and for good, or not at all."""
     with whole_file(path) as temporary, open(temporary, "x+b") as file:
-        output = Output(file.fileno())
-        undisturbed(lambda: _write_run(run, output))
-        seal(output)
-        output.check()
+        _fill(file, run)
+
+
+def content(run: Run) -> bytes:
+    """The file of a run; a process that is killed over it leaves nothing on disk."""
+    with tempfile.TemporaryFile() as file:
+        _fill(file, run)
+        return file.read()
+
+
+def _fill(file: IO[bytes], run: Run) -> None:
+    output = Output(file.fileno())
+    undisturbed(lambda: _write_run(run, output))
+    seal(output)
+    output.check()
 
 
 def _write_run(run: Run, output: Output) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import copy
 import os
 import socket
-import tempfile
 import time
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridcore.case import Case
@@ -197,13 +195,12 @@ def _search(setup: Setup, task: Task, search: Search, result: Result) -> Run | N
 
 def _file_of(run: Run, record: tuple[str, ...]) -> bytes:
     """The run, or what of it is to be kept, as it would be on disk."""
+    from gridcore_netcdf.write import content
+
     if record:
         tape, at = copy.copy(run.tape), needed(run.system, record)
         tape.states = InMemory(run.system.n, at)
         for row in run.X:
             tape.states.append(row)
         run = type(run)(run.system, tape, run.settings, run.counters, run.timings)
-    with tempfile.TemporaryDirectory(prefix="gridcore-") as folder:
-        path = Path(folder, "run.nc")
-        run.save(path)
-        return path.read_bytes()
+    return content(run)

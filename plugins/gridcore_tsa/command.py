@@ -41,7 +41,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     from gridcore_provenance.beside import describe_table
     from gridcore_provenance.record import provenance
 
-    from .sensitivities import replaying, tsa
+    from .sensitivities import check_method, replaying, tsa
     from .work import COUNTERS
 
     asked = Study(**study)
@@ -49,6 +49,7 @@ def tsa_command(quantities: tuple[str, ...], wrt: tuple[str, ...], joint: tuple[
     found = select(system, quantities)
     Request.of(system, wrt, dispatch, joint)  # a wrong pattern is told before the run
     replaying(strategy)
+    check_method(strategy, asked.method)
     run = asked.simulate(system, out)
     with Progress("differentiating"):
         table = tsa(run, wrt, found, joint=joint, jumps=jumps, dispatch=dispatch, fixed_time=True, strategy=strategy)

@@ -12,7 +12,7 @@ import numpy as np
 from gridcore.case import Address, is_pattern, patterns_of
 from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
-from gridcore.registry import jump_rules
+from gridcore.registry import integrators, jump_rules
 from gridcore.results import Run, select
 from gridcore.sensitivity import (
     Replay,
@@ -27,6 +27,7 @@ from gridcore.sensitivity import (
     warn_of_coincidence,
 )
 from gridcore.suggest import suggest
+from gridcore_theta import Theta
 
 from .strategies import STRATEGIES, Strategy
 from .sweep import ForwardSweep
@@ -146,6 +147,13 @@ def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., R
     if strategy not in STRATEGIES:
         raise CaseError(f"no strategy '{strategy}'{suggest(strategy, STRATEGIES)}")
     return partial(STRATEGIES[strategy], tolerance=tolerance)
+
+
+def check_method(strategy: str | None, method: str) -> None:
+    """Refuse a strategy for runs of a method that has none, before there is one."""
+    make = integrators[method].make
+    if strategy is not None and not (isinstance(make, type) and issubclass(make, Theta)):
+        raise CaseError(f"strategies are of the theta method, and this is to be a run of '{method}'")
 
 
 def begin(run: Run, wanted: Request, read: list[int], jumps: str, dispatch: str,

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
+import os
+import signal
+import tempfile
 import typing
 
 import numpy as np
@@ -43,6 +47,19 @@ def assert_same(a, b):
 def test_a_loaded_run_is_the_run_that_was_saved(name, t_end, step, tmp_path):
     run = gc.simulate(gc.build(name), t_end=t_end, step=step)
     assert_same(run, stored(run, tmp_path))
+
+
+def test_a_process_killed_over_the_content_of_a_file_leaves_nothing_behind(tmp_path, monkeypatch):
+    run = gc.simulate(gc.build("wscc9"), t_end=0.1)
+    run.save(tmp_path / "run.nc")
+    assert write.content(run) == (tmp_path / "run.nc").read_bytes()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(write, "seal", lambda output: os.kill(os.getpid(), signal.SIGKILL))
+    writer = multiprocessing.get_context("fork").Process(target=write.content, args=(run,))
+    writer.start()
+    writer.join(60)
+    assert writer.exitcode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
 
 
 def test_a_loaded_run_answers_by_name(tmp_path):

@@ -111,3 +111,10 @@ def test_tsa_by_a_strategy_finds_the_same_and_shows_what_that_took(call, tmp_pat
 def test_tsa_refuses_an_unknown_strategy_before_the_run(call):
     said = refused(call("tsa", *SHORT, "--of", "GEN2.omega", "--strategy", "hybrid", wrt=["GEN2.H"]))
     assert said.startswith("no strategy 'hybrid'; ")
+
+
+def test_tsa_refuses_a_strategy_for_another_method_before_the_run(call, monkeypatch):
+    monkeypatch.setattr("gridcore.integrate.simulate", None)
+    said = refused(call("tsa", *SHORT, "--of", "GEN2.omega", "--strategy", "staggered hybrid", "--method", "trbdf2",
+                        wrt=["GEN2.H"]))
+    assert said == "strategies are of the theta method, and this is to be a run of 'trbdf2'"
