@@ -138,14 +138,14 @@ def _compose_map(figure: Figure, locus: Locus, band: tuple[float, float] | None)
     modes = f" of modes between {band[0]:g} and {band[1]:g} Hz" if band else ""
     figure.text(0.11, 0.975, f"{locus.case}: smallest damping ratio{modes} (%)", fontsize=9,
                 fontweight="bold", va="top")
-    axes = figure.add_axes((0.11, 0.12, 0.74, 0.8))
+    axes = figure.add_axes((0.11, 0.12, 0.68, 0.8))
     percent = 100 * locus.least(band).T
     x, y = locus.values
     x_name, y_name = (f"{name} ({unit})" if unit else name
                       for name, unit in zip(locus.parameters, locus.units, strict=True))
     if np.isfinite(percent).any():
         filled = axes.contourf(x, y, np.ma.masked_invalid(percent), 12, cmap="viridis")
-        figure.colorbar(filled, cax=figure.add_axes((0.88, 0.12, 0.025, 0.8))).set_label("smallest damping ratio (%)")
+        figure.colorbar(filled, cax=figure.add_axes((0.82, 0.12, 0.025, 0.8))).set_label("smallest damping ratio (%)")
         inside = [v for v in (0.0, 5.0, 10.0) if np.nanmin(percent) < v < np.nanmax(percent)]
         if inside:
             axes.clabel(axes.contour(x, y, np.ma.masked_invalid(percent), inside, colors="white", linewidths=1.2),

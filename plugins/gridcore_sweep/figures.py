@@ -167,8 +167,9 @@ def _cells(table: Table, column: str | None) -> Map:
 
 
 def _heading(table: Table, name: str, shown_of_all: str) -> str:
-    """A label, with its unit, and how many of how many there are."""
-    return _with_unit(table, name) + ("" if shown_of_all == "all" else f": {shown_of_all}")
+    """A label, with its unit where its values have none of their own, and how many of how many there are."""
+    bare = not any(isinstance(value, str) for value in table.labels.get(name, ()))
+    return (_with_unit(table, name) if bare else name) + ("" if shown_of_all == "all" else f": {shown_of_all}")
 
 
 def _with_unit(table: Table, name: str) -> str:

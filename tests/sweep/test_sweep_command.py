@@ -208,3 +208,8 @@ def test_axes_of_parameters_have_their_units(tmp_path):
     table = gc.analyses.sweep("wscc9", vary={"GEN2.H": [5.0, 6.0], "fault.clear": [0.15, 0.16]}, t_end=0.2, processes=1)
     axes = heat_map(table, tmp_path / "a.png").axes[0]
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("GEN2.H (s)", "fault.clear (s)")
+
+
+def test_an_axis_of_values_with_units_of_their_own_names_none(tmp_path):
+    table = gc.analyses.sweep("wscc9", vary={"fault.clear": ["150 ms", "160 ms"]}, t_end=0.2, processes=1)
+    assert heat_map(table, tmp_path / "a.png").axes[0].get_ylabel() == "fault.clear"
