@@ -15,6 +15,7 @@ from gridcore.case import Address, matching, patterns_of
 from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
 from gridcore_provenance.record import provenance
+from gridcore_verbs.units import number
 
 from .analysis import small_signal
 from .modes import Modes, damping_ratio
@@ -107,7 +108,7 @@ def check_band(band: tuple[float, float]) -> None:
         raise CaseError(f"band {low:g} to {high:g} Hz: it must be two frequencies, at least 0, the lower one first")
 
 
-def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, values: Sequence[float],
+def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, values: Sequence[float | str],
                modes: Iterable[int] | None = None, *, method: str = "dense") -> Locus:
     """Eigenvalues over a parameter.
 
@@ -117,9 +118,9 @@ def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, valu
         A system, or what :func:`gridcore.build` takes.
     parameter : str
         Address of a parameter that the case gives; all that a pattern matches have each value together.
-    values : sequence of float
-        In the order in which to go through them; between two of them more points are made where modes could be
-        mistaken for each other.
+    values : sequence of float or str
+        Numbers, or texts with a unit, in the order in which to go through them; between two of them more points are
+        made where modes could be mistaken for each other.
     modes : iterable of int, optional
         Numbers of modes at the first value. By default all but exact zeros, of each pair one.
     method : str
@@ -132,15 +133,15 @@ def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, valu
     GridcoreError
         If at one of the values there is no equilibrium: which.
     """
-    grid = _grid({parameter: values}, 1)
-    made = _follow_grid(as_system(system), grid, modes, method)
+    system = as_system(system)
+    made = _follow_grid(system, _grid(system.case, {parameter: values}, 1), modes, method)
     if made.failures:
         (k,), told = next(iter(made.failures.items()))
         raise GridcoreError(f"{made.parameters[0]} = {made.values[0][k]:g}: {told}")
     return made
 
 
-def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Sequence[float]],
+def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Sequence[float | str]],
                 modes: Iterable[int] | None = None, *, method: str = "dense") -> Locus:
     """Eigenvalues over two parameters; ``.least()`` is the map of the smallest damping ratio.
 
@@ -148,19 +149,21 @@ def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Se
     ----------
     system : Equilibrium or Case or str
         As for :func:`root_locus`.
-    values : mapping of str to sequence of float
-        Two parameters, or patterns of them, and their values.
+    values : mapping of str to sequence of float or str
+        Two parameters, or patterns of them, and their values: numbers, or texts with a unit.
     modes, method
         As for :func:`root_locus`. A point without an equilibrium is nan, and in `failures`.
     """
-    return _follow_grid(as_system(system), _grid(values, 2), modes, method)
+    system = as_system(system)
+    return _follow_grid(system, _grid(system.case, values, 2), modes, method)
 
 
-def _grid(values: Mapping[Any, Sequence[float]], count: int) -> dict[str, np.ndarray]:
+def _grid(case: Case, values: Mapping[Any, Sequence[float | str]], count: int) -> dict[str, np.ndarray]:
     names = patterns_of(values)
     if len(values) != count:
         raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(names) or 'none'}")
-    grid = {name: np.array(list(v), dtype=float) for name, v in zip(names, values.values(), strict=True)}
+    grid = {name: np.array([number(case, name, value) if isinstance(value, str) else value for value in given],
+                           dtype=float) for name, given in zip(names, values.values(), strict=True)}
     for name, array in grid.items():
         if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
             raise CaseError(f"{name}: at least two finite values are needed")

@@ -47,7 +47,7 @@ class Table:
     results: list[Result]
     units: dict[str, str]
     title: str = ""
-    made: dict[str, str] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.scenarios)

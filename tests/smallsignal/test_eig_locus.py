@@ -30,6 +30,13 @@ def test_each_point_has_the_eigenvalues_of_a_case_built_with_that_value(locus):
         np.testing.assert_allclose(np.sort(found.real), np.sort(expected.real), atol=1e-8)
 
 
+def test_values_may_have_units(system):
+    plain, told = (gc.analyses.root_locus(system, "EXC1.TA", values) for values in ([0.1, 0.2], ["100 ms", "0.2 s"]))
+    assert np.array_equal(plain.values[0], told.values[0])
+    grid = {"EXC1.TA": ["100 ms", 0.2], "EXC1.KA": [10.0, 20.0]}
+    assert gc.analyses.damping_map(system, grid).values[0].tolist() == [0.1, 0.2]
+
+
 def test_modes_are_followed_not_sorted(system, locus):
     """With points close together each mode goes to the nearest; with few, it arrives at the same place."""
     fine = gc.analyses.root_locus(system, "GEN2.P0", np.linspace(0.5, 2.4, 96))
