@@ -13,6 +13,7 @@ exclude_patterns = ["_build", "figures"]
 highlight_language = "none"  # what is indented is a command, a file or a formula
 smartquotes = False  # --option has two hyphens
 html_theme = "furo"
+html_show_copyright = False
 html_title = "gridcore"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
