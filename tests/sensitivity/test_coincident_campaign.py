@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import campaign
 import coincident_campaign
 import numpy as np
@@ -59,3 +61,17 @@ def test_events_that_all_but_coincide(monkeypatch, number) -> None:
     monkeypatch.setattr(coincident_campaign, "SHARE", 1 / 3)
     program, _ = campaign.scenario(22, number, coincident_campaign.draw)
     assert coincident_campaign.judge(program) == "agree"
+
+
+@pytest.mark.slow
+def test_a_network_is_solved_again_however_little_the_start_is_moved(monkeypatch) -> None:
+    """A line opens behind a fault, and the load falls to where it is an impedance: the residual rises on the way."""
+    monkeypatch.setattr(coincident_campaign, "SHARE", 1 / 3)
+    program, _ = campaign.scenario(22, 2028, coincident_campaign.draw)
+    at = program.value("fault.t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [program.results({"fault.t": at - k * 1e-7}) for k in range(1, 21)]
+    assert len({repr(signature) for _, signature in found}) == 1
+    slopes = np.diff([value for value, _ in found], axis=0) / -1e-7
+    assert np.ptp(slopes, axis=0).max() < 5e-3  # on one branch of the solutions
