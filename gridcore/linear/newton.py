@@ -31,8 +31,8 @@ MIXED, _FACTOR, _MIXING = 2.0, 1.15, 10
 _SLOW = 2
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
 _UNDAMPED, _LOST = 8, 1e3
-# What an iteration that may lead away moves a variable at most, of its size.
-_BOUND = 0.5
+# Parts of a step that are tried; where none helps (a kink), one that moves nothing by more than this of scale + |x|.
+_DAMPINGS, _BOUND = 0.5 ** np.arange(1 - np.log2(numerics.SHORTEST_STEP)), 0.5
 _SAME = 1 + numerics.SAME_LENGTH
 
 
@@ -300,28 +300,22 @@ class Newton:
                 return t
         return None
 
-    def solve_damped(self, most: float = math.inf) -> None:
-        """Newton with a new matrix at every iteration, and steps halved while the residual grows; or, whatever it does,
-        steps that move nothing by more than this part of ``scale + |x|``.
-        """
+    def solve_damped(self) -> None:
+        """Newton with a new matrix at every iteration, and steps halved, or else bounded, while the residual grows."""
         ws, best = self.ws, np.inf
         ws.residual()
         size = float(np.max(np.abs(ws.R), initial=0.0))
         for _ in range(_ITERATIONS):
             self.factor()
             step, X = self.lu.solve(ws.R.copy()), ws.X.copy()
-            length = float(np.max(np.abs(step) / (ws.scale + np.abs(X)), initial=0.0))
-            damping = most / length if length > most else 1.0
-            while True:
+            norm = float(np.max(np.abs(step) / (ws.scale + np.abs(X)), initial=0.0))
+            for damping in (*_DAMPINGS, _BOUND / max(norm, _BOUND)):
                 ws.X[:] = X + damping * step
                 ws.residual()
                 now = float(np.max(np.abs(ws.R), initial=0.0))
-                fell = now <= (1 - damping / 4) * size or now < numerics.RESIDUAL_FLOOR
-                if fell or damping < numerics.SHORTEST_STEP or most < math.inf:
+                if now <= (1 - damping / 4) * size or now < numerics.RESIDUAL_FLOOR:
                     break
-                damping /= 2
             self.iterations += 1
-            norm = float(np.max(np.abs(step) / (ws.scale + np.abs(ws.X)), initial=0.0))
             if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and norm > numerics.NEWTON_FAST * best):
                 return
             size, best = now, min(best, norm)
@@ -341,16 +335,7 @@ class Newton:
     def resolve(self, differential: np.ndarray) -> None:
         """Solve the algebraic equations at the present time, with the differential variables held."""
         self.hold(differential)
-        start = self.ws.X.copy()
-        try:
-            self.solve_damped()
-        except ConvergenceError as error:
-            # behind a kink the way to the solution may lead up: the residual rises before it falls
-            self.ws.X[:] = start
-            try:
-                self.solve_damped(_BOUND)
-            except ConvergenceError:
-                raise error from None
+        self.solve_damped()
         self.forget()
 
     def derivative(self, differential: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
