@@ -34,9 +34,11 @@ NO_LIMIT = 9999.0  # Mvar: what PSS/E writes where there is none
 DIGITS = 2e-5  # pu: voltages of a file differ by more than their rounding
 
 #: Sections that change the power flow and that no device is there for; an option ``drop`` leaves them out.
-UNKNOWN = ("multi-terminal dc", "FACTS", "GNE", "induction machine")
+UNKNOWN = ("multi-terminal dc", "GNE", "induction machine")
 #: Sections of lines for direct current, which are constant power.
 DIRECT = ("two-terminal dc", "VSC dc")
+#: Sections whose devices are sources of power: they may be left out, too.
+SOURCES = (*DIRECT, "FACTS")
 #: Sections that have no effect on what is calculated here.
 IDLE = ("area", "zone", "owner", "inter-area transfer", "multi-section line", "voltage droop",
         "switching device rating", "load type", "interface", "interface element", "substation")
@@ -51,11 +53,12 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
     ----------
     path : Path
     drop : sequence of str
-        Sections to leave out that there is no device for: ``"FACTS"``, ``"two-terminal dc"``, ...
+        Sections to leave out: ``"multi-terminal dc"``, ``"GNE"`` and ``"induction machine"``, which there is no device
+        for, ``"two-terminal dc"``, ``"VSC dc"`` and ``"FACTS"``, which are sources of power else.
     loads : str
         Characteristic of the loads in place of the file's: see :func:`gridcore_readers.characteristics.shares`.
     tolerate : bool
-        Leave out records that make no sense, with a note for each, and take FACTS devices as sources of power.
+        Leave out records that make no sense, with a note for each.
     controls : bool
         Let generators regulate the buses that they are to, and switched shunts keep the bands of theirs: see
         :mod:`gridcore_readers.controls`.
@@ -206,14 +209,12 @@ class _Reader:
     def _refuse_unknown(self, drop: Sequence[str]) -> None:
         for section in UNKNOWN:
             rows = self.tables.rows[section]
-            if section == "FACTS" and self.tolerate and section not in drop:
-                continue
             if rows and section not in drop:
                 raise rows[0].error(f"there is no device for {section} data ({len(rows)} lines): leave them out with "
                                     f"--drop \"{section}\" (drop=[\"{section}\"])")
             if rows:
                 self.made.note(f"{section} data left out, as asked for: {len(rows)} lines")
-        for section in DIRECT:
+        for section in SOURCES:
             if section in drop and self.tables.rows[section]:
                 self.made.note(f"{section} data left out, as asked for: {len(self.tables.rows[section])} lines")
 

@@ -204,13 +204,27 @@ def test_blanks_quotes_comments_and_short_records_are_read_alike(read):
 
 
 def test_sections_that_nothing_is_there_for_are_refused_until_the_user_leaves_them_out(read):
-    facts = TEXT.replace("BEGIN FACTS DEVICE DATA\n", "BEGIN FACTS DEVICE DATA\n'STATCOM', 2, 0, 1, 0.0, 0.0, 1.02 /\n")
-    with pytest.raises(CaseError, match=r"FACTS row 1 \(line \d+\): there is no device for FACTS data \(1 lines\).*"
-                                        r"--drop \"FACTS\""):
-        read(facts)
-    assert "FACTS data left out, as asked for: 1 lines" in read(facts, drop=["FACTS"]).notes
+    several = TEXT.replace("BEGIN MULTI-TERMINAL DC DATA\n", "BEGIN MULTI-TERMINAL DC DATA\n'FOUR', 0, 0, 0, 1 /\n")
+    with pytest.raises(CaseError, match=r"multi-terminal dc row 1 \(line \d+\): there is no device for multi-terminal "
+                                        r"dc data \(1 lines\).*--drop \"multi-terminal dc\""):
+        read(several)
+    assert "multi-terminal dc data left out, as asked for: 1 lines" in read(several, drop=["multi-terminal dc"]).notes
     owners = TEXT.replace("BEGIN OWNER DATA\n", "BEGIN OWNER DATA\n1,'ME'\n2,'YOU'\n")
     assert "without effect here, left out: 2 owner records" in read(owners).notes
+
+
+@pytest.mark.parametrize(("row", "sources"), [
+    ("2, 0, 1, 0.0, 0.0, 1.02, 50.0", {2: {"P0": 0.0, "control": "PV", "V0": 1.02, "Qmin": -0.5, "Qmax": 0.5}}),
+    ("2, 3, 1, 40.0, 10.0, 1.02, 50.0", {2: {"P0": -0.4}, 3: {"P0": 0.4, "Q0": 0.1, "control": "PQ"}}),
+    ("2, 0, 0, 0.0, 0.0, 1.02, 50.0", {})])
+def test_a_facts_device_is_a_source_that_holds_its_voltage_and_what_its_series_part_carries(read, row, sources):
+    case = read(facts := TEXT.replace("BEGIN FACTS DEVICE DATA\n", f"BEGIN FACTS DEVICE DATA\n'STATCOM', {row} /\n"))
+    made = {record.fields["bus"]: record.fields for record in case if str(record.fields.get("id")).startswith("FACTS")}
+    assert made.keys() == sources.keys()
+    for bus, fields in sources.items():
+        assert {name: made[bus][name] for name in fields} == fields
+    assert any("the FACTS device STATCOM is a source" in note for note in case.notes) is bool(sources)
+    assert "FACTS data left out, as asked for: 1 lines" in read(facts, drop=["FACTS"]).notes
 
 
 # What is wrong with a file ---------------------------------------------------------------------------
