@@ -14,7 +14,12 @@ ROUNDING = 2e-5  # pu: of voltages with four or five digits; by the admittances 
 
 
 def unbalanced(case: Case, buses: set[int], home: Mapping[Any, Any]) -> set[int]:
-    """Of these buses those at which reactive powers do not balance, at the voltages Vm0 and Va0 of the case.
+    """Of these buses those at which reactive powers do not balance: see :func:`lacking`."""
+    return {bus for bus, (power, rounding) in lacking(case, buses, home).items() if abs(power.imag) > CLOSE + rounding}
+
+
+def lacking(case: Case, buses: set[int], home: Mapping[Any, Any]) -> dict[int, tuple[complex, float]]:
+    """What these buses lack in power (pu) at the voltages Vm0 and Va0 of the case, and what rounding these may explain.
 
     `home` has the bus that others are one with.
 
@@ -26,7 +31,7 @@ def unbalanced(case: Case, buses: set[int], home: Mapping[Any, Any]) -> set[int]
     def V(bus: Any) -> complex:
         return cmath.rect(start[bus]["Vm0"], start[bus]["Va0"])
 
-    missing: defaultdict[Any, float] = defaultdict(float)
+    missing: defaultdict[Any, complex] = defaultdict(complex)
     around: defaultdict[Any, float] = defaultdict(float)
     near = buses | {bus for bus, other in home.items() if other in buses}
     for record in case:
@@ -45,10 +50,11 @@ def unbalanced(case: Case, buses: set[int], home: Mapping[Any, Any]) -> set[int]
             tap = cmath.rect(fields.get("tap", 1.0), fields.get("phase", 0.0))
             own, V1, V2 = y + 0.5j * fields.get("b", 0.0), V(ends[0]) / tap, V(ends[1])
             for bus, here, there in ((ends[0], V1, V2), (ends[1], V2, V1)):
-                missing[bus] += (here * (own * here - y * there).conjugate()).imag
+                missing[bus] += here * (own * here - y * there).conjugate()
                 around[bus] += 2 * abs(y) / abs(tap)
         else:
             [bus] = ends
             sign = {"Shunt": 0.0, "ZIP": 1.0}.get(record.model, -1.0)
-            missing[bus] += sign * fields.get("Q0", 0.0) - fields.get("b", 0.0) * start[bus]["Vm0"] ** 2
-    return {bus for bus in buses if abs(missing[bus]) > CLOSE + ROUNDING * around[bus]}
+            missing[bus] += sign * complex(fields.get("P0", 0.0), fields.get("Q0", 0.0))
+            missing[bus] += complex(fields.get("g", 0.0), -fields.get("b", 0.0)) * start[bus]["Vm0"] ** 2
+    return {bus: (missing[bus], ROUNDING * around[bus]) for bus in buses}

@@ -39,7 +39,7 @@ def two_terminal(row: Row, ends: list[Row], Vm: Mapping[int, float]) -> list[Ter
     out = []
     for end, bus, Vdc, sign in zip(ends, buses, volts, (-1.0, 1.0)):
         P = Vdc * current
-        out.append(Terminal(end, bus, complex(sign * P, -P * _tangent(end, Vdc, current, Vm[bus])), rating=abs(P)))
+        out.append(Terminal(end, bus, complex(sign * P, -P * tangent(end, Vdc, current, Vm[bus])), rating=abs(P)))
     return out
 
 
@@ -57,17 +57,16 @@ def _current(row: Row, mode: int) -> float:
     return 2 * abs(setting) / (V + math.sqrt(square))
 
 
-def _tangent(end: Row, Vdc: float, current: float, Vm: float) -> float:
-    """Tangent of the angle between alternating current and voltage, commutation counted."""
+def tangent(end: Row, Vdc: float, current: float, Vm: float) -> float:
+    """Tangent of the angle between alternating current and voltage, of a line-commutated converter (kV, kA)."""
     bridges, tap = end.integer("NB"), end.number("TAP")
     if bridges <= 0 or tap <= 0:
         raise end.error("must be above 0", "NB" if bridges <= 0 else "TAP")
     E, x = Vm * end.number("EBAS") * end.number("TR") / tap, end.number("XC")
     if E <= 0 or current <= 0 or x == 0:  # without commutation PSS/E has no reactive power either
         return 0.0
-    least, most = (math.cos(math.radians(end.number(name))) for name in ("ANMX", "ANMN"))
-    cosine = (Vdc / bridges + 3 / math.pi * x * current) / (BRIDGE * E)
-    cosine = min(max(cosine, least), most)
+    most = math.cos(math.radians(end.number("ANMN")))  # beyond ANMX it is where the tap is at its limit
+    cosine = min((Vdc / bridges + 3 / math.pi * x * current) / (BRIDGE * E), most)
     alpha = math.acos(min(max(cosine, -1.0), 1.0))
     delta = math.acos(min(max(cosine - math.sqrt(2) * x * current / E, -1.0), 1.0))
     below = math.cos(2 * alpha) - math.cos(2 * delta)
@@ -76,7 +75,7 @@ def _tangent(end: Row, Vdc: float, current: float, Vm: float) -> float:
     return (2 * (delta - alpha) + math.sin(2 * alpha) - math.sin(2 * delta)) / below
 
 
-def voltage_source(row: Row, ends: list[Row]) -> list[Terminal]:
+def voltage_source(row: Row, ends: list[Row], Vm: Mapping[int, float]) -> list[Terminal]:
     """A line with voltage-source converters: one holds the direct voltage, the other a power; both have losses."""
     types = [end.integer("TYPE") for end in ends]
     if row.integer("MDC") == 0 or not any(types):

@@ -32,13 +32,14 @@ from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
 
+from . import power_sources
 from .characteristics import exponents
 from .dyr_text import Key, Model, read_models
 from .load_groups import breadth, family, holds
 from .monitored import monitored
 from .power_flow_files import PowerFlowFiles
 from .psse import element, listed, real
-from .raw import DIRECT, UNKNOWN
+from .raw import UNKNOWN
 from .recordings import read_recordings
 from .tap_changers import Controls, called, windings
 from .tolerance import mend
@@ -109,7 +110,7 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
     names = {model.name for model in models}
     other = {model.upper(): name.upper() for model, name in substitute.items()}
     for name in (*drop, *substitute):
-        if name.upper() not in names and name not in (*UNKNOWN, *DIRECT):
+        if name.upper() not in names and name not in (*UNKNOWN, *power_sources.SECTIONS):
             raise CaseError(f"has no model '{name}'{suggest(name, sorted(names))}", file=str(path))
     gone = {name.upper() for name in drop}
     for said, which in (("left out, as asked for", gone), ("read as {}, as asked for", set(other))):

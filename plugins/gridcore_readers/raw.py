@@ -20,10 +20,10 @@ from . import raw_text, rawx, sources
 from .balance import unbalanced
 from .characteristics import shares
 from .controls import Remote, Switched, control, levels
-from .direct_current import Terminal, two_terminal, voltage_source
 from .joined import join
+from .power_sources import DIGITS, PowerSources
 from .psse import Row, by_columns, element, listed
-from .raw_fields import Machine, bus_fields, called, given_id, is_on, parts, status, unlike_default
+from .raw_fields import Machine, bus_fields, given_id, is_on, parts, status, unlike_default
 from .raw_tables import Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
@@ -31,14 +31,9 @@ from .transformers import SMALLEST, TINY, Transformers
 PV, SLACK, ISOLATED = 2, 3, 4
 RANK = {SLACK: 2, PV: 1}  # of buses that are one: which of them it is
 NO_LIMIT = 9999.0  # Mvar: what PSS/E writes where there is none
-DIGITS = 2e-5  # pu: voltages of a file differ by more than their rounding
 
 #: Sections that change the power flow and that no device is there for; an option ``drop`` leaves them out.
-UNKNOWN = ("multi-terminal dc", "GNE", "induction machine")
-#: Sections of lines for direct current, which are constant power.
-DIRECT = ("two-terminal dc", "VSC dc")
-#: Sections whose devices are sources of power: they may be left out, too.
-SOURCES = (*DIRECT, "FACTS")
+UNKNOWN = ("GNE",)
 #: Sections that have no effect on what is calculated here.
 IDLE = ("area", "zone", "owner", "inter-area transfer", "multi-section line", "voltage droop",
         "switching device rating", "load type", "interface", "interface element", "substation")
@@ -53,8 +48,8 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
     ----------
     path : Path
     drop : sequence of str
-        Sections to leave out: ``"multi-terminal dc"``, ``"GNE"`` and ``"induction machine"``, which there is no device
-        for, ``"two-terminal dc"``, ``"VSC dc"`` and ``"FACTS"``, which are sources of power else.
+        Sections to leave out: ``"GNE"``, which there is no device for, and those of sources of power: ``"FACTS"``,
+        ``"two-terminal dc"``, ``"VSC dc"``, ``"multi-terminal dc"``, ``"induction machine"``.
     loads : str
         Characteristic of the loads in place of the file's: see :func:`gridcore_readers.characteristics.shares`.
     tolerate : bool
@@ -70,7 +65,7 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
     """
     with sources.uncollected():
         tables = (rawx if path.suffix.lower() == ".rawx" else raw_text).read_tables(path)
-        reader = _Reader(path, tables, shares(loads), tolerate, controls)
+        reader = Reader(path, tables, shares(loads), tolerate, controls)
         case = reader.case(drop)
     if controls:
         free = [shunt for shunt in reader.switched if shunt.bus not in reader.regulated]
@@ -78,7 +73,7 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "", tolerate: boo
     return case
 
 
-class _Reader:
+class Reader:
     """Tables to records."""
 
     def __init__(self, path: Path, tables: Tables, loads: dict[str, float], tolerate: bool, controls: bool):
@@ -155,7 +150,7 @@ class _Reader:
             buses, names = [i, j, k][:len(lines) - 1], "IJK"
             if k and (out := {2: "J", 3: "K", 4: "I"}.get(row.integer("STAT"))):
                 buses, names = [bus for bus, name in zip(buses, names) if name != out], names.replace(out, "")
-            if self._there(row, names, *buses):
+            if self.there(row, names, *buses):
                 transformers.add(row, lines, (i, j, k), *values)
 
         self.each("transformer", transform, "I J K CW CZ CM STAT", "CKT", "MAG1 MAG2")
@@ -166,13 +161,13 @@ class _Reader:
                 self.made.records.append(Record("Bus", self.fields[number], row.file, row.place))
         made = transformers.found
         for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
-            self._put(*item)
+            self.put(*item)
         zeros = made.zeros + self._branches()
         self.home = join(self.made, lambda bus: RANK.get(self.kind[bus], 0))
         self._shunts()
         self._loads()
         self._generators()
-        self._direct_current(drop)
+        PowerSources(self, drop)
         self._limits()
         if zeros:
             self.made.note(f"branches without impedance are given x = {SMALLEST:g} pu: {listed(zeros)}")
@@ -214,11 +209,8 @@ class _Reader:
                                     f"--drop \"{section}\" (drop=[\"{section}\"])")
             if rows:
                 self.made.note(f"{section} data left out, as asked for: {len(rows)} lines")
-        for section in SOURCES:
-            if section in drop and self.tables.rows[section]:
-                self.made.note(f"{section} data left out, as asked for: {len(self.tables.rows[section])} lines")
 
-    def _put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
+    def put(self, row: Row, model: str, fields: dict[str, Any]) -> None:
         """Add a record. Of branches and shunts, one whose identifier is taken is another one."""
         key: tuple[Any, ...]
         if "id" in fields:
@@ -237,7 +229,7 @@ class _Reader:
                 fields = fields | {"id": f"{fields['id']}_{self.again[key] + 1}"}
         self.made.records.append(Record(model, fields, row.file, row.place))
 
-    def _there(self, row: Row, names: Iterable[str], *buses: int) -> bool:
+    def there(self, row: Row, names: Iterable[str], *buses: int) -> bool:
         """Whether an element is at buses, by the columns that name them, that are not isolated."""
         if self.here.issuperset(buses):
             return True
@@ -246,11 +238,11 @@ class _Reader:
                 raise row.error(f"there is no bus {bus}", name)
         return False
 
-    def _at(self, section: str, make: Callable[[Row, int], None]) -> None:
+    def at(self, section: str, make: Callable[[Row, int], None]) -> None:
         """Make something of the rows of a section of one-bus elements, with their buses."""
         def of(row: Row) -> None:
             bus = row.integer("I")
-            if self._there(row, "I", bus):
+            if self.there(row, "I", bus):
                 make(row, bus)
 
         self.tried(self.tables.rows[section], of)
@@ -264,26 +256,26 @@ class _Reader:
         def line(row: Row, i: int, j: int, on: int, circuit: str, r: float, x: float, b: float,
                  GI: float, BI: float, GJ: float, BJ: float) -> None:
             i, j = abs(i), abs(j)
-            if not self._there(row, "IJ", i, j):
+            if not self.there(row, "IJ", i, j):
                 return
             plain = f"LINE{i}-{j}"
             name = element(plain, circuit)
             r, x = self._tiny(name, r, x, not on, zeros)
             out = {} if on else {"status": 0}
-            self._put(row, "Line", {**given_id(name, plain), "bus1": i, "bus2": j, "r": r, "x": x,
+            self.put(row, "Line", {**given_id(name, plain), "bus1": i, "bus2": j, "r": r, "x": x,
                                     **({"b": b} if b else {}), **out})
             if GI or BI:
-                self._put(row, "Shunt", {"id": f"SHUNT_{name}_{i}", "bus": i, "g": GI, "b": BI} | out)
+                self.put(row, "Shunt", {"id": f"SHUNT_{name}_{i}", "bus": i, "g": GI, "b": BI} | out)
             if GJ or BJ:
-                self._put(row, "Shunt", {"id": f"SHUNT_{name}_{j}", "bus": j, "g": GJ, "b": BJ} | out)
+                self.put(row, "Shunt", {"id": f"SHUNT_{name}_{j}", "bus": j, "g": GJ, "b": BJ} | out)
 
         def switch(row: Row) -> None:
             i, j = abs(row.integer("I")), abs(row.integer("J"))
-            if self._there(row, "IJ", i, j):
+            if self.there(row, "IJ", i, j):
                 name = element(f"SWITCH{i}-{j}", row.text("CKT"))
                 on = status(row, "STAT")
                 r, x = self._tiny(name, 0.0, row.number("X"), bool(on), zeros)
-                self._put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": r, "x": x} | on)
+                self.put(row, "Line", {"id": name, "bus1": i, "bus2": j, "r": r, "x": x} | on)
 
         self.each("branch", line, "I J ST", "CKT", "R X B GI BI GJ BJ")
         self.tried(self.tables.rows["system switching device"], switch)
@@ -302,19 +294,19 @@ class _Reader:
 
         def fixed(row: Row, bus: int) -> None:
             name = element(f"SHUNT{bus}", row.text("ID"))
-            self._put(row, "Shunt", given_id(name, f"SHUNT{bus}") | {
+            self.put(row, "Shunt", given_id(name, f"SHUNT{bus}") | {
                 "bus": bus, "g": row.number("GL") / self.base, "b": row.number("BL") / self.base}
                 | status(row, "STATUS"))
 
         def of_bus(row: Row, bus: int) -> None:
             g, b = row.number("GL"), row.number("BL")
             if g or b:
-                self._put(row, "Shunt", {"bus": bus, "g": g / self.base, "b": b / self.base})
+                self.put(row, "Shunt", {"bus": bus, "g": g / self.base, "b": b / self.base})
 
         def variable(row: Row, bus: int) -> None:
             switched.append(bus)
             id = element(f"SWITCHED{bus}", row.text("ID"))
-            self._put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | status(row, "STAT"))
+            self.put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | status(row, "STAT"))
             if self.controls and row.integer("MODSW") in (1, 2) and is_on(row, "STAT"):
                 blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
                           if row.integer(f"S{n}")]
@@ -324,9 +316,9 @@ class _Reader:
                                               row.integer("MODSW") == 2))
 
         if "fixed shunt" not in sections(self.tables.version):
-            self._at("bus", of_bus)
-        self._at("fixed shunt", fixed)
-        self._at("switched shunt", variable)
+            self.at("bus", of_bus)
+        self.at("fixed shunt", fixed)
+        self.at("switched shunt", variable)
         if switched and not self.controls:
             self.made.note(f"switched shunts stay as they are at t0: {listed(switched)}")
 
@@ -336,7 +328,7 @@ class _Reader:
 
         def load(row: Row, bus: int, on: int, local: int, identifier: str, PL: float, QL: float, IP: float, IQ: float,
                  YP: float, YQ: float) -> None:
-            if not self._there(row, "I", bus):
+            if not self.there(row, "I", bus):
                 return
             Vm = self.fields[bus]["Vm0"]
             p, q = row.numbers("DGENP DGENQ") if local else (0.0, 0.0)  # within the load, where it is counted
@@ -347,7 +339,7 @@ class _Reader:
                 mixed.append(bus)
             plain = f"LOAD{bus}"
             name = element(plain, identifier)
-            self._put(row, "ZIP", {**given_id(name, plain), "bus": bus, "P0": sum(P) / self.base,
+            self.put(row, "ZIP", {**given_id(name, plain), "bus": bus, "P0": sum(P) / self.base,
                                    "Q0": sum(Q) / self.base, **fields, **({} if on else {"status": 0})})
 
         self.each("load", load, "I STATUS DGENF", "ID", "PL QL IP IQ YP YQ")
@@ -359,7 +351,7 @@ class _Reader:
         at: dict[int, list[Machine]] = defaultdict(list)
 
         def machine(row: Row, bus: int, *values: Any) -> None:
-            if self._there(row, "I", bus):
+            if self.there(row, "I", bus):
                 at[bus].append(Machine(row, *values))
 
         self.each("generator", machine, "I STAT IREG", "ID", "VS RT XT MBASE QB QT ZR ZX PG QG")
@@ -372,7 +364,7 @@ class _Reader:
                 differ.append(bus)
             target = next((each.IREG for each in running if each.IREG not in (0, bus)), 0)
             if target:
-                if kind == PV and self._there(running[0].row, ["IREG"], target):
+                if kind == PV and self.there(running[0].row, ["IREG"], target):
                     ids = [element(f"GEN{bus}", each.ID) for each in machines]
                     held = self.home.get(target, target)
                     self.regulating.setdefault(held, Remote(held, V0, [])).ids += ids
@@ -387,72 +379,13 @@ class _Reader:
                 V0 = held
             if any(each.XT or each.RT for each in machines):
                 step_up.append(bus)
-            self.tried(machines, lambda each, bus=bus, control=control, V0=V0: self._put(  # type: ignore[misc]
+            self.tried(machines, lambda each, bus=bus, control=control, V0=V0: self.put(  # type: ignore[misc]
                 each.row, "StaticGenerator", self._generator(bus, each, control, V0)))
         for buses, text in ((differ, "generators at one bus have different voltage set-points, the first is taken: "),
                             (remote, "generators that regulate another bus hold their own as it is in the file: "),
                             (step_up, "step-up transformers within generator data (RT, XT) are left out: ")):
             if buses and not (self.controls and buses is remote):
                 self.made.note(f"{text}buses {listed(buses)}")
-
-    def _direct_current(self, drop: Sequence[str]) -> None:
-        """Lines for direct current: a source of constant power at each of their terminals; so for FACTS devices."""
-        Vm = {number: fields["Vm0"] for number, fields in self.fields.items()}
-        said: list[str] = []
-
-        def line(section: str, row: Row, further: list[Row]) -> None:
-            for end in further:
-                column = "IP" if section == "two-terminal dc" else "IBUS"
-                self._there(end, [column], end.integer(column))
-            found = two_terminal(row, further, Vm) if section == "two-terminal dc" else voltage_source(row, further)
-            if not any(terminal.bus in self.isolated for terminal in found):
-                kind = "DC" if section == "two-terminal dc" else "VSC"
-                name = called(kind, row)
-                for terminal in found:
-                    self._terminal(f"{name}_{terminal.bus}", terminal)
-                said.append(row.text("NAME"))
-
-        for section in DIRECT:
-            if section not in drop:
-                self.tried(zip(self.tables.rows[section], self.tables.further[section]),
-                           lambda item, section=section: line(section, *item))  # type: ignore[misc]
-        if said:
-            self.made.note(f"lines for direct current are constant power at their terminals: {listed(said)}")
-        if "FACTS" not in drop:
-            self.tried(self.tables.rows["FACTS"], self._facts)
-
-    def _facts(self, row: Row) -> None:
-        """The shunt part holds the voltage; what the series part carries leaves its bus and enters the other."""
-        bus, other, most = row.integer("I"), row.integer("J"), row.number("SHMX")
-        if row.integer("MODE") == 0 or not self._there(row, "IJ", bus, *filter(None, [other])):
-            return
-        power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
-        name = called("FACTS", row)
-        self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), row.number("VSET"), (-most, most),
-                                                 abs(power)))
-        if other:
-            self._terminal(f"{name}_{other}", Terminal(row, other, power, rating=abs(power)))
-        self.made.note(f"the FACTS device {row.text('NAME')} is a source that holds the voltage of bus {bus}"
-                       + (f", and constant power at bus {other}" if other else ""))
-
-    def _terminal(self, id: str, terminal: Terminal) -> None:
-        """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
-        base, bus, Vm = self.base, terminal.bus, self.fields[terminal.bus]["Vm0"]
-        here = self.home.get(bus, bus)
-        P, Q = terminal.power.real / base, terminal.power.imag / base
-        fields: dict[str, Any] = {"id": id, "bus": bus, "control": "PQ", "Sn": terminal.rating or base, "P0": P}
-        if terminal.V0 is not None:
-            least, most = (value / base for value in terminal.Q)
-            V0 = self.regulated.get(here, terminal.V0)
-            fields |= {"control": "PV", "V0": V0, "Qmin": least, "Qmax": most}
-            if bus in self.limited or (abs(V0 - Vm) > DIGITS and here not in self.regulated):
-                Q = most if V0 > Vm else least
-                fields["control"] = "PQ"
-                self.limited[bus].append(fields)
-            else:
-                self.regulated[here] = V0
-        fields["Q0"] = Q
-        self._put(terminal.row, "StaticGenerator", fields)
 
     def _generator(self, bus: int, machine: Machine, control: str, V0: float) -> dict[str, Any]:
         base = self.base

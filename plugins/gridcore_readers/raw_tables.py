@@ -28,6 +28,13 @@ DC_TERMINAL = ("IP NB=0 ANMX ANMN RC=0 XC EBAS TR=1 TAP=1 TMX=1.5 TMN=0.51 STP=0
 VSC_TERMINAL = ("IBUS TYPE MODE=1 DCSET=0 ACSET=1 ALOSS=0 BLOSS=0 MINLOSS=0 SMAX=0 IMAX=0 PWF=1 MAXQ=9999 MINQ=-9999 "
                 "REMOT=0 NREG=0@35- RMPCT=100")
 
+#: The further rows of a multi-terminal line: how many, what their table is called in a .rawx file, their columns.
+MULTI_TERMINAL = (
+    ("NCONV", "ntermdcconv", "IB NB=0 ANMX ANMN RC=0 XC EBAS TR=1 TAP=1 TPMX=1.5 TPMN=0.51 TSTP=0.00625 SETVL DCPF=1 "
+                             "MARG=0 CNVCOD=1"),
+    ("NDCBS", "ntermdcbus", "IDC IB=0 AREA=1 ZONE=1 DCNAME= IDC2=0 RGRND=0 OWNER=1"),
+    ("NDCLN", "ntermdclink", "IDC JDC DCCKT=1 MET=1 RDC LDC=0"))
+
 #: Columns of the sections that are read; of the others only the first, and the values that say how long a record is.
 COLUMNS = {
     "bus": "I NAME= BASKV=0 IDE=1 GL=0@-30 BL=0@-30 AREA=1 ZONE=1 OWNER=1@31- VM=1 VA=0",
@@ -44,9 +51,10 @@ COLUMNS = {
     "VSC dc": "NAME MDC=1 RDC=0",
     "switched shunt": "I ID=1@35- MODSW=1 ADJM=0@32- STAT=1@32- VSWHI=1 VSWLO=1 SWREM=0 NREG=0@35- RMPCT=100 "
                       f"RMIDNT= BINIT=0 NAME=@36- {_BLOCKS}",
-    "multi-terminal dc": "NAME NCONV NDCBS NDCLN",
+    "multi-terminal dc": "NAME NCONV NDCBS NDCLN MDC=0 VCONV VCMOD=0 VCONVN=0",
     "FACTS": "NAME I J=0 MODE=1 PDES=0 QDES=0 VSET=1 SHMX=9999 TRMX=9999",
     "GNE": "NAME MODEL NTERM",
+    "induction machine": "I ID=1 ST=1 SC=1 DC=2 AREA=1 ZONE=1 OWNER=1 NAME=@36- TC=1 BC=1 MBASE=0 RATEKV=0 PC=1 PSET=0",
 }
 
 _NETWORK = ("bus", "load", "fixed shunt@31-", "voltage droop@36-", "generator", "switching device rating@36-", "branch",
@@ -65,13 +73,15 @@ RAWX: dict[str, tuple[str, dict[str, str]]] = {
     "swshunt": ("switched shunt", {"shntid": "ID", "swreg": "SWREM"}), "ntermdc": ("multi-terminal dc", {}),
     "facts": ("FACTS", {}), "gne": ("GNE", {}), "area": ("area", {}), "impcor": ("impedance correction", {}),
     "msline": ("multi-section line", {}), "zone": ("zone", {}), "iatrans": ("inter-area transfer", {}),
-    "owner": ("owner", {}), "indmach": ("induction machine", {}), "voltagedroop": ("voltage droop", {}),
+    "owner": ("owner", {}), "indmach": ("induction machine", {"imid": "ID", "stat": "ST", "pcode": "PC"}),
+    "voltagedroop": ("voltage droop", {}),
     "swdratset": ("switching device rating", {}), "loadtype": ("load type", {}), "interface": ("interface", {}),
     "itfelmt": ("interface element", {}), "sub": ("substation", {}),
 }
-SEVERAL = ("transformer", "two-terminal dc", "VSC dc")
+SEVERAL = ("transformer", "two-terminal dc", "VSC dc", "multi-terminal dc")
 #: In every table of a .rawx file.
-RAWX_COLUMNS = {"ibus": "I", "jbus": "J", "kbus": "K", "cont": "CONT", "node": "NODE"}
+RAWX_COLUMNS = {"ibus": "I", "jbus": "J", "kbus": "K", "cont": "CONT", "node": "NODE", "nbrdg": "NB", "angmx": "ANMX",
+                "angmn": "ANMN"}
 
 
 @dataclass
@@ -87,7 +97,7 @@ class Tables:
         The rows of every section, of records with several lines the first.
     further : dict
         The other rows of such records, in the same order: of a transformer its impedances, and one for each winding;
-        of a line for direct current one for each converter.
+        of a line for direct current one for each converter, of one with many terminals its buses and links, too.
     corrections : dict
         Of each impedance correction table its points: (turns ratio or angle, factor).
     solution : dict

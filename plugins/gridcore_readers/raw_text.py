@@ -16,6 +16,7 @@ from .raw_tables import (
     DC_TERMINAL,
     HEADER,
     IMPEDANCE,
+    MULTI_TERMINAL,
     SEVERAL,
     VERSIONS,
     VSC_TERMINAL,
@@ -26,7 +27,8 @@ from .raw_tables import (
 )
 
 #: Sections whose records have further lines.
-CONTINUED = (*SEVERAL, "multi-terminal dc", "impedance correction", "substation")
+CONTINUED = (*SEVERAL, "impedance correction", "substation")
+MANY_LINES = 10_000  # of one kind in a record: what is more is damaged
 NEEDED = 34  # the first version that may end before its last sections
 Line = tuple[int, list[str]]
 _SAID = re.compile(r"PSS\W*(?:\(\w+\))?\W*E\D{0,10}(\d\d)\b", re.IGNORECASE)
@@ -167,7 +169,8 @@ def _section(section: str, records: _Records, found: Tables) -> bool:
                 return True
             found.further[section].append(ends)
         elif section == "multi-terminal dc":
-            _skip(row, records, min(sum(max(row.integer(name), 0) for name in ("NCONV", "NDCBS", "NDCLN")), 10_000))
+            found.further[section].append([line for count, _, text in MULTI_TERMINAL
+                                           for line in _several(row, count, layout(text, version), records)])
         elif section == "impedance correction":
             _correction(row, records, found)
         elif section == "substation":
@@ -190,10 +193,12 @@ def _lines(row: Row, further: list[tuple[Columns, Iterator[Line]]]) -> list[Row]
     return out
 
 
-def _skip(row: Row, records: _Records, count: int) -> None:
-    for _ in range(count):
-        if not records.next()[0]:
-            raise row.error("the file ends within this record")
+def _several(row: Row, count: str, names: Columns, records: _Records) -> list[Row]:
+    """As many lines of a kind as a record says."""
+    number = row.integer(count)
+    if not 0 <= number <= MANY_LINES:
+        raise row.error(f"must be from 0 to {MANY_LINES}", count)
+    return _lines(row, [(names, records.all(names.width))] * number)
 
 
 def _block(row: Row, records: _Records) -> None:

@@ -16,6 +16,7 @@ from .raw_tables import (
     DC_TERMINAL,
     HEADER,
     IMPEDANCE,
+    MULTI_TERMINAL,
     RAWX,
     RAWX_COLUMNS,
     VERSIONS,
@@ -110,6 +111,27 @@ def _table(name: str, network: dict[str, Any], found: Tables, file: str) -> None
         endings, text = ("RI", DC_TERMINAL) if section == "two-terminal dc" else ("12", VSC_TERMINAL)
         ends = [named(text, _with(fields, ending)) for ending in endings]
         found.further[section] = [[Row(row.words, end, file, row.place) for end in ends] for row in made]
+    elif section == "multi-terminal dc":
+        parts = [_parts(part, text, network, file) for _, part, text in MULTI_TERMINAL]
+        found.further[section] = [_of(row, parts) for row in made]
+
+
+def _parts(name: str, text: str, network: dict[str, Any], file: str) -> list[Row]:
+    """The rows of a table whose records belong to others by their NAME."""
+    fields, rows = _rows(name, network, file) if name in network else ({}, [])
+    names = named(f"NAME {text}", fields)
+    return [Row(words, names, file, f"{name} row {n}") for n, words in enumerate(rows, 1)]
+
+
+def _of(row: Row, parts: list[list[Row]]) -> list[Row]:
+    """Those that belong to this one, as many as it says."""
+    name, out = row.text("NAME"), []
+    for (count, table, _), rows in zip(MULTI_TERMINAL, parts):
+        own = [part for part in rows if part.text("NAME") == name]
+        if len(own) != row.integer(count):
+            raise row.error(f"{table} has {len(own)} rows of it", count)
+        out += own
+    return out
 
 
 def _with(fields: dict[str, int], ending: str) -> dict[str, int]:

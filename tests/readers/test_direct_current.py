@@ -8,8 +8,9 @@ from fuzz.power_flows import RAW_30
 from gridcore.errors import CaseError
 from gridcore_readers import raw
 from gridcore_readers.direct_current import two_terminal, voltage_source
+from gridcore_readers.multi_terminal import multi_terminal
 from gridcore_readers.psse import Row
-from gridcore_readers.raw_tables import COLUMNS, DC_TERMINAL, VSC_TERMINAL, layout
+from gridcore_readers.raw_tables import COLUMNS, DC_TERMINAL, MULTI_TERMINAL, VSC_TERMINAL, layout
 
 VOLTS = {1: 1.02, 2: 0.99}
 
@@ -50,7 +51,7 @@ def test_a_blocked_line_has_no_terminals_and_one_without_commutation_no_reactive
 def sources(first, second):
     row, *ends = line("V 1 2.0", *(f"{bus} {rest} 100.0 0.1 0.0 400 1000 0.5 90 -80" for bus, rest in (
         (1, first), (2, second))), section="VSC dc", terminal=VSC_TERMINAL)
-    return voltage_source(row, ends)
+    return voltage_source(row, ends, VOLTS)
 
 
 @pytest.mark.parametrize("power", [-80.0, 60.0])
@@ -76,16 +77,80 @@ def test_a_line_that_cannot_be_is_told(ends, says):
         sources(*ends)
 
 
+def grid(converters, nodes, links, mode=1, holding="1 0 0"):
+    """A multi-terminal line; of a converter its bus, set-point and pole, of a node and a link its row."""
+    rows = [[f"{bus} 2 90 {'5' if setting > 0 else '15'} 0.0 6.0 230.0 0.8 1.0 1.5 0.5 0.00625 {setting} 1.0 0.1 {pole}"
+             for bus, setting, pole in converters], nodes, links]
+    texts = [f"M {' '.join(str(len(part)) for part in rows)} {mode} {holding}", *(row for part in rows for row in part)]
+    columns = [COLUMNS["multi-terminal dc"], *(text for part, (*_, text) in zip(rows, MULTI_TERMINAL) for _ in part)]
+    row, *further = (Row(text.split(), layout(each, 33), "x.raw", "dc row 1") for text, each in zip(texts, columns))
+    return multi_terminal(row, further, dict.fromkeys(range(9), 1.0) | VOLTS)
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+def test_a_multi_terminal_line_of_two_terminals_is_a_two_terminal_line(mode):
+    """The inverter holds the voltage in both; the two programs' records name other minimum angles only."""
+    found = grid([(2, 400.0, 1), (1, 300.0, 1)], ["1 1", "2 2"], ["1 2 1 1 5.0"], mode, holding="2 0 0")
+    same = {terminal.bus: terminal.power for terminal in commutated(300.0, mode)}
+    assert {terminal.bus: terminal.power.real for terminal in found} == pytest.approx(
+        {bus: power.real for bus, power in same.items()}, rel=1e-12)
+    assert found[1].power == pytest.approx(same[1], rel=1e-12)
+
+
+STAR = ["1 5 1 1 9.0", "2 5 1 1 7.0", "3 5 1 1 8.0"]
+
+
+def test_a_multi_terminal_line_has_its_set_points_and_loses_what_its_resistances_take():
+    found = grid([(1, 500.0, 1), (2, 350.0, 1), (3, -200.0, 1)], ["1 1", "2 2", "3 3", "5 0"], STAR)
+    power = [-terminal.power.real for terminal in found]
+    assert power[1:] == pytest.approx([350.0, -200.0], rel=1e-9)
+    held = power[0] / 500.0
+    middle = 500.0 - 9.0 * held
+    currents = [held, *((-middle + math.sqrt(middle ** 2 + 4 * r * P)) / (2 * r)
+                        for r, P in ((7.0, 350.0), (8.0, -200.0)))]
+    assert sum(currents) == pytest.approx(0.0, abs=1e-9)
+    assert sum(power) == pytest.approx(sum(r * i * i for r, i in zip((9.0, 7.0, 8.0), currents)), rel=1e-9)
+    assert all(terminal.power.imag < 0 for terminal in found)
+
+
+@pytest.mark.parametrize("earth", [0.0, 0.5])
+def test_two_equal_poles_carry_twice_the_power_of_one_and_nothing_through_earth(earth):
+    one = grid([(1, 500.0, 1), (2, 350.0, 1)], ["1 1", "2 2"], ["1 2 1 1 9.0"])
+    both = grid([(1, 500.0, 1), (2, 350.0, 1), (3, 500.0, -1), (4, 350.0, -1)],
+                [f"1 1 1 1 A 9 {earth}", f"2 2 1 1 B 9 {earth}", f"3 3 1 1 C 9 {earth}", f"4 4 1 1 D 9 {earth}",
+                 f"9 0 1 1 E 0 {earth}"], ["1 2 1 1 9.0", "3 4 1 1 9.0"], holding="1 0 3")
+    assert [terminal.power.real for terminal in both] == pytest.approx(2 * [end.power.real for end in one], rel=1e-9)
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    ({"holding": "7 0 0"}, "field 'VCONV': none of its converters is at this bus"),
+    ({"links": ["1 2 1 1 0.0"]}, "field 'RDC': must be above 0"),
+    ({"links": ["1 8 1 1 5.0"]}, "field 'JDC': there is no direct-current bus 8"),
+    ({"links": []}, "not connected with a converter that holds the voltage"),
+    ({"nodes": ["1 1", "2 7"]}, "field 'IB': no direct-current bus of the line is that of this converter"),
+    ({"converters": [(1, 500.0, 1), (2, -2e5, 1)]}, "the line cannot carry this power"),
+    ({"converters": [(1, 500.0, 1), (2, 0.0, 1)]}, "field 'SETVL': must not be 0"),
+])
+def test_a_multi_terminal_line_that_cannot_be_is_told(change, says):
+    with pytest.raises(CaseError, match=says):
+        grid(**{"converters": [(1, 500.0, 1), (2, 350.0, 1)], "nodes": ["1 1", "2 2"], "links": ["1 2 1 1 5.0"],
+                **change})
+
+
+def test_a_blocked_multi_terminal_line_has_no_terminals():
+    assert grid([(1, 500.0, 1), (2, 350.0, 1)], ["1 1", "2 2"], ["1 2 1 1 5.0"], mode=0) == []
+
+
 def test_terminals_are_sources_of_constant_power_with_a_note(tmp_path):
     path = tmp_path / "x.raw"
     path.write_text(RAW_30)
     case = raw.read(path)
     found = {record.fields["id"]: record.fields for record in case.of("StaticGenerator") if "id" in record.fields}
-    assert found.keys() == {"DC_1_1", "DC_1_2", "VSC_VSC_1", "VSC_VSC_3"}
-    assert [found[id]["control"] for id in found] == ["PQ", "PQ", "PV", "PQ"]
+    assert found.keys() == {"DC_1_1", "DC_1_2", "VSC_VSC_1", "VSC_VSC_3", "MTDC_1_1", "MTDC_1_2"}
+    assert [found[id]["control"] for id in found] == ["PQ", "PQ", "PV", "PQ", "PQ", "PQ"]
     assert found["DC_1_1"]["P0"] == pytest.approx(-0.5)
     assert any(note == "lines for direct current are constant power at their terminals: 1, VSC" for note in case.notes)
-    without = raw.read(path, drop=["VSC dc", "two-terminal dc"])
+    without = raw.read(path, drop=["VSC dc", "two-terminal dc", "multi-terminal dc"])
     assert not [record for record in without.of("StaticGenerator") if "id" in record.fields]
     assert "VSC dc data left out, as asked for: 1 lines" in without.notes
 

@@ -204,11 +204,11 @@ def test_blanks_quotes_comments_and_short_records_are_read_alike(read):
 
 
 def test_sections_that_nothing_is_there_for_are_refused_until_the_user_leaves_them_out(read):
-    several = TEXT.replace("BEGIN MULTI-TERMINAL DC DATA\n", "BEGIN MULTI-TERMINAL DC DATA\n'FOUR', 0, 0, 0, 1 /\n")
-    with pytest.raises(CaseError, match=r"multi-terminal dc row 1 \(line \d+\): there is no device for multi-terminal "
-                                        r"dc data \(1 lines\).*--drop \"multi-terminal dc\""):
-        read(several)
-    assert "multi-terminal dc data left out, as asked for: 1 lines" in read(several, drop=["multi-terminal dc"]).notes
+    generic = TEXT.replace("BEGIN GNE DATA\n", "BEGIN GNE DATA\n'G', 'MODEL', 1, 2 /\n")
+    with pytest.raises(CaseError, match=r"GNE row 1 \(line \d+\): there is no device for GNE data \(1 lines\).*"
+                                        r"--drop \"GNE\""):
+        read(generic)
+    assert "GNE data left out, as asked for: 1 lines" in read(generic, drop=["GNE"]).notes
     owners = TEXT.replace("BEGIN OWNER DATA\n", "BEGIN OWNER DATA\n1,'ME'\n2,'YOU'\n")
     assert "without effect here, left out: 2 owner records" in read(owners).notes
 
