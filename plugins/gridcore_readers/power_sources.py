@@ -59,7 +59,7 @@ class PowerSources:
         for section in DIRECT:
             if section not in drop:
                 self.reader.tried(zip(self.reader.tables.rows[section], self.reader.tables.further[section]),
-                           lambda item, section=section: line(section, *item))  # type: ignore[misc]
+                                  lambda item, section=section: line(section, *item))  # type: ignore[misc]
         if said:
             self.reader.made.note(f"lines for direct current are constant power at their terminals: {listed(said)}")
 
@@ -85,8 +85,8 @@ class PowerSources:
 
         self.reader.tried(at, make)
         if made:
-            self.reader.made.note("induction machines are constant power, what their buses lack in the file's solution: "
-                                  f"buses {listed(made)}")
+            self.reader.made.note("induction machines are constant power, what their buses lack in the file's "
+                                  f"solution: buses {listed(made)}")
 
     def _facts(self, row: Row) -> None:
         """The shunt part holds the voltage; what the series part carries leaves its bus and enters the other."""
@@ -100,7 +100,7 @@ class PowerSources:
         if other:
             self._terminal(f"{name}_{other}", Terminal(row, other, power, rating=abs(power)))
         self.reader.made.note(f"the FACTS device {row.text('NAME')} is a source that holds the voltage of bus {bus}"
-                       + (f", and constant power at bus {other}" if other else ""))
+                              + (f", and constant power at bus {other}" if other else ""))
 
     def _terminal(self, id: str, terminal: Terminal) -> None:
         """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
