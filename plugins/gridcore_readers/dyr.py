@@ -162,7 +162,7 @@ class _Extension:
                 self.strangers += left
                 break
             guests = left
-        if models and len(self.strangers) == len(models):
+        if models and {id(model) for model in self.strangers}.issuperset(map(id, models)):
             raise CaseError("no record belongs to a generator or load of the case: is it the DYR file of another?",
                             file=str(self.path), row=models[0].place)
         self._notes()
@@ -217,19 +217,23 @@ class _Extension:
     def _refuse_unknown(self, models: list[Model]) -> None:
         missing: dict[str, list[int]] = defaultdict(list)
         for model in models:
-            if model.name not in self.classes and model.bus in self.buses:
-                missing[model.name].append(model.bus)
+            if model.name not in self.classes:
+                if model.bus in self.buses:
+                    missing[model.name].append(model.bus)
+                else:
+                    self.strangers.append(model)
+        models[:] = [model for model in models if model.name in self.classes]
         if missing:
             what = "; ".join(f"{name} ({len(buses)} records, buses {listed(buses)})" for name, buses in missing.items())
+            if self.tolerate:
+                self.case.note(f"left out, as tolerated: there is no device for {what}")
+                return
             near = {name: difflib.get_close_matches(name, self.classes, 1, 0.8) for name in missing}
             example = next((f"{name}={match[0]}" for name, match in near.items() if match), "MODEL=OTHER")
             drop = " ".join(f"--drop {name}" for name in missing)
             raise CaseError(f"there is no device for {what}. Leave them out with {drop}, or read one as another that "
                             f"has the same values with --substitute {example} (load_case: drop=[...], "
                             "substitute={...})", file=str(self.path))
-        unknown = [model for model in models if model.name not in self.classes]
-        self.strangers += unknown
-        models[:] = [model for model in models if model.name in self.classes]
 
     def _tried(self, do: Callable[[Model], bool], model: Model) -> bool:
         """Do something about a record; where that is an error and tolerated, it is noted and over."""

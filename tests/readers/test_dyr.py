@@ -132,6 +132,19 @@ def test_a_model_that_is_not_there_is_an_error_with_its_number_and_buses(read):
         read(TEXT.replace("'GENROU'", "'GENROX'"))
 
 
+def test_a_model_that_is_not_there_is_left_out_with_a_note_if_that_is_tolerated(read):
+    case = read(UNKNOWN, tolerate=True)
+    assert ("left out, as tolerated: there is no device for GENQQQ2 (1 records, buses 1); ESQQ (2 records, buses 3, 1)"
+            in case.notes)
+    assert models(case) == models(read())
+
+
+def test_a_record_of_another_bus_does_not_make_the_file_that_of_another_case(read):
+    """One record has its place, and as many have none: a model that is not there, at a bus that is not there."""
+    text = TEXT[:TEXT.index("3, 'GENROU")]
+    assert models(read(text + "77 'GENQQQ2' 1 1 /\n")) == models(read(text)) == ["GENROU"]
+
+
 def test_it_can_be_left_out_or_read_as_another_by_the_users_choice_which_stays_recorded(read, tmp_path):
     case = read(UNKNOWN.replace("1 'GENROU' 1", "1 'GENQRS' 1"), drop=["GENQQQ2", "esqq"],
                 substitute={"GENQRS": "GENROU"})

@@ -7,7 +7,7 @@ import pytest
 from devices_for_tests import Delayed, DelayedForGood, DelayedOwnCancel, Limited, registered, system
 
 import gridcore as gc
-from gridcore.contract import Device, Input, Mode, Param, State, guard, timer
+from gridcore.contract import Device, Input, Mode, Param, Source, State, guard, timer
 
 
 class Switchboard(Device):
@@ -234,6 +234,15 @@ def test_an_island_without_a_source_is_refused_by_the_names_of_its_buses(nine):
     with pytest.raises(gc.errors.NetworkError, match="island without a voltage source: BUS5") as caught:
         gc.simulate(gc.build(case), 0.5, 0.01)
     assert caught.value.run.t[-1] == pytest.approx(0.2)
+
+
+def test_where_nothing_is_left_with_a_source_there_is_no_power_flow(nine):
+    case = nine.case.copy()
+    for record in case:
+        if issubclass(record.device, Source):
+            record.fields["status"] = 0
+    with pytest.raises(gc.errors.NetworkError, match="no bus is energised: there is no voltage source in service"):
+        gc.build(case, deenergise=True)
 
 
 def test_or_it_is_taken_out_of_service_where_that_is_asked_for(nine):
