@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,26 +42,24 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
         files = [file for file in sorted(path.parent.iterdir())
                  if file.stem == path.stem and file.suffix.lower() in belonging]
     functions = [_reader(path).read, *(_companion(file).extend for file in files)]
-    offered = [_offered(function) for function in functions]
+    offered = [{parameter.name for parameter in inspect.signature(function).parameters.values()
+                if parameter.kind is parameter.KEYWORD_ONLY} for function in functions]
     for option in options:
         if not any(option in names for names in offered):
             raise CaseError(f"is read without an option '{option}'{suggest(option, sorted(set().union(*offered)))}",
                             file=str(path))
     taken = [{name: value for name, value in options.items() if name in names} for names in offered]
-    case = functions[0](path, **taken[0])
-    for file, extend, own in zip(files, functions[1:], taken[1:], strict=True):
-        if not file.is_file():
-            raise CaseError("there is no such file", file=str(file))
-        extend(case, file, **own)
+    try:
+        case = functions[0](file := path, **taken[0])
+        for file, extend, own in zip(files, functions[1:], taken[1:], strict=True):
+            if not file.is_file():
+                raise CaseError("there is no such file", file=str(file))
+            extend(case, file, **own)
+    except OverflowError:
+        raise CaseError("has a number that is too large, or too small, to calculate with", file=str(file)) from None
     if belonging and not files:
         case.note(f"there is no {path.stem}{' or '.join(belonging)} beside it")
     return case
-
-
-def _offered(function: Callable[..., Any]) -> set[str]:
-    """The keyword-only parameters of a reader: options that it offers."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
 def _companion(path: Path) -> Companion:

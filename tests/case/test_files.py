@@ -52,3 +52,14 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
 def test_a_name_that_no_file_can_have_is_that_of_no_case(name):
     with pytest.raises(CaseError, match="there is no case"):
         load_case(name)
+
+
+def test_a_number_whose_square_is_beyond_all_numbers_is_told_whatever_the_reader(tmp_path):
+    def square(path):
+        return Case("large", base=float(path.read_text()) ** 2)
+
+    path = tmp_path / "large.number"
+    path.write_text("1e200")
+    with registered(Reader(".number", square)), pytest.raises(
+            CaseError, match=r"large\.number: has a number that is too large, or too small, to calculate with"):
+        load_case(path)
