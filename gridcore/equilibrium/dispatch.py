@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from .. import numerics
 from ..contract import Device
 from ..equations import Batch, Entries, Group, SparseMap, entries, function_of
-from ..errors import CaseError, DeviceError, NetworkError
+from ..errors import CaseError, DeviceError
 from ..kept import KeptFor
 from ..system import System
 from . import powerflow
@@ -131,8 +131,6 @@ class Dispatch:
             kinds[bus] = max(kinds[bus], powerflow.SLACK if sources.control[k] == "slack" else powerflow.PV)
             Q[:, bus] += Qmin - Q0, Qmax - Q0
         self.alive = alive = np.flatnonzero(Z[self.at["energised"]] == 1)
-        if not alive.size:
-            raise NetworkError("no bus is energised: there is no voltage source in service")
         S = self.scheduled()
         V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
         flow = powerflow.solve_power_flow(

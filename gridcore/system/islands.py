@@ -74,7 +74,7 @@ class Islands:
         Raises
         ------
         NetworkError
-            If there are dead islands and they may not be de-energised: lists their nodes.
+            If there are dead islands and they may not be de-energised: lists their nodes; if there are no others.
         """
         network = self.layout.network
         while dead := self.dead(Z, at_rest):
@@ -88,6 +88,8 @@ class Islands:
                 Z[self._energised[k]] = 0.0
                 for device in network.attached(network.nodes[k]):
                     self.layout.set_status(Z, device, 0.0)
+        if self.nodes and not Z[self._energised].any():
+            raise NetworkError("no bus is energised: there is no voltage source in service")
 
     def _names(self, island: list[int]) -> str:
         names = [self.layout.instances[self.nodes[k]].id for k in island]
