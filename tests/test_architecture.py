@@ -6,6 +6,7 @@ import ast
 import functools
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -146,3 +147,23 @@ def test_what_is_public_has_a_docstring(name):
     module = importlib.import_module(f"gridcore.{name}")
     assert module.__doc__
     assert not [label for label, item in public(module) if not inspect.getdoc(item)]
+
+
+@pytest.mark.parametrize("where", ["gridcore", "gridcore.testing"])
+def test_the_help_of_a_public_name_names_each_of_its_parameters(where):
+    """With the analyses, which are looked up; of devices the parameters are those that they declare, with pages."""
+    module = importlib.import_module(where)
+    offered = {name: getattr(module, name) for name in module.__all__}
+    if module is gridcore:
+        offered |= {name: getattr(gridcore.analyses, name) for name in gridcore.analyses}
+    unnamed = {}
+    for name, item in offered.items():
+        if not callable(item) or item is gridcore.hookimpl or (
+                inspect.isclass(item) and issubclass(item, Device | BaseException)):
+            continue
+        told = inspect.getdoc(item) or ""
+        asked = [key for key, parameter in inspect.signature(item).parameters.items()
+                 if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)]
+        unnamed[name] = [key for key in asked if not re.search(rf"\b{key}\b", told)]
+    assert unnamed
+    assert not {name: keys for name, keys in unnamed.items() if keys}

@@ -72,8 +72,8 @@ class Param(Declaration):
 
     Parameters
     ----------
-    unit : str
-        Unit the equations use; a case file may give any unit that converts to it.
+    unit, doc : str
+        Unit the equations use (a case file may give any that converts to it), and what pages say of it.
     default : float or "base_mva", optional
         Without one the field is required. ``"base_mva"`` takes the system's base.
     gt, ge, lt, le : float, optional
@@ -94,8 +94,8 @@ class Field(Declaration):
 
     Parameters
     ----------
-    default : str, optional
-        Without one the field is required.
+    default, doc : str, optional
+        Without a default the field is required; `doc` is what pages say of it.
     choices : sequence of str, optional
         The words allowed.
     """
@@ -109,7 +109,7 @@ class State(Declaration):
 
     Parameters
     ----------
-    unit : str
+    unit, doc : str
     init : float
         Guess for initialisation where ``start`` gives none.
     rate : callable, optional
@@ -180,7 +180,7 @@ class Reference(Declaration):
     """Any parameter of any device, named in a record by its address ``"GEN1.Pm"``.
 
     Equations read its value, and events may change it. A variable that ``drives`` a reference takes
-    the parameter's place wherever it is read (a ramp).
+    the parameter's place wherever it is read (a ramp). `doc` is what pages say of it.
     """
 
     def __init__(self, *, doc: str = ""):
@@ -192,7 +192,7 @@ class Setpoint(Declaration):
 
     Parameters
     ----------
-    unit : str
+    unit, doc : str
     init : float
         Guess where ``start`` gives none.
     equals : callable, optional

@@ -162,7 +162,7 @@ class Pointwise(_Evaluated):
 
 @dataclass
 class Terminal(Pointwise):
-    """``function`` at the end of the run; parameters as of :class:`Integral`."""
+    """``function`` at the end of the run; `name`, and `unit` of its values, as of :class:`Integral`."""
 
     function: Function
     name: str = ""
@@ -205,7 +205,7 @@ class At(Pointwise):
     times : (samples,) array (s)
     function : callable
     weights : (samples,) array or number, optional
-        One by default.
+        One by default; `name` and `unit` as of :class:`Integral`.
     """
 
     def __init__(self, times: ArrayLike, function: Function, weights: ArrayLike = 1.0, name: str = "", unit: str = ""):
@@ -229,7 +229,7 @@ class Sampled(At):
     times : (samples,) array (s)
     function : callable
     data, weights : (samples,) arrays or numbers, optional
-        Zero and one by default.
+        Zero and one by default; `name` and `unit` as of :class:`Integral`.
     """
 
     def __init__(self, times: ArrayLike, function: Function, data: ArrayLike = 0.0, weights: ArrayLike = 1.0,

@@ -26,14 +26,14 @@ class NotExamined(Exception):
 
 
 def require(holds: Any, otherwise: str) -> None:
-    """Raise :class:`Wrong` unless something holds."""
+    """Raise :class:`Wrong` with the words `otherwise` unless something holds."""
     if not holds:
         raise Wrong(otherwise)
 
 
 @dataclass
 class Report:
-    """What was checked of `name`: what is wrong, and what is well, in words that begin with the name of the check."""
+    """What was checked of `name`: `problems` and what `passed`, in words that begin with the name of the check."""
 
     name: str
     problems: list[str] = field(default_factory=list)
