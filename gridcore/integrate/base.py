@@ -228,7 +228,8 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
     signature = _options(make)
     for option in options:
         if option not in signature.parameters:
-            raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, signature.parameters)}")
+            raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, signature.parameters)}"
+                            + "; step = 'auto' takes it" * (option in ("rtol", "atol")))
     try:
         stepper = make(step, **options)
     except (TypeError, ValueError) as error:

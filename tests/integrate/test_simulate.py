@@ -52,7 +52,7 @@ def test_a_cycle_is_one_of_the_case():
     ({"step": [(0, 0.1), (0.1, 1e-12)]}, r"step = 1e-12: a grid from 0\.1 to 0\.2 s has 1e\+11 points"),
     ({"memory": "much"}, r"memory = 'much' must be a number of bytes above 0"),
     ({"record": 3}, r"3 must be an address or a pattern"),
-    ({"rtol": 1e-6}, r"method 'theta' has no option 'rtol'; there are: theta"),
+    ({"rtol": 1e-6}, r"method 'theta' has no option 'rtol'; there are: theta; step = 'auto' takes it$"),
 ])
 def test_what_cannot_be_done_is_said_in_one_sentence(system, asked, says):
     with pytest.raises(CaseError, match=says):
