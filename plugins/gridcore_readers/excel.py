@@ -40,7 +40,10 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     try:
         with path.open("rb") as stream:
             with zipfile.ZipFile(stream) as parts:
-                sources.within(sum(part.file_size for part in parts.infolist()), sources.EXPANDED, "bytes", file)
+                found = parts.infolist()
+                sources.within(sum(part.file_size for part in found), sources.EXPANDED, "bytes", file)
+                packed, size = sum(part.compress_size for part in found), path.stat().st_size
+                sources.within(packed, size, "bytes packed", file)  # before it reads, zipfile takes the memory
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             sheets: list[tuple[str, list[tuple[int, tuple[Any, ...]]]]] = []
             cells = filled = 0

@@ -121,6 +121,16 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
         load_case(path)
 
 
+def test_a_workbook_that_says_its_parts_to_be_larger_than_it_is_refused(tmp_path):
+    """Memory for them is taken before they are read."""
+    path = zipped(tmp_path / "x.xlsx", SHEET % b"")
+    content = path.read_bytes()
+    entry = content.index(b"PK\x01\x02")  # of the first part in the directory; its packed size is 20 bytes behind
+    path.write_bytes(content[:entry + 20] + (1 << 30).to_bytes(4, "little") + content[entry + 24:])
+    with pytest.raises(CaseError, match=r"x\.xlsx: has 1,073,[\d,]+ bytes packed, of at most [\d,]{5,6}$"):
+        load_case(path)
+
+
 @pytest.mark.parametrize("rows", [
     b'<row r="1000000000000"><c r="A1000000000000"><v>1</v></c></row>',
     b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (n, n) for n in range(1, 1000))])
