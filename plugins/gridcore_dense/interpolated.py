@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gridcore import Run
-from gridcore.case import Address
+from gridcore.case import Address, Base, convert
 from gridcore.errors import CaseError
 from gridcore.integrate import Linearised, made_by
 from gridcore.linear import Newton
@@ -29,7 +29,7 @@ SIDES = ("left", "right")
 SAME_TIME = 1e-9
 
 
-def interpolated(run: Run, t: ArrayLike, record: str | Iterable[Address] | None = None, *,
+def interpolated(run: Run, t: ArrayLike | str, record: str | Iterable[Address] | None = None, *,
                  side: str = "right") -> Instants:
     """What the run says of any times on it, by the interpolant of its method: ``run.at(0.5)["GEN2.omega"]``.
 
@@ -39,8 +39,8 @@ def interpolated(run: Run, t: ArrayLike, record: str | Iterable[Address] | None 
     Parameters
     ----------
     run : Run
-    t : float or array
-        Times (s), in any order.
+    t : float or str or array
+        Times (s), in any order; one may be text with a unit: ``run.at("50 ms")``.
     record : str or iterable of str, optional
         Keep these quantities only, by address or shell-style pattern.
     side : {"right", "left"}
@@ -53,7 +53,7 @@ def interpolated(run: Run, t: ArrayLike, record: str | Iterable[Address] | None 
     Raises
     ------
     CaseError
-        If a time is not on the run.
+        If a time is not on the run, or none.
     NotRecorded
         If the run kept a part of its states only.
     ConvergenceError
@@ -62,6 +62,8 @@ def interpolated(run: Run, t: ArrayLike, record: str | Iterable[Address] | None 
     if side not in SIDES:
         raise CaseError(f"side = {side!r} must be {' or '.join(map(repr, SIDES))}")
     run.states.place(np.arange(run.system.n))  # an error, if not all of them were kept
+    if isinstance(t, str):
+        t = convert(t, "s", Base(frequency=run.system.case.frequency))
     times = _on_the_run(run, np.ravel(np.asarray(t, dtype=float)))
     last = np.searchsorted(run.t, times, "right") - 1
     first = np.searchsorted(run.t, times, "left")

@@ -10,7 +10,7 @@ import click
 
 from gridcore.commands import Study, completing, end_of, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
-from gridcore_verbs.units import intervals, measured, number, unit_of
+from gridcore_verbs.units import intervals, measured, number
 
 if TYPE_CHECKING:
     from gridcore.case import Case
@@ -118,10 +118,8 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
 
     asked = Study(**study)
     system = asked.build()
-    stable, unstable = (number(system.case, parameter, value) for value in between)
-    found = critical_value(system, parameter, between=(stable, unstable), t_end=end_of(system.case, asked.t_end),
-                           step=asked.step, wrt=wrt, simulate=asked.simulation,
-                           tolerance=measured(system.case, tolerance, unit_of(system, parameter)))
+    found = critical_value(system, parameter, between=between, t_end=end_of(system.case, asked.t_end), step=asked.step,
+                           wrt=wrt, simulate=asked.simulation, tolerance=tolerance)
     show("attempts", attempts(found))
     click.echo()
     click.echo(f"{parameter} = {found.value:.9g}" + ("" if found.newton else ": by halving"))

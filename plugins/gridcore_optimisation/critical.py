@@ -18,6 +18,7 @@ from gridcore.registry import analyses
 from gridcore.sensitivity import Request, Terminal, adjoint
 from gridcore.tape import Spacing, Switch
 from gridcore_tsa.sensitivities import begin
+from gridcore_verbs.units import measured, number, unit_of
 
 from .parting import PARTED, between_runs
 from .saddle import Passage, passages
@@ -90,8 +91,9 @@ class Critical:
                 f"{len(self.attempts)} simulations>")
 
 
-def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.clear", *, between: tuple[float, float],
-                   t_end: float, step: Spacing = 0.01, wrt: str | Iterable[str] = (), tolerance: float = 1e-6,
+def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.clear", *,
+                   between: tuple[float | str, float | str], t_end: float | str,
+                   step: Spacing = 0.01, wrt: str | Iterable[str] = (), tolerance: float | str = 1e-6,
                    attempts: int = 60, simulate: Mapping[str, Any] | None = None) -> Critical:
     """The value of a parameter at which machines fall out of step: of a clearing time, the critical one.
 
@@ -106,14 +108,15 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     system : Equilibrium, Case or str
     parameter : str
         Address of a parameter that the case gives.
-    between : (float, float)
-        A stable and an unstable value, in any order.
+    between : pair of float or str
+        A stable and an unstable value, in any order; text may have a unit: ``("80 ms", "250 ms")``.
     t_end, step
         As in :func:`gridcore.simulate` (s). What is found is the critical value of this step.
     wrt : str or iterable of str
         Parameters in which the critical value is derived.
-    tolerance : float
-        It ends when a step is shorter, or the stable and the unstable value are closer (in the parameter's unit).
+    tolerance : float or str
+        It ends when a step is shorter, or the stable and the unstable value are closer (in the parameter's unit, or as
+        text with one).
     attempts : int
         Simulations at most.
     simulate : mapping, optional
@@ -131,35 +134,37 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
         If that many simulations are not enough.
     """
     system = as_system(system)
-    search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, tolerance)
     if Request.of(system, parameter, "power flow").names != [parameter]:
         raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
+    low, high = (number(system.case, parameter, str(value)) for value in between)
+    close = measured(system.case, str(tolerance), unit_of(system, parameter))
+    search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, close)
     wanted = [wrt] if isinstance(wrt, str) else list(wrt)
     if wanted:
         Request.of(system, wanted, "power flow")  # a wrong pattern is told before the search
     with Progress("searching the critical value"):
-        ends = [search.attempt(float(value))[0] for value in between]
+        ends = [search.attempt(value)[0] for value in (low, high)]
         if ends[0].stable == ends[1].stable:
-            raise CaseError(f"{parameter} = {between[0]:g} and {between[1]:g} are both "
+            raise CaseError(f"{parameter} = {low:g} and {high:g} are both "
                             f"{'stable' if ends[0].stable else 'unstable'}: the critical value is not between them")
         stable, unstable = (next(end.value for end in ends if end.stable is side) for side in (True, False))
         search.towards = math.copysign(1.0, unstable - stable)
         start = float(system.Z0[system.layout.address(parameter)])
-        value = start if min(between) < start < max(between) else 0.5 * (stable + unstable)
+        value = start if min(low, high) < start < max(low, high) else 0.5 * (stable + unstable)
         while len(search.attempts) < attempts:
             tried, passed, run = search.attempt_past(value, unstable)
             value = tried.value
             stable, unstable = (value, unstable) if tried.stable else (stable, value)
-            if passed is not None and run is not None and abs(passed.step) <= tolerance:
-                before = tried if tried.stable else search.attempt(tried.estimate - search.towards * tolerance)[0]
+            if passed is not None and run is not None and abs(passed.step) <= close:
+                before = tried if tried.stable else search.attempt(tried.estimate - search.towards * close)[0]
                 if before.stable:
                     return Critical(tried.estimate, before.value, unstable, True, search.attempts,
                                     _derivatives(run, float(run.t[passed.k]), _measure(run, passed), parameter,
                                                  wanted)[0], run)
                 unstable = before.value  # what passes this saddle on its stable side is lost later
-            if abs(unstable - stable) <= tolerance:
+            if abs(unstable - stable) <= close:
                 return Critical(0.5 * (stable + unstable), stable, unstable, False, search.attempts,
-                                search.where_they_part(wanted, abs(between[1] - between[0])), run)
+                                search.where_they_part(wanted, abs(high - low)), run)
             inside = min(stable, unstable) < tried.estimate < max(stable, unstable)
             value = tried.estimate if inside else 0.5 * (stable + unstable)
     raise GridcoreError(f"{parameter}: no convergence in {attempts} simulations; stable at {stable:.9g}, unstable at "

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from gridcore.case import Instance, ValidCase
+from gridcore.case import Base, Instance, ValidCase, convert
 from gridcore.contract import Bus, Node, Record
 from gridcore.errors import CaseError
 from gridcore.results import patterns_of
@@ -19,8 +19,8 @@ Patterns = str | Sequence[str]
 
 
 def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patterns = (), trips: Patterns = (),
-                  at: float = 0.1, clear: float | str = 0.1, longest: float = 1.0, within: float = 1e-3,
-                  r: float = 0.0, x: float = 1e-4) -> list[Scenario]:
+                  at: float | str = 0.1, clear: float | str = 0.1, longest: float | str = 1.0,
+                  within: float | str = 1e-3, r: float = 0.0, x: float = 1e-4) -> list[Scenario]:
     """One scenario for each contingency, of what is in service at t0.
 
     Parameters
@@ -32,11 +32,11 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
         Branches: a fault at either end, cleared by opening the branch.
     trips : str or sequence of str
         Devices that go out of service; ``"all"`` is every branch.
-    at : float
-        When it happens (s).
-    clear : float or "critical"
+    at : float or str
+        When it happens (s, or text with a unit: ``"100 ms"``).
+    clear : float or str or "critical"
         How long a fault lasts (s), or ``"critical"`` to find how long it may last.
-    longest, within : float
+    longest, within : float or str
         Longest duration to try, and how closely to find the critical one (s).
     r, x : float
         Impedance of the fault (pu, system base).
@@ -46,12 +46,11 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
     CaseError
         If a pattern matches nothing (the nearest names are offered), or a time is not one.
     """
-    for name, value in (("at", at), ("longest", longest), ("within", within)):
-        _check_time(name, value, zero=name == "at")
+    base = Base(frequency=valid.frequency)
+    at = _time("at", at, base, zero=True)
+    longest, within = _time("longest", longest, base), _time("within", within, base)
     if clear != CRITICAL:
-        if isinstance(clear, str):
-            raise CaseError(f"clear = '{clear}' must be a number of seconds, or '{CRITICAL}'")
-        _check_time("clear", clear)
+        clear = _time("clear", clear, base, other=f", or '{CRITICAL}'")
     if not within < longest:
         raise CaseError(f"within = {within:g} s must be less than longest = {longest:g} s")
     make = _Maker({i.id for i in valid.records}, at, clear, longest, within, {"r": r, "x": x})
@@ -65,10 +64,16 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
     return out + [make.trip(others[id]) for id in matching(names, list(others), "device")]
 
 
-def _check_time(name: str, value: float, zero: bool = False) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf \
-            or (value == 0 and not zero):
-        raise CaseError(f"{name} = {value!r} must be a number of seconds {'from' if zero else 'above'} 0")
+def _time(name: str, value: Any, base: Base, zero: bool = False, other: str = "") -> float:
+    """Seconds, of a number or of text with a unit."""
+    try:
+        number = convert(value, "s", base) if isinstance(value, str) else value
+    except CaseError:
+        number = math.nan
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < math.inf \
+            or (number == 0 and not zero):
+        raise CaseError(f"{name} = {value!r} must be a number of seconds {'from' if zero else 'above'} 0{other}")
+    return float(number)
 
 
 def _buses(patterns: Any) -> list[Any]:

@@ -151,6 +151,13 @@ def test_of_one_time_it_is_a_number_and_of_several_an_array():
     assert "3 instants" in repr(run.at([0.2, 0.1, 0.3]))
 
 
+def test_a_time_may_have_a_unit():
+    run = run_of("wscc9")
+    assert run.at("55 ms")["GEN2.omega"] == run.at(0.055)["GEN2.omega"]
+    with pytest.raises(CaseError, match="unit 'kV' is not understood here; accepted: s, us, ms"):
+        run.at("55 kV")
+
+
 def test_times_may_stand_in_any_order_and_twice():
     run, t = run_of("wscc9"), np.array([0.2345, 0.4, 0.4321, 0.2345, 0.0, 0.6])
     found = run.at(t)

@@ -182,6 +182,12 @@ def test_another_parameter_than_a_time(system):
     assert time.value == pytest.approx(0.183, abs=2e-6)
 
 
+def test_ends_and_tolerance_may_have_units(system, found):
+    same = critical_value(system, between=("150 ms", "18 cycles"), t_end="3 s", tolerance="100 us")
+    assert same.value == pytest.approx(found.value, abs=1e-4)
+    assert len(same.attempts) < len(found.attempts)
+
+
 def test_an_end_may_come_first(system, found):
     other = critical_value(system, between=(0.3, 0.15), t_end=3.0)
     assert other.value == pytest.approx(found.value, abs=1e-6)

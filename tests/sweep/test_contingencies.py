@@ -54,12 +54,18 @@ def test_what_is_out_of_service_is_no_contingency():
     ({"trips": "fault"}, "no device matches 'fault'"),
     ({"faults": "all", "at": -1.0}, "at = -1.0 must be a number of seconds from 0"),
     ({"faults": "all", "clear": 0.0}, "clear = 0.0 must be a number of seconds above 0"),
-    ({"faults": "all", "clear": "soon"}, "clear = 'soon' must be a number of seconds, or 'critical'"),
+    ({"faults": "all", "clear": "soon"}, "clear = 'soon' must be a number of seconds above 0, or 'critical'"),
+    ({"faults": "all", "at": "1 kV"}, "at = '1 kV' must be a number of seconds from 0"),
     ({"faults": "all", "within": 2.0}, "within = 2 s must be less than longest = 1 s")])
 def test_what_is_not_there_or_no_time_is_refused(asked, said):
     with pytest.raises(gc.errors.CaseError) as error:
         contingencies(VALID, **asked)
     assert said in str(error.value)
+
+
+def test_times_may_have_units():
+    plain = contingencies(VALID, faults="BUS5", at=0.2, clear=0.05)
+    assert contingencies(VALID, faults="BUS5", at="200 ms", clear="3 cycles") == plain
 
 
 def by_hand(*events):
