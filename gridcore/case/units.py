@@ -41,10 +41,6 @@ _POWER: dict[str, float] = {"kW": 1e-3, "kVA": 1e-3, "kVAr": 1e-3, "MW": 1.0, "M
                             "GW": 1e3, "GVA": 1e3, "GVAr": 1e3}
 
 
-def _power(mva: float) -> Scale:
-    return lambda base: mva / base.mva
-
-
 #: Declared unit -> unit accepted in its place -> factor, or factor as a function of the base.
 TABLE: dict[str, dict[str, Scale]] = {
     "": {"%": 0.01}, "rad": {"deg": math.pi / 180},
@@ -56,7 +52,7 @@ TABLE: dict[str, dict[str, Scale]] = {
     "1/s": {"1/ms": 1e3, "1/min": 1 / 60},
     "pu": {
         "%": 0.01,
-        **{unit: _power(mva) for unit, mva in _POWER.items()},
+        **{unit: lambda base, mva=mva: mva / base.mva for unit, mva in _POWER.items()},  # type: ignore[misc]
         "V": lambda base: 1e-3 / base.volts(), "kV": lambda base: 1 / base.volts(),
         "A": lambda base: 1e-3 * math.sqrt(3) * base.volts() / base.mva,
         "kA": lambda base: math.sqrt(3) * base.volts() / base.mva,

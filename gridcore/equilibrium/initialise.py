@@ -52,15 +52,22 @@ class Initialisation:
         self._voltages = np.stack([layout.positions(system.islands.buses, name)
                                    for name in ("Vr", "Vi", "Vm0", "Va0", "energised")])
         self._replaced = self._fixed[:n].copy()  # rows of F in whose place other equations stand
+        self._defaults, (held, _) = self._still(Z)
+        self._fixed[held] = False
         self._replaced[self._starts[0]] = self._replaced[self._voltages[:2]] = True
         self._batches: list[Batch] = []
         self._power_rows: list[tuple[Group, np.ndarray]] = []
-        # the equations beyond F take the rows of the set-points that are to be found
-        self._free = n + np.flatnonzero(~self._fixed[n:])
+        # the equations beyond F take the rows of the set-points that are to be found, and of what is held
+        self._free = np.append(n + np.flatnonzero(~self._fixed[n:]), held)
         self._taken = 0
         self._extra = [self._extra_rows(group, Z) for group in layout.groups]
-        self._check_square()
-        identity = np.concatenate([np.flatnonzero(self._replaced), n + np.flatnonzero(self._fixed[n:])])
+        if self._taken != len(self._free):
+            raise InitialisationError(
+                f"initialisation has {len(self.unknowns) - len(self._free) + self._taken} equations for "
+                f"{len(self.unknowns)} unknowns: every regulating device, with what hangs on it, must have exactly two "
+                "set-points without `equals` (or inputs without default that nothing drives), one each for active and "
+                "reactive power; 'gridcore doctor' says which has not")
+        identity = np.append(np.setdiff1d(np.flatnonzero(self._replaced), held), n + np.flatnonzero(self._fixed[n:]))
         self.map = self._jacobian(column_of, len(self.unknowns), identity)
         self._ones = np.flatnonzero((self.map.indices == self.map.columns) & np.isin(self.map.columns, identity))
         self.linear_analysis: Analysis = system.linear_solver.analyse(len(self.unknowns), self.map.indptr,
@@ -86,6 +93,21 @@ class Initialisation:
                 mask[columns[columns >= 0]] = True
         return mask
 
+    def _still(self, Z: np.ndarray) -> list[np.ndarray]:
+        """What is out of service and drives inputs of what is not, and these, (2, count): inputs with a default, at
+        which it stands, then the others, where it is found like a set-point.
+        """
+        layout = self.system.layout
+        still: tuple[list[tuple[int, int]], ...] = ([], [])
+        for group in layout.groups if self._fixed[:self.system.n].any() else ():
+            on = Z[layout.of_group(group, "status")] == 1
+            for name, item in group.shape.cls.declares.inputs.items():
+                for at in layout.of_group(group, name)[on].tolist():
+                    by = layout.source[at]
+                    if by < self.system.n and self._fixed[by]:
+                        still[item.default is None].append((by, at))
+        return [np.array(sorted({*pairs}), dtype=int).reshape(-1, 2).T for pairs in still]
+
     def _extra_rows(self, group: Group, Z: np.ndarray) -> tuple[list[ca.SX], np.ndarray]:
         """Expressions and rows beyond those of F: set-point equations, injected currents."""
         layout = self.system.layout
@@ -106,15 +128,6 @@ class Initialisation:
         self._batches.append(Batch(*function_of("extra", layout, group, [*outputs, *currents]),
                                    np.where(rows < 0, len(self.unknowns), rows)))
         return [*outputs, *currents], rows
-
-    def _check_square(self) -> None:
-        if self._taken == len(self._free):
-            return
-        equations = len(self.unknowns) - len(self._free) + self._taken
-        raise InitialisationError(
-            f"initialisation has {equations} equations for {len(self.unknowns)} unknowns: every regulating device, "
-            "with what hangs on it, must have exactly two set-points without `equals` (or inputs without default "
-            "that nothing drives), one each for active and reactive power; 'gridcore doctor' says which has not")
 
     def _jacobian(self, column_of: np.ndarray, width: int, diagonal: np.ndarray | None = None) -> SparseMap:
         """G derived in the entries of Z that `column_of` maps to columns (without the identity rows)."""
@@ -201,6 +214,7 @@ class Initialisation:
             Naming the device whose equation is not met.
         """
         lu = self.linear_analysis.factors()
+        Z[self._defaults[0]] = Z[self._defaults[1]]
         G = self.residual(Z, ws)
         size = np.max(np.abs(G), initial=0.0)
         scale = np.concatenate([self.system.scale, np.ones(len(self.setpoints))])

@@ -45,8 +45,9 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
         raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
     system, settings = run.system, run.settings
     stepper, made_by = new_stepper(method, finest(settings["step"]), options)
-    driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]),
-                    mesh=_mesh(run))
+    steps = run.tape.records.steps()
+    mesh = run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]  # points that no event made, without the first
+    driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]), mesh=mesh)
     try:
         driver.run()
     except GridcoreError as error:
@@ -57,12 +58,6 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
     same_events(run, out)
     out.settings.update(_mismatch(run, out))
     return out
-
-
-def _mesh(run: Run) -> np.ndarray:
-    """Times of all points that no event made, without the first."""
-    steps = run.tape.records.steps()
-    return run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]
 
 
 def same_events(run: Run, out: Run) -> None:

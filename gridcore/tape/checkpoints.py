@@ -148,11 +148,6 @@ class OnDisk(InMemory):
         self._file: Any = None
         super().__init__(n, recorded)
 
-    @property
-    def on_disk(self) -> bool:
-        """Whether they have outgrown the budget."""
-        return self._file is not None
-
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
         return _in_memory, (self.n, self.recorded, np.array(self._X[: self.points]))
