@@ -16,6 +16,7 @@ from .tables import Table, json_option, show
 
 if TYPE_CHECKING:
     from gridcore.case import Case
+    from gridcore.contract import Device
 
 
 @click.command("cases")
@@ -83,11 +84,14 @@ def _is_event(model: str) -> bool:
 @json_option
 @click.argument("model", metavar="MODEL", shell_complete=completing("device"))
 def describe(model: str) -> None:
-    """Explain a model: its equations in words, ports, parameters with units and bounds, variables, DYR record."""
+    """Explain a model: its equations in words, ports, parameters with units and bounds, variables, DYR record.
+
+    Or the model that a DYR record stands for: IEELAL, CIM5ZN.
+    """
     from .declared import declared, record
 
-    cls = devices[model]
-    click.echo(f"{model}: {inspect.cleandoc(cls.__doc__ or '')}")
+    cls = devices[model] if model in devices else _of_record(model)
+    click.echo(f"{cls.__name__}: {inspect.cleandoc(cls.__doc__ or '')}")
     for port in cls.attaches:
         click.echo(f"\n{port}: {'the ' + port.kind + ' that it is at' if port.at_node else 'the id of a ' + port.kind}")
     for heading, table in declared(cls):
@@ -99,6 +103,13 @@ def describe(model: str) -> None:
         show("events", Table({"name": list(happens), "meaning": list(happens.values())}))
     if written := record(cls):
         click.echo(f"\nDYR record\n{written}")
+
+
+def _of_record(name: str) -> type[Device]:
+    """The class that a DYR record stands for; the registry's error where there is none."""
+    from gridcore_readers.dyr import available
+
+    return available().get(name.upper()) or devices[name]
 
 
 def _first(cls: type) -> str:

@@ -62,6 +62,11 @@ def test_a_description_has_units_defaults_bounds_and_the_record():
     assert "did you mean GENROU" in refused(invoke("describe", "GENROUU"))
 
 
+@pytest.mark.parametrize(("record", "model"), [("IEELAL", "IEELBL"), ("CIM5ZN", "CIM5BL"), ("genrou", "GENROU")])
+def test_a_model_is_described_by_the_records_that_stand_for_it(record, model):
+    assert invoke("describe", record).stdout == invoke("describe", model).stdout
+
+
 def test_every_verb_that_shows_a_table_gives_it_as_json():
     offering = [name for name in commands if any(p.name == "as_json" for p in commands[name].command.params)]
     assert sorted(offering) == sorted(TABLES)
