@@ -63,6 +63,13 @@ def test_where_the_weight_is_zero_it_does_not_matter(run, function):
     assert found == pytest.approx(slope * gc.adjoint(run, gc.Terminal(slip), "GEN2.H").item(), rel=1e-6)
 
 
+def test_data_that_are_not_finite_are_counted(run):
+    """A measurement has holes, as nan; the weights of what is there do not make up for them."""
+    data = [1.0, np.nan, 1.0, np.inf, 1.0]
+    with pytest.raises(CaseError, match="the data of a sampled objective have 2 values that are not finite"):
+        gc.adjoint(run, gc.Sampled(np.linspace(0.1, 0.2, 5), lambda v: v["GEN2", "omega"], data), "GEN2.H")
+
+
 class Broken(gc.Objective):
     """A kind of one's own whose derivative is not a number."""
 
