@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case
+from gridcore.case import Case, load_case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 
@@ -16,7 +17,7 @@ VALUES: Mapping[str, Mapping[str, float]] = {
 """What differs from the defaults of the models: the plant holds its reactive power and supports the voltage in dips."""
 
 
-def with_converters(case: Case, generators: Iterable[str] | None = None,
+def with_converters(case: Case | str | Path, generators: Iterable[str] | None = None,
                     values: Mapping[str, Mapping[str, float]] = VALUES) -> Case:
     """A case whose generators without a machine model are plants of REGCA1, REECB1 and REPCA1.
 
@@ -25,8 +26,8 @@ def with_converters(case: Case, generators: Iterable[str] | None = None,
 
     Parameters
     ----------
-    case : Case
-        It is not changed.
+    case : Case, str or Path
+        It is not changed; or the name or path of one.
     generators : iterable of str, optional
         Identifiers; all StaticGenerators that are not the slack by default.
     values : mapping of str to mapping, optional
@@ -43,10 +44,10 @@ def with_converters(case: Case, generators: Iterable[str] | None = None,
 
     Examples
     --------
-    >>> case = gc.analyses.with_converters(gc.load_case("x.raw"))
+    >>> case = gc.analyses.with_converters("x.raw")
     >>> gc.save_case(case, "x.dyr")
     """
-    case = case.copy()
+    case = case.copy() if isinstance(case, Case) else load_case(case)
     chosen = generators if generators is not None else [
         id for id, record in zip(case.ids(), case) if record.model == "StaticGenerator"
         and record.fields.get("control") != "slack"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
 
-from gridcore.case import Case
+from gridcore.case import Case, load_case
 from gridcore.contract import Reached, bound_of
 from gridcore.equations import function_of
 from gridcore.equilibrium import Equilibrium, build
@@ -21,7 +22,7 @@ _PART, _LEAST = 1e-3, 1e-6
 _ROUNDS, _ATTEMPTS = 12, 3
 
 
-def widen_limits(case: Case, *, deenergise: bool = False, enforce_q_limits: bool = False) -> Case:
+def widen_limits(case: Case | str | Path, *, deenergise: bool = False, enforce_q_limits: bool = False) -> Case:
     """The case with the limits moved that its operating point breaks, to 0.1 % beyond what is there.
 
     Every limit that is moved is noted (``case.notes``, and ``case.about["notes"]``, which is saved with a run). What
@@ -29,8 +30,8 @@ def widen_limits(case: Case, *, deenergise: bool = False, enforce_q_limits: bool
 
     Parameters
     ----------
-    case : Case
-        Is left as it is.
+    case : Case, str or Path
+        Is left as it is; or the name or path of one.
     deenergise, enforce_q_limits : bool
         As those of :func:`gridcore.build`: they have a part in where the operating point is.
 
@@ -38,6 +39,7 @@ def widen_limits(case: Case, *, deenergise: bool = False, enforce_q_limits: bool
     ------
     CaseError, NetworkError, PowerFlowError, InitialisationError
     """
+    case = case if isinstance(case, Case) else load_case(case)
     system = build(case, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
     before, reached, attempts = system.Z0.copy(), dict[str, float](), Counter[str]()
     for _ in range(_ROUNDS):
