@@ -15,6 +15,8 @@ from gridcore.integrate import Advance, Stepper
 from gridcore.linear import Newton
 from gridcore.registry import Integrator, registered
 from gridcore.tape import SEGMENT, Method
+from gridcore_theta.stepper import Theta
+from gridcore_trbdf2.stepper import TrBdf2
 
 pytestmark = pytest.mark.usefixtures("small_devices")
 METHODS = pytest.mark.parametrize("method", ["theta", "trbdf2"])
@@ -198,8 +200,37 @@ def test_progress_is_told_of_every_step_that_was_chosen():
     assert np.array_equal(seen, run.t[run.tape.mesh()])
 
 
-def test_attempts_that_were_not_accurate_enough_are_counted():
-    assert gc.simulate(built("wscc9"), 1.0, "auto").counters["rejections"] > 0
+@METHODS
+def test_attempts_that_were_not_accurate_enough_are_counted_and_few(monkeypatch, method):
+    """What was tried is what was accepted and what was not; a rejected length is shortened so that few are."""
+    attempts = []
+    stepper = {"theta": Theta, "trbdf2": TrBdf2}[method]
+    advance = stepper.advance
+    monkeypatch.setattr(stepper, "advance", lambda self, t, end: attempts.append(end - t) or advance(self, t, end))
+    counters = gc.simulate(built("wscc9"), 1.0, "auto", method=method).counters
+    assert 0 < counters["rejections"] == len(attempts) - counters["steps"]
+    assert counters["rejections"] < counters["steps"] / 4
+
+
+@METHODS
+def test_a_rejected_step_is_shortened_by_what_its_error_says_and_by_a_fifth_at_most(monkeypatch, method):
+    """Where errors are thousandfold, a method of order two would ask for a tenth, and at most a fifth is taken."""
+    lengths = []
+    stepper = {"theta": Theta, "trbdf2": TrBdf2}[method]
+    advance, error = stepper.advance, stepper.local_error
+
+    def tried(self, t, end):
+        lengths.append(end - t)
+        return advance(self, t, end)
+
+    def much(self):
+        found = error(self)
+        return None if found is None else np.where(len(lengths) in (20, 21), 1e9, 1.0) * found
+
+    monkeypatch.setattr(stepper, "advance", tried)
+    monkeypatch.setattr(stepper, "local_error", much)
+    gc.simulate(built("wscc9"), 1.0, "auto", method=method)
+    assert np.divide(lengths[20:22], lengths[19:21]) == pytest.approx(0.2, rel=1e-6)
 
 
 @METHODS

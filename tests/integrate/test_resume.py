@@ -239,6 +239,19 @@ def test_where_the_states_are_kept_may_change(wscc9, tmp_path):
         assert_same(whole, run)
 
 
+def test_time_that_was_spent_before_counts(wscc9):
+    first = gc.simulate(wscc9, 0.1)
+    first.timings["simulate"] = 1000.0
+    assert gc.simulate(first, 0.2).timings["simulate"] > 1000.0
+
+
+def test_a_run_that_kept_a_part_of_its_states_keeps_it_on(wscc9):
+    whole = gc.simulate(wscc9, 1.0, record=["GEN2.omega", "BUS6.Vm"])
+    run = gc.simulate(gc.simulate(wscc9, 0.5, record=["GEN2.omega", "BUS6.Vm"]), 1.0)
+    for quantity in ("GEN2.omega", "BUS6.Vm"):
+        assert np.array_equal(run[quantity], whole[quantity])
+
+
 def test_a_run_of_no_driver_says_so(wscc9):
     run = gc.simulate(wscc9, 0.1)
     run.tape.last = None

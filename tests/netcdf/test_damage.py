@@ -14,6 +14,7 @@ import gridcore as gc
 from gridcore.errors import GridcoreError
 from gridcore.tape import Clock, Method, Records, Step
 from gridcore_netcdf import write
+from gridcore_netcdf.checks import ranges
 from gridcore_netcdf.output import Output
 from gridcore_netcdf.seal import seal
 
@@ -220,6 +221,35 @@ def test_what_cannot_be_is_told_with_its_place(change, said, tmp_path):
     run.save(tmp_path / "x.nc")
     with pytest.raises(GridcoreError, match=r"x\.nc: .*" + said):
         gc.load_run(tmp_path / "x.nc")
+
+
+def test_a_step_from_the_last_point_leads_to_none_and_one_from_the_point_before_leads_to_it():
+    run = small()
+    allowed = ranges(run.system, run.tape.points, len(run.tape.clocks), 1, 1)["Step_k"]
+    assert allowed == (0, run.tape.points - 1)
+    assert max(step.k for step in run.tape.records if isinstance(step, Step)) == run.tape.points - 2
+
+
+@pytest.mark.parametrize(("change", "fits"), [
+    ({}, True), ({"pending": {"1": [0.5, 0]}}, True), ({"pending": {"2": [0.5, 0]}}, False),
+    ({"pending": {"-1": [0.5, 0]}}, False), ({"pending": {"1": [0.5, 99]}}, False), ({"timers": []}, False),
+    ({"timers": [[0.5, 99, 0], [9.9, -1, 0]]}, False), ({"timers": [[0.5, -1, 99]]}, False), ({"points": 10**6}, False),
+    ({"reached": -1}, False), ({"clock": 99}, False), ({"t": float("inf")}, False),
+    ({"counters": {"steps": "many"}}, False)])
+def test_a_checkpoint_that_cannot_be_is_told(saved, tmp_path, change, fits):
+    """The system has two guards: the last one may be pending, and none behind it."""
+    assert len(SYSTEM.switching.guards) == 2
+
+    def damage(file):
+        last = json.loads(file["tape"].attrs["last"])
+        file["tape"].attrs["last"] = json.dumps(last | change)
+
+    path = changed(saved, tmp_path / "x.nc", damage)
+    if fits:
+        assert gc.load_run(path).tape.last.pending == ({1: (0.5, 0)} if change else {})
+        return
+    with pytest.raises(GridcoreError, match=r"x\.nc: '.*last' is no checkpoint of this run"):
+        gc.load_run(path)
 
 
 def test_settings_may_be_those_of_the_first_parameter_and_of_the_last_mode(saved, tmp_path):

@@ -69,3 +69,18 @@ def test_an_objective_of_time_moves_with_the_points_of_events(run):
     exact = gc.adjoint(run, objectives, wrt)
     np.testing.assert_allclose(exact, gc.differences(run, objectives, wrt), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(gc.analyses.forward_gradient(run, objectives, wrt), exact, rtol=1e-10, atol=1e-13)
+
+
+def test_its_clocks_are_those_of_points_that_move_with_their_events_unless_that_is_not_asked_for(run):
+    speed = gc.Integral(lambda v: v["GEN2", "omega"] - 1.0)
+    assert speed.clocks(run) == speed.clocks(run, True) != speed.clocks(run, False)
+
+
+def test_parameters_that_it_reads_are_among_its_derivatives(run):
+    both = gc.Terminal(lambda v: v["GEN2", "H"] * v["GEN2", "omega"] + v["fault", "x"])
+    layout = run.system.layout
+    found = evaluate(run, [both]).parameters(run.system)
+    assert found == sorted(layout.address(name) for name in ("GEN2.H", "fault.x"))
+    direct = gc.adjoint(run, both, "GEN2.H").item() - gc.adjoint(run, gc.Terminal(
+        lambda v: v["GEN2", "omega"]), "GEN2.H").item() * run.system.Z0[layout.address("GEN2.H")]
+    assert direct == pytest.approx(run["GEN2.omega"][-1], rel=1e-12)

@@ -72,6 +72,19 @@ def test_it_falls_with_the_order_of_the_local_error(theta: float, order: int) ->
     assert coarse / fine == pytest.approx(2**order, rel=0.35)
 
 
+def test_it_is_made_again_on_the_way() -> None:
+    """Of ``x = t^6`` it is a twelfth of ``h^3`` times the third derivative, beside 1 + x: far more at the end."""
+
+    class Sixth(Device):
+        x0 = Param("", 0.0)
+        x = State("", start_at="x0", rate=lambda s: 6.0 * s.time ** 5)
+
+    with registered(Sixth):
+        found = gc.simulate(small(Sixth(id="S")), 1.0, 0.01).counters["error_estimate"]
+    errors = [1e-6 / 12 * 120 * t**3 / (1 + t**6) for t in (0.8, 0.97)]
+    assert min(errors) < found < 1.1 * max(errors)
+
+
 def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> None:
     system = gc.build("wscc9")
     with warnings.catch_warnings(record=True) as caught:
