@@ -85,7 +85,7 @@ FILES = {
     "protection.underfrequency": "UnderFrequencyLoadShedding",
     "protection.undervoltage": "UnderVoltageLoadShedding",
     "protection.generator": "FRQTPAT VTGTPAT",
-    "protection.shedding": "LDS3BL LVS3BL",
+    "protection.shedding": "LDS3BL LVS3BL TransferTrip",
     "hybrid.switched_linear": "SwitchedLinear",
     "hybrid.bouncing_ball": "BouncingBall",
 }

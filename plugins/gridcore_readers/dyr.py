@@ -43,6 +43,7 @@ from .raw import UNKNOWN
 from .recordings import read_recordings
 from .tap_changers import Controls, called, windings
 from .tolerance import mend
+from .transfer import transfer
 
 
 def available() -> dict[str, type[Device]]:
@@ -97,7 +98,7 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
 def attach(case: Case, path: Path, models: list[Model], *, substitute: Mapping[str, str] | None, drop: Sequence[str],
            loads: str, tolerate: bool) -> None:
     """Add records that were read to a case; the parameters are those of :func:`extend`."""
-    extension = _Extension(case, path, available(), loads, tolerate)
+    extension = Extension(case, path, available(), loads, tolerate)
     extension.add(_chosen(case, path, models, substitute or {}, drop))
     read_recordings(case)
     if tolerate:
@@ -122,7 +123,7 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
     return [model for model in models if model.name not in gone]
 
 
-class _Extension:
+class Extension:
     """Puts models into a case."""
 
     def __init__(self, case: Case, path: Path, classes: Mapping[str, type[Device]], loads: str, tolerate: bool):
@@ -206,7 +207,7 @@ class _Extension:
             return [key for id, n in self.place.items() if (key := self._load(id)) and model.identifier in ("*", key[1])
                     and holds(self.files, model.name, cls, model.bus, key[0], self.case.records[n], id)]
         except CaseError as error:
-            raise self._error(model, str(error)) from None
+            raise self.error(model, str(error)) from None
 
     def _load(self, id: str) -> Key | None:
         """Bus and identifier of a load of the power flow; None for anything else."""
@@ -257,7 +258,7 @@ class _Extension:
         here = self.hosts[model.key]
         if any(issubclass(host, Source) == issubclass(cls, Source) for _, host in here) or (
                 naming == "GEN" and old.device.source):
-            raise self._error(model, f"'{id}' is a {old.model} already")
+            raise self.error(model, f"'{id}' is a {old.model} already")
         values = self._values(model, cls)
         declared = cls.declares
         kept = {key: value for key, value in old.fields.items() if key not in values
@@ -286,12 +287,13 @@ class _Extension:
             port, _, name = target.partition(".")
             first = self.driving.setdefault((str(ports[port]), name), model)
             if first is not model:
-                raise self._error(model, f"{first.place} drives {ports[port]}.{name} already")
+                raise self.error(model, f"{first.place} drives {ports[port]}.{name} already")
         numbered = {"id": f"{cls.__name__}{model.bus}"} if hasattr(cls, "dyr_numbered") else {}
         record = Record(cls.__name__, {**numbered, **ports, **self._values(model, cls)}, str(self.path), model.place)
         id = (cls.naming or cls.__name__).format(**record.fields)
         self.case.add(record)
         self.hosts[model.key].append((id, cls))
+        transfer(self, model, cls, id)
         return True
 
     def _regulate(self, model: Model, cls: type[Device]) -> bool:
@@ -303,7 +305,7 @@ class _Extension:
         try:
             control = self.controls.of(found)
         except CaseError as error:
-            raise self._error(model, str(error)) from None
+            raise self.error(model, str(error)) from None
         self.case.add(Record(cls.__name__, {**control, **self._values(model, cls)}, str(self.path), model.place))
         return True
 
@@ -313,7 +315,7 @@ class _Extension:
         try:
             bus = int(said.get(f"{port}@bus") or 0) or model.bus
         except ValueError:
-            raise self._error(model, f"{said[f'{port}@bus']!r} is not the number of a bus", port) from None
+            raise self.error(model, f"{said[f'{port}@bus']!r} is not the number of a bus", port) from None
         if f"{port}@bus" in said and f"{port}@id" not in said and not port.at_bus:  # the only one of its class there
             return next((key for key, there in self.hosts.items() if key[0] == bus and any(
                 port.accepts(host) for _, host in there)), (bus, model.identifier))
@@ -326,9 +328,9 @@ class _Extension:
         try:
             found = monitored(self.place, int(start), int(end), circuit)
         except ValueError:
-            raise self._error(model, f"{start!r} and {end!r} must be numbers of buses", port) from None
+            raise self.error(model, f"{start!r} and {end!r} must be numbers of buses", port) from None
         if found is None:
-            raise self._error(model, f"there is no branch {start}-{end} with the circuit '{circuit.strip()}'", port)
+            raise self.error(model, f"there is no branch {start}-{end} with the circuit '{circuit.strip()}'", port)
         return {port: found[0], "end": found[1]}
 
     def _host(self, key: Key, cls: type[Device], port: Port) -> str | None:
@@ -358,18 +360,19 @@ class _Extension:
                 raise DeviceError(f"{cls.__name__}: dyr: {name!r} is not a Param or Field")
         model.values = words[:len(names)] + [""] * (len(names) - len(words))
         left = [name for name, word in zip(names, model.values) if name and not word]
-        missing = [name for name in left if "@" in name or declared[name].default is REQUIRED]
+        missing = [name for name in left if (name.partition("@")[0] in cls.attaches if "@" in name
+                                             else declared[name].default is REQUIRED)]
         if len(words) > len(names) or missing:
             if not self.tolerate:
                 many = f"the record has {len(words)} values, a {model.name} {len(names)}"
                 if not missing:
-                    raise self._error(model, f"{many}; these are too many (--tolerate ignores the last)")
-                raise self._error(model, f"missing: {many}, and there is no default for {', '.join(missing)} "
+                    raise self.error(model, f"{many}; these are too many (--tolerate ignores the last)")
+                raise self.error(model, f"missing: {many}, and there is no default for {', '.join(missing)} "
                                          "(--tolerate takes zero)", missing[0])
             self.unlike[model.name].append(model.bus)
             model.values = [word or "0" * (name in missing) for name, word in zip(names, model.values)]
         for name in left:
-            if name not in missing:
+            if name not in missing and "@" not in name:
                 self.omitted[model.name, name].append(model.bus)
         return True
 
@@ -390,7 +393,7 @@ class _Extension:
             elif isinstance(cls.declares.fields.get(name), Field):
                 values[name] = word if isinstance(number, str) else f"{number:g}"
             elif isinstance(number, str):
-                raise self._error(model, f"{word!r} is not a number", name)
+                raise self.error(model, f"{word!r} is not a number", name)
             else:
                 values[name] = f"{number!r} {unit}" if unit else number
         if values.get("S10") == 0 != values.get("S12", 0):  # PSS/E computes no saturation from such a pair
@@ -405,7 +408,7 @@ class _Extension:
         except ValueError:
             return word
 
-    def _error(self, model: Model, message: str, field: str = "") -> CaseError:
+    def error(self, model: Model, message: str, field: str = "") -> CaseError:
         return CaseError(message, file=str(self.path), row=model.place, field=field)
 
     def _notes(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,6 +12,7 @@ from gridcore.case import Base, Case, Instance, convert, validate
 from gridcore.contract import Field, Load, Node
 from gridcore.errors import CaseError
 
+from . import transfer
 from .dyr import order
 from .inverse import inverse
 from .monitored import named
@@ -40,6 +42,9 @@ def write(case: Case, path: Path) -> None:
     records = [at_own_buses(instance) for instance in valid.records]
     by_id, number = {instance.id: instance for instance in records}, numbers_of_buses(records)
     lines, without = [], []
+    trips: dict[str, list[Instance]] = defaultdict(list)
+    for relay, trip in transfer.of_relays(records):
+        trips[relay].append(trip)
     taken: set[tuple[str, int]] = set()
 
     def place(id: str) -> tuple[int, str]:
@@ -51,7 +56,9 @@ def write(case: Case, path: Path) -> None:
         return bus, _identifier(host.id, f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}")
 
     def said(instance: Instance, port: str, what: str) -> str:
-        """What a record says of what stands at a port."""
+        """What a record says of what stands at a port, or of what it trips."""
+        if port not in instance.ports:
+            return transfer.written(trips[instance.id], port, what, place, by_id, number)
         if what in ("from", "to", "circuit"):
             return named(by_id[instance.ports[port]], number, int(instance.values["end"]))[what]
         bus, identifier = place(instance.ports[port])

@@ -13,7 +13,7 @@ TIMES = dict(TP=0.1, TB=0.05)
 STAGES = dict(t1=0.1, tb1=0.05, frac1=0.3, t2=0.2, tb2=0.03, frac2=0.5, t3=0.3, tb3=0.01, frac3=0.4)
 
 
-def grid(model, voltage=(), ramp=(), **values):
+def grid(model, voltage=(), ramp=(), trips=(), **values):
     """A relay at an infinite bus whose voltage is stepped and whose angle is moved; a machine behind a line, a load."""
     case = gc.Case("relay")
     for id in (1, 2):
@@ -24,11 +24,13 @@ def grid(model, voltage=(), ramp=(), **values):
     case.add(gc.Record("ZIP", {"id": "LOAD", "bus": 1, "P0": 0.8, "Q0": 0.2}))
     places = {"load": "LOAD"} if model in ("LDS3BL", "LVS3BL") else {"bus": 1, "machine": "GEN"}
     case.add(gc.Record(model, {"id": "R", **places, **values}))
+    for device, ttb in trips:
+        case.add(gc.Record("TransferTrip", {"relay": "R", "device": device, "ttb": ttb}))
     for k, (t, by) in enumerate(voltage):
         case.add(gc.ParameterStep(id=f"v{k}", parameter="INF.E", t=t, by=by))
     for k, (t0, t1, by) in enumerate(ramp):
         case.add(gc.Ramp(id=f"r{k}", parameter="INF.angle", t0=t0, t1=t1, by=by))
-    return gc.simulate(gc.build(case), 1.0, 0.01)
+    return gc.simulate(gc.build(case, deenergise=bool(trips)), 1.0, 0.01)
 
 
 def acted(run):
@@ -79,10 +81,32 @@ def test_stages_shed_their_parts_of_the_load_at_t0_once_and_never_more_than_ther
     assert_allclose(run["LOAD", "P"][-1], 0.0, atol=1e-15)
 
 
-def test_a_stage_whose_voltage_comes_back_in_time_sheds_nothing_and_one_without_a_part_does_not_act():
-    run = grid("LVS3BL", [(0.1, -0.25), (0.15, 0.25)], v1=0.8, v2=0.9, **STAGES | dict(frac2=0.0))
+def test_a_stage_whose_voltage_comes_back_in_time_sheds_nothing_and_one_without_a_threshold_does_not_act():
+    run = grid("LVS3BL", [(0.1, -0.25), (0.15, 0.25)], v1=0.8, v2=0.0, **STAGES)
     assert acted(run) == [("first_picks_up", "delay started", approx(0.1)),
                           ("first_picks_up", "cancelled", approx(0.15))]
+
+
+def test_what_a_relay_trips_besides_is_tripped_by_its_first_pick_up_whatever_comes_and_once():
+    """The stage that picks up first is the second, after 0.2 s; the voltage is back before either breaker opens."""
+    run = grid("LVS3BL", [(0.1, -0.25), (0.305, 0.25), (0.5, -0.25)], v1=0.6, v2=0.8,
+               trips=[("GEN", 0.1), ("LINE1-2", 0.25)], **STAGES | dict(frac2=0.0))
+    tripped = {event.device: event.t for event in run.events if event.item == "trips" and event.kind == "switch"}
+    assert tripped == {"TRANSFER_R_GEN": approx(0.4), "TRANSFER_R_LINE1-2": approx(0.55)}
+    for device, t in (("GEN", 0.4), ("LINE1-2", 0.55)):
+        assert_allclose(run[device, "status"], np.where(run.t > t + 1e-9, 0.0, np.where(run.t < t - 1e-9, 1.0, run[
+            device, "status"])))
+    assert_allclose(run["LOAD", "k"], 1.0)
+
+
+def test_derivatives_go_through_a_transfer_trip():
+    run = grid("LVS3BL", [(0.1, -0.25)], v1=0.8, trips=[("GEN", 0.0513)], **STAGES | dict(t1=0.1037, tb1=0.0213))
+    spread = gc.Integral(lambda v: v["GEN", "omega"] + v["BUS2", "Vm"] ** 2)
+    wrt = ["R.t1", "R.tb1", "R.frac1", "TRANSFER_R_GEN.ttb", "LINE1-2.x"]
+    exact = gc.adjoint(run, spread, wrt).values
+    assert_allclose(exact, gc.analyses.forward_gradient(run, spread, wrt).values, rtol=1e-10, atol=1e-14)
+    assert_allclose(exact, gc.differences(run, spread, wrt).values, rtol=1e-5, atol=1e-8)
+    assert (exact[0, [0, 3]] != 0).all()
 
 
 def test_stages_of_the_frequency_shed_at_their_thresholds():
@@ -97,7 +121,7 @@ def test_stages_of_the_frequency_shed_at_their_thresholds():
 
 @pytest.mark.parametrize(("model", "values", "word"), [
     ("FRQTPAT", dict(FL=61.0, FU=60.0), "FL"), ("VTGTPAT", dict(VL=1.0, VU=0.9), "VL"),
-    ("LDS3BL", dict(JBUS=1.0), "JBUS"), ("LVS3BL", dict(SC=1.0), "SC"), ("LVS3BL", dict(IBUS2=3.0), "IBUS2")])
-def test_data_without_a_meaning_and_transfer_trips_are_refused(model, values, word):
+    ("LVS3BL", dict(SC=1.0), "SC")])
+def test_data_without_a_meaning_and_shunts_that_are_shed_are_refused(model, values, word):
     with pytest.raises(GridcoreError, match=word):
         grid(model, **values)

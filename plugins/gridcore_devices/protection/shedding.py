@@ -1,13 +1,13 @@
-"""LDS3BL and LVS3BL: load shedding in stages, by frequency and by voltage."""
+"""LDS3BL and LVS3BL: load shedding in stages, by frequency and by voltage, and what they trip besides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Block, Device, Guard, Load, Mode, Param, Port, quantity
+from gridcore.contract import Block, Device, Guard, Load, Mode, Param, Port, guard, quantity
 
 from .frequency import FrequencyRelay
 
@@ -16,7 +16,7 @@ class Stage(Block):
     """One stage of load shedding, with its parameters: a threshold, t, tb and frac, numbered.
 
     Where what is measured stays below the threshold for t it picks up, and the breaker opens tb later, whatever is
-    measured then. It acts once; a stage that sheds nothing does not act.
+    measured then. It acts once; a stage with a threshold of zero does not act.
     """
 
     def __init__(self, number: int, threshold: str, unit: str, doc: str):
@@ -25,7 +25,8 @@ class Stage(Block):
 
     def parts(self) -> Mapping[str, Any]:
         k, picked, opened = self.number, f"{self.name}_picked", f"{self.name}_opened"
-        threshold, part, alive = self.value(self.threshold), self.value(f"frac{k}"), {"load.status": 1}
+        part, alive = self.value(f"frac{k}"), {"load.status": 1}
+        threshold = self.value(self.threshold)
         return {
             self.threshold: Param(self.unit, 0.0, ge=0, doc=f"threshold: {self.doc}"),
             f"t{k}": Param("s", 0.0, ge=0, doc=f"pick-up time: {self.doc}"),
@@ -34,8 +35,8 @@ class Stage(Block):
             picked: Mode(0, doc=f"1 once it has picked up: {self.doc}"),
             opened: Mode(0, doc=f"1 once its breaker has opened: {self.doc}"),
             f"{self.name}_picks_up": Guard(
-                lambda s: np.where(part(s) > 0, s.measured - threshold(s), 1.0), -1, {picked: 0, **alive}, {picked: 1},
-                f"t{k}", doc=f"{self.doc} picks up"),
+                lambda s: np.where(threshold(s) > 0, s.measured - threshold(s), 1.0), -1, {picked: 0, **alive},
+                {picked: 1}, f"t{k}", doc=f"{self.doc} picks up"),
             f"{self.name}_sheds": Guard(
                 lambda s: getattr(s, picked) - 0.5, 1, {opened: 0, **alive},
                 {opened: 1, "load.k": lambda s, load: np.maximum(load.k - part(s), 0.0)},
@@ -50,13 +51,14 @@ def order(threshold: str) -> tuple[str, ...]:
 class SheddingRelay(Device):
     """Base of the relays that shed a load in five stages: :class:`Stage`. PSS/E model library, LDS3BL and LVS3BL.
 
-    Parts are of the load at t0. The record, and its five stages, are those of InterPSS, whose tests hold the sum of
-    both times to PSS/E's. The transfer trips of the original, of a generator or of branches, and the shedding of
-    shunts are refused.
+    Parts are of the load at t0. The record, its five stages and its transfer trips are those of InterPSS, whose tests
+    hold the sum of both times to PSS/E's: once the first stage has picked up, a :class:`TransferTrip` trips a generator
+    or a branch, each with a time of its own. The shedding of shunts is refused.
     """
 
     attaches = Port("load", node=Load)
     dyr_family = True
+    dyr_trips: ClassVar[type[Device]]  # what a record becomes besides, for all that it trips
     SC = Param("", 0.0, ge=0, le=0, doc="1: shunts are shed, too")
 
 
@@ -68,8 +70,7 @@ class LDS3BL(SheddingRelay, FrequencyRelay):
     """
 
     naming = "LDS3BL_{load}"
-    dyr = ("JBUS", None, "SC", *order("f"), None)
-    JBUS = Param("", 0.0, ge=0, le=0, doc="bus of the generator that is tripped: 0, none")
+    dyr = ("trip1@bus", "trip1@id", "SC", *order("f"), "trip1@delay")
     first = Stage(1, "f", "Hz", "first stage")
     second = Stage(2, "f", "Hz", "second stage")
     third = Stage(3, "f", "Hz", "third stage")
@@ -88,9 +89,8 @@ class LVS3BL(SheddingRelay):
     """
 
     naming = "LVS3BL_{load}"
-    dyr = ("IBUS1", None, None, "IBUS2", None, None, "SC", *order("v"), None, None)
-    IBUS1 = Param("", 0.0, ge=0, le=0, doc="first bus of the first branch that is tripped: 0, none")
-    IBUS2 = Param("", 0.0, ge=0, le=0, doc="first bus of the second branch that is tripped: 0, none")
+    dyr = ("trip1@from", "trip1@to", "trip1@circuit", "trip2@from", "trip2@to", "trip2@circuit", "SC", *order("v"),
+           "trip1@delay", "trip2@delay")
     first = Stage(1, "v", "pu", "first stage")
     second = Stage(2, "v", "pu", "second stage")
     third = Stage(3, "v", "pu", "third stage")
@@ -100,3 +100,26 @@ class LVS3BL(SheddingRelay):
     @quantity("pu", "what is measured")
     def measured(s: Any, bus: Any) -> Any:
         return bus.Vm
+
+
+class TransferTrip(Device):
+    """A device that a relay trips, ttb after the first of its stages has picked up.
+
+    PSS/E model library, LDS3BL and LVS3BL, as InterPSS has them. Records of these relays name a generator, or two
+    branches; here it is any device, and there may be several.
+    """
+
+    attaches = (Port("relay", SheddingRelay), "device")
+    naming = "TRANSFER_{relay}_{device}"
+    ttb = Param("s", 0.0, ge=0, doc="time of the breaker")
+    opened = Mode(0, doc="1 once the breaker has opened")
+
+    @guard("up", when={"opened": 0, "device.status": 1}, then={"opened": 1, "device.status": 0}, delay="ttb",
+           cancel=False)
+    def trips(s: Any, relay: Any) -> Any:
+        """The breaker of what is tripped opens"""
+        return (relay.first_picked + relay.second_picked + relay.third_picked + relay.fourth_picked
+                + relay.fifth_picked - 0.5)
+
+
+SheddingRelay.dyr_trips = TransferTrip

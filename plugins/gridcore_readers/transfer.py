@@ -1,0 +1,93 @@
+"""What a relay's record trips besides what it acts on: a device of its own for each.
+
+The class of the relay says which by ``dyr_trips``, and where its record names them by entries ``trip1@bus`` and
+``trip1@id`` of a generator (-1: all that are at the bus), or ``trip1@from``, ``trip1@to`` and ``trip1@circuit`` of a
+branch; bus 0 is none. ``trip1@delay`` is the time of its breaker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gridcore.case import Instance
+from gridcore.contract import Bus, Device, Record, Source
+from gridcore.errors import CaseError
+
+from .monitored import monitored, named
+from .psse import element, real
+
+if TYPE_CHECKING:
+    from .dyr import Extension
+    from .dyr_text import Model
+
+ALL = "-1"
+
+
+def transfer(extension: Extension, model: Model, cls: type[Device], id: str) -> None:
+    """Add what a relay that has been made trips.
+
+    Raises
+    ------
+    CaseError
+        If there is no such generator or branch.
+    """
+    trips: type[Device] | None = getattr(cls, "dyr_trips", None)
+    if trips is None:
+        return
+    said = dict(zip(getattr(cls, "dyr", ()), model.values))
+    for entry, word in said.items():
+        name, _, what = (entry or "").partition("@")
+        if what != "delay":
+            continue
+        words = {key.partition("@")[2]: text.strip() for key, text in said.items()
+                 if key and key.startswith(f"{name}@")}
+        try:
+            found, delay = _named(extension, words), real(word or "0")
+        except (CaseError, ValueError) as error:
+            raise extension.error(model, str(error), name) from None
+        for device in found:
+            fields = {"relay": id, "device": device, "ttb": delay}
+            extension.case.add(Record(trips.__name__, fields, str(extension.path), model.place))
+
+
+def _named(extension: Extension, words: Mapping[str, str]) -> list[str]:
+    """The ids of what a record names; none at bus 0."""
+    if "bus" in words:
+        bus, identifier = int(real(words["bus"] or "0")), words["id"]
+        there = [id for id, n in extension.place.items() if issubclass(extension.case.records[n].device, Source)
+                 and str(Bus.short(extension.case.records[n].fields.get("bus"))) == str(bus)]
+        found = there if identifier == ALL else [id for id in there if id == element(f"GEN{bus}", identifier)]
+        if bus and not found:
+            raise CaseError(f"there is no generator '{identifier}' at bus {bus}")
+        return found if bus else []
+    start, end = (int(real(words[what] or "0")) for what in ("from", "to"))
+    if not start:
+        return []
+    branch = monitored(extension.place, start, end, words["circuit"] or "1")
+    if branch is None:
+        raise CaseError(f"there is no branch {start}-{end} with the circuit '{words['circuit']}'")
+    return [branch[0]]
+
+
+def written(trips: Sequence[Instance], name: str, what: str, place: Callable[[str], tuple[int, str]],
+            by_id: Mapping[str, Instance], number: dict[str, int]) -> str:
+    """What a record says of what its relay trips, the first, or the second: see :func:`transfer`."""
+    k = int(name.removeprefix("trip")) - 1
+    if k >= len(trips):
+        return "0"
+    device = trips[k].ports["device"]
+    if what == "delay":
+        return repr(trips[k].values["ttb"])
+    if what in ("from", "to", "circuit"):
+        return named(by_id[device], number, 1)[what]
+    bus, identifier = place(device)
+    return str(bus) if what == "bus" else ALL if len(trips) > 1 else f"'{identifier}'"
+
+
+def of_relays(instances: Sequence[Instance]) -> Iterator[tuple[str, Instance]]:
+    """(relay, what it trips) of all instances."""
+    kinds = {getattr(instance.device, "dyr_trips", None) for instance in instances} - {None}
+    for instance in instances:
+        if instance.device in kinds:
+            yield instance.ports["relay"], instance
