@@ -97,7 +97,7 @@ def test_rows_come_from_a_csv_file_beside_the_sweep(call, tmp_path):
     (["wscc9"], "nothing to sweep"),
     (["wscc99", "--faults", "all"], "there is no case 'wscc99', shipped or as a file; did you mean wscc9"),
     (["wscc9", "--faults", "BUS77"], "no bus matches 'BUS77'; did you mean BUS7"),
-    (["wscc9", "--faults", "all", "--clear", "soon"], "clear = 'soon' must be a number of seconds, or 'critical'"),
+    (["wscc9", "--faults", "all", "--clear", "soon"], "clear = 'soon' must be a number of seconds above 0, or 'critical'"),
     (["wscc9", "--vary", "GEN2.h=4,5"], "no parameter matches 'GEN2.h'; did you mean GEN2.H"),
     (["wscc9", "--vary", "GEN2.H"], "'GEN2.H' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT"),
     (["wscc9", "--vary", "GEN2.H=1:2"], "'GEN2.H=1:2' is not PARAMETER=VALUE"),
