@@ -43,7 +43,7 @@ from .raw import UNKNOWN
 from .recordings import read_recordings
 from .tap_changers import Controls, called, windings
 from .tolerance import mend
-from .transfer import transfer
+from .transfer import transfers
 
 
 def available() -> dict[str, type[Device]]:
@@ -291,9 +291,9 @@ class Extension:
         numbered = {"id": f"{cls.__name__}{model.bus}"} if hasattr(cls, "dyr_numbered") else {}
         record = Record(cls.__name__, {**numbered, **ports, **self._values(model, cls)}, str(self.path), model.place)
         id = (cls.naming or cls.__name__).format(**record.fields)
-        self.case.add(record)
+        for each in (record, *transfers(self, model, cls, id)):
+            self.case.add(each)
         self.hosts[model.key].append((id, cls))
-        transfer(self, model, cls, id)
         return True
 
     def _regulate(self, model: Model, cls: type[Device]) -> bool:

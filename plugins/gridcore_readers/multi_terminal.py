@@ -59,11 +59,11 @@ def _flow(row: Row, mode: int, converters: list[Row], nodes: list[Row], links: l
             raise row.error("its direct-current buses are not connected with a converter that holds the voltage"
                             ) from None
         volts = across.T @ found[:len(nodes)]
-        if (volts * pole <= 0).any():
-            break
+        if not (volts * pole > 0).all():
+            raise row.error("the line cannot carry this power")
     current[holds] = found[len(nodes):]
-    if (volts * pole <= 0).any() or (mode == POWER and (
-            abs(volts * current - setting)[~holds] > CLOSE * abs(setting[~holds])).any()):
+    lacks = abs(volts * current - setting)[~holds] if mode == POWER else np.zeros(0)
+    if not (lacks <= CLOSE * abs(setting[~holds][:len(lacks)])).all():
         raise row.error("the line cannot carry this power")
     return volts, current
 

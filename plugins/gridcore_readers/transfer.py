@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 ALL = "-1"
 
 
-def transfer(extension: Extension, model: Model, cls: type[Device], id: str) -> None:
-    """Add what a relay that has been made trips.
+def transfers(extension: Extension, model: Model, cls: type[Device], id: str) -> list[Record]:
+    """What a relay with this id trips: a record for each.
 
     Raises
     ------
@@ -34,7 +34,8 @@ def transfer(extension: Extension, model: Model, cls: type[Device], id: str) -> 
     """
     trips: type[Device] | None = getattr(cls, "dyr_trips", None)
     if trips is None:
-        return
+        return []
+    made = []
     said = dict(zip(getattr(cls, "dyr", ()), model.values))
     for entry, word in said.items():
         name, _, what = (entry or "").partition("@")
@@ -46,9 +47,9 @@ def transfer(extension: Extension, model: Model, cls: type[Device], id: str) -> 
             found, delay = _named(extension, words), real(word or "0")
         except (CaseError, ValueError) as error:
             raise extension.error(model, str(error), name) from None
-        for device in found:
-            fields = {"relay": id, "device": device, "ttb": delay}
-            extension.case.add(Record(trips.__name__, fields, str(extension.path), model.place))
+        made += [Record(trips.__name__, {"relay": id, "device": device, "ttb": delay}, str(extension.path), model.place)
+                 for device in found]
+    return made
 
 
 def _named(extension: Extension, words: Mapping[str, str]) -> list[str]:
@@ -72,7 +73,7 @@ def _named(extension: Extension, words: Mapping[str, str]) -> list[str]:
 
 def written(trips: Sequence[Instance], name: str, what: str, place: Callable[[str], tuple[int, str]],
             by_id: Mapping[str, Instance], number: dict[str, int]) -> str:
-    """What a record says of what its relay trips, the first, or the second: see :func:`transfer`."""
+    """What a record says of what its relay trips, the first, or the second: see :func:`transfers`."""
     k = int(name.removeprefix("trip")) - 1
     if k >= len(trips):
         return "0"

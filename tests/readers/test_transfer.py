@@ -57,6 +57,14 @@ def test_what_is_not_there_is_told(read, text, says):
         read(text)
 
 
+def test_a_relay_whose_trips_are_not_there_is_left_out_whole_if_that_is_tolerated(tmp_path):
+    (tmp_path / "x.raw").write_text(RAW.read_text())
+    (tmp_path / "x.dyr").write_text(f"1 {GENROU}" + FREQUENCY.format("3 'Q'", "0.07"))
+    case = gc.load_case(tmp_path / "x.raw", tolerate=True)
+    assert not [r for r in case if r.model in ("LDS3BL", "TransferTrip")]
+    assert any("left out, as tolerated: " in note and "there is no generator 'Q'" in note for note in case.notes)
+
+
 def test_a_generator_that_is_tripped_need_not_have_a_machine(read):
     assert tripped(read(FREQUENCY.format("3 1", "0.07"))) == [("GEN3", 0.07)]
     assert tripped(read(f"3 {GENROU}" + FREQUENCY.format("3 1", "0.07"))) == [("GEN3", 0.07)]
