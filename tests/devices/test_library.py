@@ -9,9 +9,10 @@ from standalone import Alone, shape_of
 import gridcore_devices
 from gridcore.equations import Trace
 from gridcore.registry import registries as plugins
-from gridcore_devices import GENROU, SEXS, ZIP, Line, Transformer
+from gridcore_devices import GENROU, LVS3BL, SEXS, ZIP, Line, Transformer
 
-HOSTS = {"machine": GENROU, "second": GENROU, "branch": Line, "load": ZIP, "exciter": SEXS, "transformer": Transformer}
+HOSTS = {"machine": GENROU, "second": GENROU, "branch": Line, "load": ZIP, "exciter": SEXS, "transformer": Transformer,
+         "relay": LVS3BL, "device": GENROU}
 NAMES = list(gridcore_devices.DEVICES)
 DEVICES = [getattr(gridcore_devices, name) for name in NAMES]
 WITH_EQUATIONS = [cls for cls in DEVICES if cls.__name__ != "JoinedBus"]  # which is a name
