@@ -1,48 +1,69 @@
-"""A device that is out of service at t0 is as if it were not there, whatever it drives."""
+"""``status = 0`` in a row: a device that is out of service at t0, with what hangs on it, is as if it were not there."""
 
 import numpy as np
 import pytest
 
 import gridcore as gc
-
-CONTROLS = [("kundur", "EXC_GEN1"), ("kundur", "GOV_GEN1"), ("kundur", "PSS_EXC_GEN1"),
-            ("ieee39_converters", "REEC_GEN33"), ("ieee39_converters", "REPC_REEC_GEN33"),
-            ("kundur_converter", "LOOPS_CONV12"), ("kundur_lcc", "INV")]
+from gridcore.errors import CaseError
 
 
-def out_and_absent(name, device):
-    """The system with the device out of service, and the one without it and what hangs on it."""
-    out, absent = gc.load_case(name), gc.load_case(name)
-    out[device].fields["status"] = 0
-    there = gc.build(name)
-    for id in (*there.network.dependants(device), device):
-        absent.remove(id)
-    return gc.build(out), gc.build(absent)
+def machine_out_of_service() -> gc.Case:
+    """The 9-bus system with a machine, its exciter and a line more, all of it out of service."""
+    case = gc.load_case("wscc9")
+    case.add(gc.Record("TwoAxis", {**case["GEN2"].fields, "id": "GEN9", "bus": 9, "status": 0}))
+    case.add(gc.Record("IEEEType1", {**case["EXC2"].fields, "id": "EXC9", "machine": "GEN9"}))
+    case.add(gc.Record("Line", {"id": "L", "bus1": 4, "bus2": 9, "x": 0.1, "status": 0}))
+    return case
 
 
-@pytest.mark.parametrize(("name", "device"), CONTROLS)
-def test_a_control_out_of_service_is_as_one_that_is_not_there(name, device):
-    runs = [gc.simulate(system, t_end=0.3) for system in out_and_absent(name, device)]
-    for pattern in ("BUS*.Vm", "GEN*.omega"):
-        here, there = (np.asarray(run[pattern]) for run in runs)
-        assert np.abs(here - there).max() < 1e-12
+@pytest.fixture(scope="module")
+def runs():
+    systems = gc.build("wscc9"), gc.build(machine_out_of_service())
+    return [gc.simulate(system, t_end=1.0) for system in systems]
 
 
-@pytest.mark.parametrize(("name", "device"), [("wscc9_paper", "EXC2"), ("wscc9_paper", "GOV2")])
-def test_so_are_the_gradients(name, device):
-    apart = gc.Integral(lambda v: (v["GEN2", "omega"] - 1) ** 2)
-    wrt = ["GEN2.H", "GEN2.P0", "LINE7-8.x", "EXC1.KA"]
-    here, there = (gc.adjoint(gc.simulate(system, t_end=1.0), apart, wrt).values
-                   for system in out_and_absent(name, device))
-    assert here == pytest.approx(there, rel=1e-9)
-    run = gc.simulate(out_and_absent(name, device)[0], t_end=1.0)
-    assert here == pytest.approx(gc.differences(run, apart, wrt).values, rel=1e-5)
+def test_the_others_move_as_if_it_were_not_there(runs):
+    for device in ("GEN1", "GEN2", "GEN3"):
+        for name in ("omega", "delta", "Eqp"):
+            assert runs[1][device, name] == pytest.approx(runs[0][device, name], rel=1e-11)
 
 
-@pytest.mark.parametrize("limiter", ["UEL1", "UEL2"])
-def test_where_an_input_has_a_default_it_is_that_again(limiter):
-    """The default of a gate is far below: at zero it would be closed."""
-    plain, limited = gc.load_case("ieee39"), gc.load_case("ieee39")
-    limited.add(limiter, exciter="EXC_GEN30", id="LIMITER", status=0)
-    here, there = (gc.simulate(gc.build(case), t_end=1.3)["BUS1.Vm"] for case in (limited, plain))
-    assert np.abs(here - there).max() < 1e-12
+def test_it_is_at_a_standstill_and_so_is_what_hangs_on_it(runs):
+    for device in ("GEN9", "EXC9", "L"):
+        assert not runs[1][device, "status"].any()
+    for device, name in (("GEN9", "delta"), ("EXC9", "Efd")):
+        assert np.ptp(runs[1][device, name]) == 0
+    assert not runs[1]["GEN9", "P"].any()
+    assert not runs[1]["L", "P1"].any()
+
+
+def test_gradients_in_the_parameters_of_the_others_are_the_same_and_in_its_own_zero(runs):
+    objective = gc.Terminal(lambda v: v["GEN2", "omega"])
+    here, there = (gc.adjoint(run, objective, wrt=["GEN*.H", "GEN*.P0", "LINE*.x"]) for run in runs)
+    for name in here.parameter.values:
+        assert float(there.sel(parameter=name)[0]) == pytest.approx(float(here.sel(parameter=name)[0]), rel=1e-9)
+    own = gc.adjoint(runs[1], objective, wrt=["GEN9.H", "GEN9.P0", "EXC9.KA", "L.x"])
+    assert not own.values.any()
+
+
+def test_a_line_that_is_open_can_be_closed():
+    case = machine_out_of_service()
+    case.add(gc.BranchTrip(id="close", branch="L", t=float("inf"), reclose=0.3))
+    run = gc.simulate(gc.build(case), t_end=0.5)
+    assert not run["L", "P1"][run.t < 0.3].any()
+    assert run["L", "P1"][run.t > 0.31].all()
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, "off"])
+def test_status_is_zero_or_one(value):
+    case = gc.load_case("wscc9")
+    case.set("GEN2.status", value)
+    with pytest.raises(CaseError, match=r"field 'status': .* must be 1 \(in service\) or 0"):
+        gc.build(case)
+
+
+def test_a_bus_has_no_status():
+    case = gc.load_case("wscc9")
+    case.records[0].fields["status"] = 0
+    with pytest.raises(CaseError, match="a Bus has no such field"):
+        gc.build(case)
