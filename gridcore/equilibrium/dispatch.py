@@ -122,7 +122,8 @@ class Dispatch:
     def solve(self, enforce_q_limits: bool) -> powerflow.PowerFlow:
         """Power flow; writes voltages and the power of every source into Z."""
         Z, n, sources = self.Z, len(self.numbers), self.sources
-        kinds, volts, Q = np.full(n, powerflow.PQ), np.ones(n), np.zeros((2, n))  # Q: least, most beyond schedule
+        kinds, volts = np.full(n, powerflow.PQ), np.ones(n)
+        Q = np.zeros((2, n))  # what the sources of a bus may inject beyond their schedule, at least and at most
         for k in np.flatnonzero(sources.control != "PQ"):
             bus, V0, Qmin, Qmax, Q0 = sources.bus[k], *(Z[sources.at[name][k]] for name in ("V0", "Qmin", "Qmax", "Q0"))
             if kinds[bus] != powerflow.PQ and volts[bus] != V0:
@@ -130,7 +131,7 @@ class Dispatch:
             volts[bus] = V0
             kinds[bus] = max(kinds[bus], powerflow.SLACK if sources.control[k] == "slack" else powerflow.PV)
             Q[:, bus] += Qmin - Q0, Qmax - Q0
-        self.alive = alive = np.flatnonzero(Z[self.at["energised"]] == 1)
+        alive = np.flatnonzero(Z[self.at["energised"]] == 1)
         S = self.scheduled()
         V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
         flow = powerflow.solve_power_flow(
@@ -142,6 +143,7 @@ class Dispatch:
         Z[self.at["Vm0"]], Z[self.at["Va0"]] = np.abs(V), np.angle(V)
         self.missing = -S
         self.missing[alive] = flow.S - S[alive]
+        self.alive = alive
         for at, bus, rating, total, part in self.shares():
             Z[at] += getattr(self.missing, part)[bus] * Z[rating] / total
         return flow

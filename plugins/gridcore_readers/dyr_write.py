@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -41,10 +40,8 @@ def write(case: Case, path: Path) -> None:
     valid = validate(case)
     records = [at_own_buses(instance) for instance in valid.records]
     by_id, number = {instance.id: instance for instance in records}, numbers_of_buses(records)
-    lines, without = [], []
-    trips: dict[str, list[Instance]] = defaultdict(list)
-    for relay, trip in transfer.of_relays(records):
-        trips[relay].append(trip)
+    lines: list[str] = []
+    trips, without = transfer.of_relays(by_id)
     taken: set[tuple[str, int]] = set()
 
     def place(id: str) -> tuple[int, str]:
@@ -58,7 +55,7 @@ def write(case: Case, path: Path) -> None:
     def said(instance: Instance, port: str, what: str) -> str:
         """What a record says of what stands at a port, or of what it trips."""
         if port not in instance.ports:
-            return transfer.written(trips[instance.id], port, what, place, by_id, number)
+            return transfer.written(trips.get(instance.id, ()), port, what, place, by_id, number)
         if what in ("from", "to", "circuit"):
             return named(by_id[instance.ports[port]], number, int(instance.values["end"]))[what]
         bus, identifier = place(instance.ports[port])

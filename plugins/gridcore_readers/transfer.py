@@ -7,7 +7,8 @@ branch; bus 0 is none. ``trip1@delay`` is the time of its breaker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gridcore.case import Instance
@@ -86,9 +87,28 @@ def written(trips: Sequence[Instance], name: str, what: str, place: Callable[[st
     return str(bus) if what == "bus" else ALL if len(trips) > 1 else f"'{identifier}'"
 
 
-def of_relays(instances: Sequence[Instance]) -> Iterator[tuple[str, Instance]]:
-    """(relay, what it trips) of all instances."""
-    kinds = {getattr(instance.device, "dyr_trips", None) for instance in instances} - {None}
-    for instance in instances:
+def of_relays(by_id: Mapping[str, Instance]) -> tuple[dict[str, list[Instance]], list[str]]:
+    """What each relay trips, as far as its record can say it, and the ids of the rest.
+
+    A record has room for so many branches; or for one generator, or all of a bus with one time.
+    """
+    kinds = {getattr(instance.device, "dyr_trips", None) for instance in by_id.values()} - {None}
+    every: dict[str, list[Instance]] = defaultdict(list)
+    for instance in by_id.values():
         if instance.device in kinds:
-            yield instance.ports["relay"], instance
+            every[instance.ports["relay"]].append(instance)
+    said = {relay: _said(relay, trips, by_id) for relay, trips in every.items()}
+    return said, [trip.id for relay, trips in every.items() for trip in trips if trip not in said[relay]]
+
+
+def _said(relay: str, trips: list[Instance], by_id: Mapping[str, Instance]) -> list[Instance]:
+    """Those of a relay that its record has room for."""
+    entries = getattr(by_id[relay].device, "dyr", ())
+    if "trip1@bus" not in entries:
+        room = sum((entry or "").endswith("@delay") for entry in entries)
+        return [trip for trip in trips if {"bus1", "bus2"} <= by_id[trip.ports["device"]].ports.keys()][:room]
+    found = [trip for trip in trips if issubclass(by_id[trip.ports["device"]].device, Source)]
+    there = {id for id, instance in by_id.items() if found and issubclass(instance.device, Source)
+             and instance.ports.get("bus") == by_id[found[0].ports["device"]].ports.get("bus")}
+    every = {trip.ports["device"] for trip in found} == there and len({trip.values["ttb"] for trip in found}) == 1
+    return found if every else found[:1]

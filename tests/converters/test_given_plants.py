@@ -41,13 +41,13 @@ def test_a_generator_becomes_a_plant_of_its_power_voltage_and_rating(tmp_path):
     back = gc.load_case(tmp_path / "x.raw", tmp_path / "x.dyr")
     assert sum(record.model == "REPCA1" for record in back) == 2
 
+
 def test_a_case_may_be_given_by_its_path(tmp_path):
     gc.save_case(three(), tmp_path / "x.toml")
     found, same = gc.analyses.with_converters(tmp_path / "x.toml"), gc.analyses.with_converters(three())
     assert [(record.model, record.fields) for record in found] == [(record.model, record.fields) for record in same]
     wide = gc.analyses.widen_limits(str(tmp_path / "x.toml"))
     assert [record.fields for record in wide] == [record.fields for record in gc.analyses.widen_limits(three())]
-
 
 
 def test_what_has_a_model_or_is_not_there_is_no_plant():

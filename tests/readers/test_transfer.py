@@ -65,6 +65,24 @@ def test_a_relay_whose_trips_are_not_there_is_left_out_whole_if_that_is_tolerate
     assert any("left out, as tolerated: " in note and "there is no generator 'Q'" in note for note in case.notes)
 
 
+@pytest.mark.parametrize(("text", "further", "back"), [
+    (FREQUENCY.format("3 1", "0.07"), [("LINE2-5", 0.1)], [("GEN3", 0.07)]),
+    (FREQUENCY.format("3 1", "0.07"), [("GEN3_B", 0.1)], [("GEN3", 0.07)]),  # at another time
+    (VOLTAGE.format("5 2 1 0 0 0", "0.07 0"), [("GEN3", 0.1), ("LINE5-6", 0.2), ("TRANSFORMER6-1_T2", 0.3)],
+     [("LINE2-5", 0.07), ("LINE5-6", 0.2)])])
+def test_what_a_record_has_no_room_for_is_left_out_and_named(read, tmp_path, text, further, back):
+    case = read(text, second=True)
+    (relay,) = [r.fields["relay"] for r in case if r.model == "TransferTrip"]
+    for device, ttb in further:
+        case.add("TransferTrip", relay=relay, device=device, ttb=ttb)
+    gc.save_case(case, tmp_path / "y.raw")
+    gc.save_case(case, tmp_path / "y.dyr")
+    assert tripped(gc.load_case(tmp_path / "y.raw", tmp_path / "y.dyr")) == back
+    written = (tmp_path / "y.dyr").read_text()
+    for device, ttb in further:
+        assert (f"TRANSFER_{relay}_{device}" in written) is ((device, ttb) not in back)
+
+
 def test_a_generator_that_is_tripped_need_not_have_a_machine(read):
     assert tripped(read(FREQUENCY.format("3 1", "0.07"))) == [("GEN3", 0.07)]
     assert tripped(read(f"3 {GENROU}" + FREQUENCY.format("3 1", "0.07"))) == [("GEN3", 0.07)]
