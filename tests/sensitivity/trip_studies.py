@@ -96,9 +96,12 @@ def relays_that_trip_and_shed() -> Study:
     case.add(record("LVS3BL", load="LOAD9", v1=0.6, t1=0.04, tb1=0.0213, frac1=0.2, v2=0.7, t2=0.2, tb2=0.01,
                     frac2=0.2))
     case.add(record("LDS3BL", load="LOAD7", f1=59.7, t1=0.03, tb1=0.0113, frac1=0.1, f2=58.0, t2=0.1, frac2=0.1))
+    case.add(record("TransferTrip", relay="LVS3BL_LOAD9", device="LINE7-8_2", ttb=0.1371))
     return Study(case, 0.4, 0.02, [*MORE, *of(
+        "TRANSFER_LVS3BL_LOAD9_LINE7-8_2: ttb",
         "frq: FL FU TP TB Ta Tf", "vtg: VL VU TP TB", "LVS3BL_LOAD9: v1 t1 tb1 frac1 v2 t2 frac2",
         "LDS3BL_LOAD7: f1 t1 tb1 frac1 f2 Ta Tf")],
         [("GEN1", "omega"), ("BUS8", "Vm"), ("LOAD9", "P"), ("LOAD7", "P"), ("frq", "slip")], [
         "LVS3BL_LOAD9.second_picks_up:delay started", "frq.high:delay started", "vtg.low", "frq.high", "vtg.trips",
-        "frq.trips", "LVS3BL_LOAD9.first_sheds", "LDS3BL_LOAD7.first_sheds", "LVS3BL_LOAD9.second_sheds"])
+        "frq.trips", "LVS3BL_LOAD9.first_sheds", "LDS3BL_LOAD7.first_sheds", "LVS3BL_LOAD9.second_sheds",
+        "TRANSFER_LVS3BL_LOAD9_LINE7-8_2.trips"])
