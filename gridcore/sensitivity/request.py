@@ -59,8 +59,7 @@ class Request:
         fixed = {int(at): "found by initialisation" for at in system.initialisation.setpoints}
         fixed.update(dict.fromkeys(system.zero_time_constants, "a time constant of zero, its state is algebraic"))
         self.operating_point: list[int] = []
-        point = system.operating_point
-        if point is not None and (found := point.dispatch) is not None:
+        if (point := system.operating_point) is not None and (found := point.dispatch) is not None:
             self.operating_point += [int(i) for at, *_ in found.shares() for i in at]
             self.operating_point += [int(i) for name in ("Vm0", "Va0") for i in found.at[name]]
             if dispatch == "power flow":
@@ -105,10 +104,12 @@ class Request:
     def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str,
            joint: Iterable[Iterable[str]] = ()) -> Request:
         """The same for the patterns as a user gives them; found once for each system."""
-        patterns, groups = patterns_of(wrt), tuple(map(patterns_of, joint))
+        several = joint if isinstance(joint, Iterable) and not isinstance(joint, str) else [()]
+        if () in (groups := tuple(map(patterns_of, several))):
+            raise CaseError(f"joint = {joint!r} must be groups of names: [('fault.clear', 'trip.t')]")
         # other values may make a state algebraic
-        key = (patterns, groups, dispatch, system.base_differential.tobytes(), system.operating_point is not None)
-        return _requests.get(system.system, key, lambda: cls(system, patterns, groups, dispatch))
+        key = (patterns_of(wrt), groups, dispatch, system.base_differential.tobytes(), bool(system.operating_point))
+        return _requests.get(system.system, key, lambda: cls(system, *key[:3]))
 
 
 def _matching(patterns: Iterable[str], names: Mapping[str, int], fixed: Mapping[int, str], shared: Mapping[str, str]
@@ -130,8 +131,7 @@ def _matching(patterns: Iterable[str], names: Mapping[str, int], fixed: Mapping[
 
 def unit_of(system: Equilibrium, device: str, name: str) -> str:
     """Unit of what a device has under that name."""
-    layout = system.layout
-    return "" if device == BASE else layout.instances[layout.find(device)].device.declares.unit(name)
+    return "" if device == BASE else system.layout.instances[system.layout.find(device)].device.declares.unit(name)
 
 
 def table(system: Equilibrium, objectives: Sequence[Objective], values: np.ndarray, request: Request,

@@ -65,3 +65,12 @@ def test_objectives_without_a_name_are_numbered_from_one(run):
     a, b, _ = objectives()
     b.name = "voltage"
     assert gc.adjoint(run, [a, b, a], WRT)["objective"].values.tolist() == ["objective 1", "voltage", "objective 3"]
+
+
+@pytest.mark.parametrize("joint", [None, 3, "GEN1.H", [[]], [["GEN1.H"], ()]])
+def test_what_moves_together_is_groups_of_names(run, joint):
+    a, *_ = objectives()
+    for derive in (gc.adjoint, gc.analyses.forward_gradient):
+        with pytest.raises(CaseError, match=r"joint = .* must be groups of names: \[\('fault\.clear', 'trip\.t'\)\]"):
+            derive(run, a, WRT, joint=joint)
+    assert gc.adjoint(run, a, [], joint=iter([["GEN1.H", "GEN2.H"]])).shape == (1, 1)
