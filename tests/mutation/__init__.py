@@ -8,9 +8,10 @@
 
 `Cosmic Ray <https://cosmic-ray.readthedocs.io>`_ (MIT; ``pip install -e '.[test,mutation]'``) makes the mutants, in a
 copy of the repository, and keeps the session: ``cr-report --surviving-only --show-diff SESSION`` shows what survived.
-Each mutant is tried by the tests that run its line, the fastest first, until one of them fails. ``survivors.txt`` has
-those of the last sample that change nothing that is promised, and why; one that it lacks makes the exit code 1. In a
-first pass the tests of a mutant may take fifteen seconds, its own folder's first; ``--again --slow`` asks all of them.
+Each mutant is tried by the tests that run its line until one of them fails: first those that found mutants of lines
+nearby, then some of each file. ``survivors.txt`` has those of the last samples that change nothing that is promised,
+and why; one that it lacks makes the exit code 1. In a first pass the tests of a mutant may take fifteen seconds;
+``--again --slow`` asks all of them.
 
 Which mutants there are is in :mod:`.mutants`, which tests try them in :mod:`.lines`, the trial in :mod:`.trial`.
 """

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from cosmic_ray.work_db import WorkDB, use_db
@@ -18,7 +18,7 @@ from cosmic_ray.work_item import WorkResult
 from .lines import Lines, Watch
 from .mutants import GROUPS, group_of, mutants
 from .survivors import change, listed
-from .trial import preload, run, tried
+from .trial import killers, preload, run, tried
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -97,8 +97,11 @@ def main() -> int:
             session.add_work_items(left)
         lines = watched(root, options.work, {group_of(item, root) for item in left}, options.slow)
         preload()
+        found: dict[Path, list[tuple[int, str]]] = defaultdict(list)  # of a module: lines of mutants, and their killers
         for number, item in enumerate(left):
-            result = tried(item, root, lines, log, options.slow)
+            (place,) = item.mutations
+            result = tried(item, root, lines, log, options.slow, found[place.module_path])
+            found[place.module_path] += [(place.start_pos[0], test) for test in killers(result.output)]
             session.set_result(item.job_id, result)
             print(f"{number + 1}/{len(left)} {result.test_outcome.value}", *change(result.diff), sep=" | ", flush=True)
         return report([(group_of(item, root), result) for item, result in session.completed_work_items])

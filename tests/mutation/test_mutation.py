@@ -46,18 +46,19 @@ TRIALS = """
 import json, sys
 from pathlib import Path
 from mutation import mutants
+mutants.GROUPS = {"all": mutants.Group(("module.py",), (".",))}
 from mutation.lines import Lines, Watch
 from mutation.survivors import change
-from mutation.trial import run, tried
+from mutation.trial import killers, run, tried
 
 root, log, file = Path.cwd(), Path("log").resolve(), Path("lines.json").resolve()
-mutants.GROUPS = {"all": mutants.Group(("module.py",), (".",))}
 assert run(root, ["test_module.py"], log, plugins=[Watch(root, [str(root / "module.py")], file)]) == 0
-outcomes = {}
+outcomes, found = {}, []
 for item in mutants.mutants(root):
     result = tried(item, root, Lines(root, file), log, thorough=True)
     outcomes[change(result.diff)[2]] = result.is_killed
-Path("outcomes.json").write_text(json.dumps(outcomes))
+    found += killers(result.output)
+Path("outcomes.json").write_text(json.dumps([outcomes, sorted(set(found))]))
 """
 
 
@@ -68,7 +69,8 @@ def test_mutants_are_those_that_a_test_can_find_and_each_is_tried_by_tests_of_it
     (tmp_path / "test_module.py").write_text(TESTS)
     subprocess.run([sys.executable, "-c", TRIALS], cwd=tmp_path, check=True,
                    env={**os.environ, "PYTHONPATH": str(REPOSITORY / "tests")})
-    assert json.loads((tmp_path / "outcomes.json").read_text()) == {
+    outcomes, found = json.loads((tmp_path / "outcomes.json").read_text())
+    assert outcomes == {
         "return x if x <= most else most": False,
         "return x if not x < most else most": True,
         "return x if x > most else most": True,
@@ -78,4 +80,17 @@ def test_mutants_are_those_that_a_test_can_find_and_each_is_tried_by_tests_of_it
         "def bounded(x: int | None, *, most: int = 4) -> int | None:": False,
         "def bounded(x: int | None, *, most: int = 2) -> int | None:": False,
     }
+    assert found == ["test_module.py::test_what_is_large_does_not", "test_module.py::test_what_is_small_stays"]
     assert (tmp_path / "module.py").read_text() == MODULE
+
+
+def test_tests_that_found_mutants_nearby_come_first_then_own_ones_then_one_of_each_file():
+    pytest.importorskip("cosmic_ray", reason="mutants are made by cosmic-ray")
+    from .mutants import Group
+    from .trial import likely
+
+    own, other = ([f"tests/{folder}/test_x.py::test_{k}" for k in range(6)] for folder in ("own", "other"))
+    found = [(90, other[0]), (52, own[4]), (40, other[5]), (50, "tests/own/test_y.py::test_that_does_not_run_the_line")]
+    order = likely([*other, *own], Group((), ("own", "other")), 50, found)
+    assert set(order[:3]) == {other[0], own[4], other[5]}
+    assert order[3:] == [*own[:4], own[5], *other[1:5]]
