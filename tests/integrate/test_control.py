@@ -233,6 +233,80 @@ def test_a_rejected_step_is_shortened_by_what_its_error_says_and_by_a_fifth_at_m
     assert np.divide(lengths[20:22], lengths[19:21]) == pytest.approx(0.2, rel=1e-6)
 
 
+class Told(Stepper):
+    """A method of order `order` whose steps have the errors that it is told, as parts of what is tolerated; it has no
+    solution where that is None.
+    """
+
+    name = "told"
+
+    def __init__(self, step, errors=(), order=2):
+        self.errors, self.order, self.lengths = list(errors), order, []
+
+    def restart(self, ws, t):
+        self.ws = ws
+
+    def advance(self, t, target):
+        self.lengths.append(target - t)
+        self.error = self.errors.pop(0) if self.errors else 1e-3
+        if self.error is None:
+            raise ConvergenceError("no solution")
+        self.state_at(target)
+        return Advance(target)
+
+    def state_at(self, t):
+        self.ws.Z[-1] = t
+
+    def local_error(self):
+        """A part of 0.3 of the tolerance, for one step, where rtol is 1e-3."""
+        return 0.3 * self.error * (1e-3 * np.abs(self.ws.X) + 1e-5 * self.ws.scale)
+
+
+def lengths(*errors, order=2, t_end=1e6):
+    """Of the steps that are tried where errors are these."""
+    made = []
+
+    class Kept(Told):
+        def __init__(self, step, errors=(), order=2):
+            super().__init__(step, errors, order)
+            made.append(self)
+
+    with registered(Integrator("told", Kept)):
+        gc.simulate(system(Driven(id="D", x0=1.0)), t_end, "auto", "told", errors=errors, order=order)
+    return np.array(made[-1].lengths)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_lengths_of_steps_are_those_of_a_pi_controller(order):
+    """Of gains 0.3 and 0.4: ``h+ = 0.9 h e^(-0.7 / (p + 1)) before^(0.4 / (p + 1))``; at first there is none before."""
+    errors = np.array([0.1, 0.08, 0.1, 0.05, 0.05, 0.05])
+    tried = lengths(*errors, order=order)
+    grew = tried[1:7] / tried[:6]
+    assert grew[0] == pytest.approx(0.9 * errors[0] ** (-1 / (order + 1)), rel=1e-9)
+    expected = 0.9 * errors[1:] ** (-0.7 / (order + 1)) * errors[:-1] ** (0.4 / (order + 1))
+    np.testing.assert_allclose(grew[1:], expected, rtol=1e-9)
+
+
+def test_a_step_grows_fivefold_at_most_and_not_after_one_that_was_rejected():
+    tried = lengths(1e-9, 1e-9, 8.0, 1e-9, 1e-9)
+    grew = tried[1:6] / tried[:5]
+    assert grew[:2] == pytest.approx([5.0, 5.0], rel=1e-9)
+    assert grew[2:] == pytest.approx([0.9 * 8.0 ** (-1 / 3), 1.0, 5.0], rel=1e-9)
+
+
+def test_what_is_left_is_made_in_two_halves_though_the_first_would_have_the_second_shorter():
+    """It was shorter than it could have been; its error says nothing against as long a step again."""
+    first = lengths(0.9)[0]
+    np.testing.assert_allclose(lengths(0.9, 0.9, 0.9, 0.9, t_end=1.5 * first), [0.75 * first] * 2, rtol=1e-9)
+
+
+def test_after_a_step_without_a_solution_none_is_longer_than_half_of_it():
+    """Not that half at once: what has no solution may be far from one that has."""
+    tried = lengths(1e-9, 1e-9, None, None, *[1e-9] * 5)
+    assert tried[3:5] / tried[2:4] == pytest.approx([0.2, 0.2], rel=1e-9)
+    np.testing.assert_allclose(tried[6:9], tried[3] / 2, rtol=1e-9)
+
+
 @METHODS
 def test_algebraic_variables_are_as_accurate_as_the_others(method):
     class Amplified(Device):

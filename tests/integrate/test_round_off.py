@@ -60,6 +60,26 @@ def test_round_off_of_a_guard_grows_with_a_gain_in_another_equation():
     assert large / small == pytest.approx(1000, rel=0.01)
 
 
+def test_round_off_of_a_guard_of_time_grows_with_time():
+    class Late(Device):
+        x0, at = Param("", 1.0), Param("s", 9e9)
+        x = State("", start_at="x0", rate=lambda s: 0.0)
+        late = Mode(0)
+
+        @guard("up", when={"late": 0}, then={"late": 1})
+        def passes(s):
+            return 3.0 * (s.time - s.at)
+
+    with registered(Late):
+        s = system(Late(id="L"))
+    newton = Newton(s.workspace())
+    newton.resolve(s.differential(s.Z0))
+    for t in (-7.0, 1e5):
+        newton.ws.Z[-1] = t
+        size = round_off(newton, s.system, np.array([0]), relative=True)
+        assert size == pytest.approx(3.0 * abs(t) * numerics.ROUND_OFF)
+
+
 @pytest.mark.parametrize("gain", [1.0, 1e3, 1e6, 1e9])
 def test_what_arithmetic_leaves_of_a_zero_is_within_the_estimate(gain):
     s, newton, size = estimate(gain, relative=True)

@@ -9,6 +9,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import CaseError
+from gridcore.integrate import StepOperator, Stepper
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,12 @@ def test_what_is_no_case_is_refused(given):
 def test_what_is_no_run_is_not_retraced(run):
     with pytest.raises(CaseError, match=r"is no run: gc\.simulate makes one of a system"):
         gc.retrace(run)
+
+
+@pytest.mark.parametrize(("kind", "names"), [(Stepper, {"restart", "advance", "state_at"}),
+                                             (StepOperator, {"forward", "transpose"})])
+def test_a_method_that_lacks_what_it_is_asked_for_cannot_be_made(kind, names):
+    for lacking in names:
+        half = type("Half", (kind,), {name: lambda self, *args: None for name in names - {lacking}})
+        with pytest.raises(TypeError, match=f"abstract method '?{lacking}"):
+            half()

@@ -12,7 +12,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.tape import Clock, Method, Records, Step
+from gridcore.tape import Clock, Method, Records, Step, Switch
 from gridcore_netcdf import write
 from gridcore_netcdf.checks import ranges
 from gridcore_netcdf.output import Output
@@ -202,6 +202,10 @@ def with_clock(clock):
     (with_records(Step(0, 0.1, 0, -2)), "'tape/Step_end' is -2"),
     (with_records(Step(0, 0.1, 0, 0, 2)), "'tape/Step_guard' is 2"),
     (with_records(Step(0, 0.1, 0, 0, -1, 1)), "'tape/Step_method' is 1"),
+    (with_records(Switch(0, (("guard", 2),), 0)), "'tape/Switch_triggers' has guard 2, which the system has not"),
+    (with_records(Switch(0, (("guard", 1), ("timer", 0)), 0)), "'tape/Switch_triggers' has timer 0"),
+    (with_records(Switch(0, (("moon", 0),), 0)), "'tape/Switch_triggers' has moon 0"),
+    (with_records(Switch(0, (("guard", 0),), 999)), "'tape/Switch_settings' is 999 in row"),
     (with_clock(Clock("guard", 2)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("timer", 0)), "'tape/Clock' number .* cannot be"),
     (with_clock(Clock("timer", len(SYSTEM.Z0) - 1)), "'tape/Clock' number .* cannot be"),
@@ -290,15 +294,15 @@ def test_variables_that_are_there_twice_or_never_are_named(tmp_path):
     run = gc.simulate("wscc9", 0.05, 0.01)
     run.save(tmp_path / "saved.nc")
     omega, delta = (run.system.layout.address(name) for name in ("GEN1.omega", "GEN2.delta"))
+    for other, said in ((delta, "GEN1.omega, GEN2.delta"), (-1, "GEN1.omega"), (run.system.n, "GEN1.omega")):
+        def change(file, other=other):
+            columns = file["tape"].variables["columns"]
+            at = columns[...].tolist()
+            columns[at.index(omega)] = other
 
-    def change(file):
-        columns = file["tape"].variables["columns"]
-        at = columns[...].tolist()
-        columns[at.index(omega)] = delta
-
-    path = changed(tmp_path / "saved.nc", tmp_path / "x.nc", change)
-    with pytest.raises(GridcoreError, match=r"each variable once; of GEN1\.omega, GEN2\.delta that is not so"):
-        gc.load_run(path)
+        path = changed(tmp_path / "saved.nc", tmp_path / "x.nc", change)
+        with pytest.raises(GridcoreError, match=f"each variable once; of {said} that is not so"):
+            gc.load_run(path)
 
 
 @pytest.mark.parametrize(("held", "fits"), [([-1], False), ([0], True), ([SYSTEM.n - 1], True), ([SYSTEM.n], False),

@@ -11,9 +11,10 @@ import typing
 
 import numpy as np
 import pytest
+from devices_for_tests import Explosion, system
 
 import gridcore as gc
-from gridcore.errors import GridcoreError, NetworkError
+from gridcore.errors import ConvergenceError, GridcoreError, NetworkError
 from gridcore.tape import Arm, Cancel, Checkpoint, Clock, Record, Records, Resolve, Settings, Step, Switch, Tape
 from gridcore_netcdf import form, write
 
@@ -159,6 +160,16 @@ def test_a_failed_run_is_kept_up_to_its_failure(tmp_path):
         gc.simulate(gc.build(case), t_end=1.0)
     run = failed.value.run
     assert run.t[-1] == pytest.approx(0.3, abs=1e-12)
+    assert_same(run, stored(run, tmp_path))
+
+
+@pytest.mark.usefixtures("small_devices")
+def test_a_run_that_failed_in_its_first_step_is_kept_with_its_start(tmp_path):
+    """It has one point, and nothing has happened yet."""
+    with pytest.raises(ConvergenceError) as failed:
+        gc.simulate(system(Explosion(id="X", x0=10.0)), t_end=2.0, step=1.0)
+    run = failed.value.run
+    assert (len(run.t), len(run.tape.records)) == (1, 0)
     assert_same(run, stored(run, tmp_path))
 
 

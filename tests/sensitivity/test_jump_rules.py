@@ -182,3 +182,29 @@ def test_a_slow_crossing_is_not_a_grazing_one(below: float) -> None:
     run = gc.simulate(gc.build(scenes.case_of(scenes.record("Lob", id="lob", top=1.0 - below))), 1.5, 0.25)
     found = gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"]).item()
     assert found == pytest.approx(0.5, rel=1e-11)
+
+
+class Recoil(Device):
+    """``x' = v``, and v is turned by the guard itself, which reads both and is linear in neither."""
+
+    v0, x0, level, kept = Param("", 1.0), Param("", 0.2), Param("", 0.7), Param("", 0.6)
+    x, v = State("", start_at="x0"), State("", start_at="v0")
+
+    def rates(s: Any) -> Any:
+        return s.v, -0.3 * s.v * s.v
+
+    @guard("up", then={"v": lambda s: -s.kept * s.v})
+    def turns(s: Any) -> Any:
+        """Turn"""
+        return s.x * s.x * (1.0 + s.v * s.v) - s.level
+
+
+def test_a_guard_is_linearised_at_the_point_before_what_it_changes() -> None:
+    with registered(Recoil):
+        run = gc.simulate(system(Recoil(id="R")), 1.0, 0.05)
+    assert [e.item for e in run.events] == ["turns"]
+    ends, wrt = [gc.Terminal(lambda v, q=q: v["R", q]) for q in "xv"], ["R.v0", "R.x0", "R.level", "R.kept"]
+    found = gc.adjoint(run, ends, wrt)
+    with registered(Recoil):
+        np.testing.assert_allclose(found, gc.differences(run, ends, wrt), rtol=1e-7)
+    np.testing.assert_allclose(found, gc.analyses.forward_gradient(run, ends, wrt), rtol=1e-12)
