@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from .sensitivity import Objective as Objective
     from .sensitivity import Sampled as Sampled
     from .sensitivity import Terminal as Terminal
-    from .sensitivity import differences as differences
     from .sensitivity.adjoint import adjoint as adjoint
     from .system import System as System
 
     __version__ = version("gridcore")
+    differences: Any
     jax: Any
     torch: Any
 
@@ -66,14 +66,16 @@ _PACKAGE = {name: package for package, names in {
     "system": ("System",),
     "integrate": ("simulate", "retrace"),
     "results": ("Run", "load_run"),
-    "sensitivity": ("adjoint", "differences", "Objective", "Integral", "Sampled", "Terminal", "At"),
+    "sensitivity": ("adjoint", "Objective", "Integral", "Sampled", "Terminal", "At"),
     "registry": ("analyses", "register", "registered", "hookimpl"),
     "contract": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode", "guard",
                  "timer", "quantity", "Source", "Load", "Node", "Bus", "Port", "Record"),
     "errors": ("GridcoreError", "errors"),
 }.items() for name in names}
 
-__all__ = ["__version__", "jax", "torch", *_PACKAGE]
+_ANALYSES = "differences", "jax", "torch"  # those that have a name here, too
+
+__all__ = ["__version__", *_ANALYSES, *_PACKAGE]
 
 
 def __getattr__(name: str) -> Any:
@@ -84,7 +86,7 @@ def __getattr__(name: str) -> Any:
     elif name in _PACKAGE:
         module = import_module(f".{_PACKAGE[name]}", __name__)
         found = module if name == _PACKAGE[name] else getattr(module, name)
-    elif name in ("jax", "torch"):  # programs of derivatives, which may be missing
+    elif name in _ANALYSES:
         found = getattr(import_module(".registry", __name__).analyses, name)
     else:
         raise AttributeError(f"module 'gridcore' has no attribute '{name}'")

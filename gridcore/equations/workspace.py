@@ -55,6 +55,8 @@ class Equations:
         places = np.searchsorted(self.linear_rows, self.indices[self.linear_entries])
         self.linear_ptr = np.searchsorted(places, np.arange(len(self.linear_rows) + 1)).astype(np.int32)
         self.linear_cols = self.columns[self.linear_entries]
+        read = np.unique(np.concatenate([b.gather.ravel() for b in (*self.linear_rhs, *self.linear_jac)] or [rows]))
+        self.linear_reads = read[read >= self.n]  # parameters and modes
 
 
 class Workspace:
@@ -84,6 +86,9 @@ class Workspace:
         Those of A that are kept; finite where :meth:`matrix` returns them.
     scale : (n,) array
         The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
+    size : (n,) array
+        `scale`, and more for variables that round-off leaves uncertain: corrections are measured against
+        ``size + |X|``.
     differential : (n,) bool array
         The rows that are differential under the present modes; set by the driver of a run.
     guards : callable
@@ -102,17 +107,18 @@ class Workspace:
         self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
         self.entries = self.A[:-1]
         self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
-        self.scale = e.scale
+        self.scale, self.size = e.scale, e.scale.copy()
         self.differential = np.zeros(n, dtype=bool)
         self.guards: Callable[[np.ndarray], np.ndarray] = lambda Z: np.zeros(0)
         self._linear_matrix = np.zeros(nnz + 1)
         self._linear_values, self._linear_constant = np.zeros(len(e.linear_entries)), np.zeros(len(e.linear_rows))
+        self._linear_of = np.full(len(e.linear_reads), np.nan)
         self.plan = e.runtime.plan(
             n=n, nnz=nnz, n_rhs=len(e.rhs.batches), n_jac=len(e.jac.batches), n_linear=len(e.linear_rows),
             rhs=e.rhs.table, jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr,
             linear_cols=e.linear_cols, linear_values=self._linear_values, linear_constant=self._linear_constant,
             row_of=e.indices, diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, t=self.Z[-1:], F=self.F,
-            R=self.R, A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale)
+            R=self.R, A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, size=self.size)
 
     def place(self, column: int) -> str:
         """Where an unknown stands: ``device.name``, and what is at that node, or the ports of that device."""
@@ -132,8 +138,12 @@ class Workspace:
         self.refresh()
 
     def refresh(self) -> None:
-        """Recompute the linear part: after parameters or modes in ``Z`` have changed."""
+        """Recompute the linear part, if what it reads has changed: after parameters or modes in ``Z`` have changed."""
         e = self.equations
+        reads = self.Z[e.linear_reads]
+        if np.array_equal(reads, self._linear_of):
+            return
+        self._linear_of = reads
         self._linear_matrix[:] = 0.0
         for batch in e.linear_jac:
             batch.add(self.Z, self._linear_matrix)
@@ -178,5 +188,5 @@ class Workspace:
         return linearise
 
     def newton(self, tol: float) -> float:
-        """``X += R``; returns max ``|R_i| / (scale_i + |X_i|)``, and leaves the next residual unless below `tol`."""
+        """``X += R``; returns max ``|R_i| / (size_i + |X_i|)``, and leaves the next residual unless below `tol`."""
         return self.runtime.newton(self.plan, tol)

@@ -36,9 +36,13 @@ class Advance:
     ----------
     t : float
         The time reached (s): the target, or less where the method ends its steps itself.
+    rough : bool
+        Whether the state is only near that of the target, since a guard of ``ws.guards`` fires on the way for certain:
+        the driver ends the step there, or asks for :meth:`Stepper.state_at` the target.
     """
 
     t: float
+    rough: bool = False
 
 
 class Stepper(ABC):

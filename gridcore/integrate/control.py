@@ -72,7 +72,10 @@ class Controlled(Stepper):
             parts = math.ceil((target - t) / self.h)
             end = target if parts == 1 else t + (self.h if parts > 2 else (target - t) / 2)
             try:
-                reached = self.stepper.advance(t, end).t
+                advance = self.stepper.advance(t, end)
+                reached = advance.t
+                if advance.rough:
+                    self.stepper.state_at(reached)
                 error, worst = self._measured(self.stepper.local_error())
             except ConvergenceError:
                 if end - t <= numerics.SHORTEST:

@@ -38,10 +38,10 @@ from ..tape import (
     grid,
 )
 from . import round_off
-from .base import Stepper
+from .base import Advance, Stepper
+from .first import first, first_by_itself
 from .guards import Watch
 from .instants import Instant
-from .locate import Crossing
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
@@ -258,12 +258,15 @@ class Driver:
         """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
         begun, before, X = self.t, self.gamma, self.ws.X.copy() if self.guarded else self.ws.X
         try:
-            self.t = self._reach(begun, target)
+            reached = self._reach(begun, target)
         except ConvergenceError as error:
-            self.t = self._shorten(target, X, error)
+            reached = self._shorten(target, X, error)
+        self.t = reached.t
         if not self.guarded:
             return -1
         self._evaluate_guards()
+        if reached.rough and (located := first_by_itself(self, begun, before, X)) >= 0:
+            return located
         fired = self.watch.fired(self.gamma)
         if not len(fired):
             return -1
@@ -273,9 +276,9 @@ class Driver:
         else:  # what rests at zero but for round-off has not crossed it
             size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
             fired = fired[self.visible(fired, size, relative=True)]
-        return self._first(begun, before, X, fired) if len(fired) else -1
+        return first(self, begun, before, X, fired) if len(fired) else -1
 
-    def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> float:
+    def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> Advance:
         """Advance from X, where there is no solution at a target, to a time before it at which a guard has fired."""
         t, low, high = self.t, self.t, target
         for _ in range(_HALVINGS if self.guarded else 0):
@@ -292,11 +295,11 @@ class Driver:
         self.ws.X[:] = X
         raise error
 
-    def _reach(self, t: float, target: float) -> float:
-        """Advance to a target, or as far as the method goes; returns the time reached."""
+    def _reach(self, t: float, target: float) -> Advance:
+        """Advance to a target, or as far as the method goes."""
         reached = self.stepper.advance(t, target)
         self._check_finite()
-        return reached.t
+        return reached
 
     def end_at(self, t: float, solved: bool = False) -> None:
         """End the present step at `t`, in place of where it was ended last; `solved`: the method has done so."""
@@ -311,52 +314,6 @@ class Driver:
         if not all_finite(X):
             place = self.ws.place(int(np.argmin(np.isfinite(X))))
             raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
-
-    def _first(self, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
-        """End the present step at the first of the guards that fired within it; returns that guard.
-
-        The one that is first on straight lines is located; then those that are across there already. Those of one
-        instant have the order that they have where its events part, or else that of vanishing offsets, the larger the
-        lower the number: of those that rise the lowest is first, of those that fall last, and derivatives at units
-        alike are those of one side.
-        """
-        first, every, across = -1, fired, self.gamma
-        while len(fired):
-            end, X, gamma = self.t, self.ws.X.copy(), self.gamma
-            ahead = before[fired] - gamma[fired]
-            parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
-            guard = self._earliest(fired[parts == parts.min()], across, begun, X0)
-            self.t = Crossing(self, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
-            self.counters["locations"] += 1
-            fired = fired[fired != guard]
-            if self.t < end or first < 0:
-                first = guard
-                fired = fired[self.gamma[fired] * gamma[fired] > 0]
-                if len(fired):
-                    fired = fired[self.visible(fired, self.gamma[fired])]
-            else:  # what round-off took for earlier
-                self.t, self.ws.X[:] = end, X
-                self.end_at(end)
-        # of several that come to zero here, it is a matter of round-off which was located
-        near = every[(every == first) | (np.abs(self.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]
-        if len(near) > 1:
-            near = near[(near == first) | ~self.visible(near, self.gamma[near]) & self.visible(near, before[near])]
-        return self._earliest(near, across, begun, X0)
-
-    def _earliest(self, alike: np.ndarray, across: np.ndarray, begun: float, X0: np.ndarray) -> int:
-        """Of guards that cross at one instant, with values beyond it, the one whose event is taken first: none whose
-        changes are among those of another, after which they are made.
-        """
-        if len(alike) > 1:
-            changes = [self.system.switching.targets(guard) for guard in alike]
-            alike = alike[[not (mine and any(mine < others for others in changes)) for mine in changes]]
-        if self.instant.apart is not None and len(alike) > 1:
-            here = self.ws.X.copy(), self.Z[-1]
-            self.ws.X[:], self.Z[-1] = X0, begun
-            late = self.instant.lateness(alike)
-            alike = alike[late == late.min()]
-            self.ws.X[:], self.Z[-1] = here
-        return int(next((g for g in alike if across[g] > 0), alike[-1]))
 
     def _events(self, fired: np.ndarray) -> None:
         """All that happens at this instant: the guards that fired, then what is due, one cause after the other, each

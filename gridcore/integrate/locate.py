@@ -57,7 +57,7 @@ class Crossing:
             if near is None and before * side >= 0:
                 return self._end(low)
             low = near or low
-        found = self._ended_at_zero(low, high, side)
+        found = self._by_itself(low, high, side)
         if found is not None:
             return found
         last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
@@ -96,7 +96,12 @@ class Crossing:
                              f"it jumps from {low.gamma:.4g} to {high.gamma:.4g}", t=high.t)
         return high.t
 
-    def _ended_at_zero(self, low: _Point, high: _Point, side: float) -> float | None:
+    def ended_at_zero(self, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float | None:
+        """The time, and the state in the workspace, if the method ends the step there by itself: see :meth:`locate`."""
+        low, high = _Point(begun, before, X0), _Point(end, after, self.X.copy())
+        return self._by_itself(low, high, np.sign(after))
+
+    def _by_itself(self, low: _Point, high: _Point, side: float) -> float | None:
         """The time, if the method has ended its step at the zero by itself."""
         driver, system = self.driver, self.driver.system
         value, row = system.switching.value(self.guard), system.system.guard_row(self.guard)

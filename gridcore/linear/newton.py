@@ -29,6 +29,8 @@ _MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
 MIXED, _FACTOR, _MIXING = 2.0, 1.15, 10
 # Corrections that have not shrunk, after which the floor of round-off will do.
 _SLOW = 2
+# Corrections that are tried with whatever factors there are, where it may take no more to see that a step ends earlier.
+_APPROACHES = 3
 # Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
 _UNDAMPED, _LOST = 8, 1e3
 # Parts of a step that are tried; where none helps (a kink), one that moves nothing by more than this of scale + |x|.
@@ -39,9 +41,8 @@ _SAME = 1 + numerics.SAME_LENGTH
 class _Corrections:
     """The corrections of one solve: whether the last one ends it, and what the next one need not exceed."""
 
-    def __init__(self, round_off: float):
-        self.round_off, self.slow, self.stalls = round_off, 0, False
-        self.enough = max(numerics.NEWTON_REMAINS, round_off)
+    def __init__(self) -> None:
+        self.slow, self.stalls, self.enough = 0, False, numerics.NEWTON_REMAINS
         self.norms: list[float] = []
 
     def end(self, norm: float) -> bool:
@@ -53,10 +54,9 @@ class _Corrections:
         self.stalls = bool(before) and norm > numerics.NEWTON_FAST * before
         self.slow += self.stalls
         if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > _SLOW)):
-            self.round_off = min(2 * norm, numerics.NEWTON_ROUND_OFF)
             return True  # what no longer shrinks is round-off
         # a correction this short leaves less than NEWTON_REMAINS, if the next is shorter by as much as it was
-        self.enough = max(math.sqrt(numerics.NEWTON_REMAINS * norm), self.round_off)
+        self.enough = math.sqrt(numerics.NEWTON_REMAINS * norm)
         if before and not self.stalls:  # or if the rate stays as it is
             self.enough = max(self.enough, min(numerics.NEWTON_REMAINS * before / norm, numerics.NEWTON))
         return False
@@ -109,8 +109,6 @@ class Newton:
         self._now = self._kept[0]
         self._coefficient = 1.0
         self.iterations = 0
-        # corrections that did not shrink any more: later solves need not try
-        self._round_off = 0.0
         # iterations that cost as much as a factorisation
         self._worth = 1.0
         self.keeps = MIXED <= 0
@@ -135,11 +133,11 @@ class Newton:
         """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
         for each in self._kept:
             each.lu.forget()
+        self.ws.size[:] = self.ws.scale
         self.switched(jumped=True)
 
     def switched(self, jumped: bool = False) -> None:
-        """Some equations are others, and their round-off with them; if variables jumped, the factors are of no use."""
-        self._round_off = 0.0
+        """Some equations are others; if variables jumped, of the factors only the pivots may serve on."""
         if jumped:
             for each in self._kept:
                 each.outdate()
@@ -196,7 +194,11 @@ class Newton:
 
     def _took(self, told: _Corrections) -> None:
         """A solve took these corrections."""
-        now, self._round_off = self._now, told.round_off
+        now, ws = self._now, self.ws
+        if told.norms[-1] > told.enough:  # the next one is round-off, which later solves need not fight
+            noise = 2 * np.abs(self.lu.solve(ws.R))
+            most = numerics.NEWTON_ROUND_OFF * (ws.scale + np.abs(ws.X))
+            np.maximum(ws.size, ws.scale + np.minimum(noise, most) / numerics.NEWTON_REMAINS, out=ws.size)
         if not self.keeps:
             now.uses += 1
             return
@@ -204,6 +206,25 @@ class Newton:
         now.uses += now.far(self._coefficient) <= _SAME
         now.least = now.least or iterations
         now.excess += max(iterations - now.least, 0)
+
+    def approach(self, coefficient: float, enough: Callable[[], bool]) -> bool:
+        """A few corrections with the factors of the nearest coefficient, from the residual in ``ws.R`` and leaving that
+        of their end there; whether what they reached is `enough`.
+        """
+        ws, now, norm = self.ws, min(self._kept, key=lambda each: each.far(coefficient)), math.inf
+        start, mixing = ws.X.copy(), self._mixing()
+        for _ in range(_APPROACHES if now.fresh else 0):
+            now.lu.solve(ws.R)
+            mixing.mix(ws.R)
+            norm, before = ws.newton(0.0), norm
+            self.iterations += 1
+            if not norm < before:
+                ws.X[:] = start
+                ws.residual()
+                break
+            if enough():
+                return True
+        return False
 
     def solve(self, evaluated: bool = False) -> None:
         """Iterate from the X that stands in the workspace; leaves the solution there.
@@ -222,7 +243,7 @@ class Newton:
         old = self._prepare()
         if not evaluated:
             ws.residual()
-        mixing, told, now = self._mixing() if self.keeps else None, _Corrections(self._round_off), self._now
+        mixing, told, now = self._mixing() if self.keeps else None, _Corrections(), self._now
         ended, norms, lu, R = False, told.norms, now.lu, ws.R
         while not ended and len(norms) < _ITERATIONS:
             lu.solve(R)
@@ -242,7 +263,7 @@ class Newton:
                     mixing, lu = None, self.lu
         self.iterations += len(norms)
         now.first = norms[0]
-        if old and len(norms) > 1 and norms[0] > numerics.NEWTON_TELLING * max(self._round_off, numerics.NEWTON):
+        if old and len(norms) > 1 and norms[0] > numerics.NEWTON_TELLING * numerics.NEWTON:
             now.rate = norms[1] / norms[0]
         if ended:
             self._took(told)
@@ -272,7 +293,7 @@ class Newton:
         t : float or None
             None where it is not found, or found to be crossed to the other side. X is lost then.
         """
-        ws, width, told = self.ws, high - low, _Corrections(self._round_off)
+        ws, width, told = self.ws, high - low, _Corrections()
         equations(t + width)
         later = ws.R.copy()
         equations(t)
@@ -289,7 +310,8 @@ class Newton:
             step[:-1] += step[-1] * rate
             mixing.mix(step)
             ws.R[:] = step[:-1]
-            norm = max(ws.newton(math.inf), abs(float(step[-1])) / width)
+            unsure = float(np.abs(gradient) @ (ws.size - ws.scale)[columns]) / abs(speed)  # as its variables are
+            norm = max(ws.newton(math.inf), abs(float(step[-1])) / (width + unsure))
             t += float(step[-1])
             self.iterations += 1
             if not (low < t < high and math.isfinite(norm)):

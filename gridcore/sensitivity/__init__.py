@@ -1,4 +1,4 @@
-"""Derivatives of what was simulated: the adjoint, objectives, jump rules, finite differences.
+"""Derivatives of what was simulated: the adjoint, objectives, jump rules.
 
 Imports from ``integrate`` and what is left of it. It offers objectives, and what a new kind of them is made of:
 :class:`Objective` is the contract, :class:`Pointwise` the base of those of a function of named quantities.
@@ -6,7 +6,6 @@ Imports from ``integrate`` and what is left of it. It offers objectives, and wha
 
 from .adjoint import ReverseSweep, adjoint
 from .coincidence import CoincidenceWarning, warn_of_coincidence
-from .finite_differences import differences
 from .jump_rules import Discrete
 from .objective import (
     At,
@@ -29,6 +28,6 @@ from .traced import Traced, joint_function, trace
 __all__ = [
     "At", "CoincidenceWarning", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise",
     "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal",
-    "Traced", "adjoint", "carried_parameters", "crossing", "differences", "evaluate", "joint_function",
-    "objectives_of", "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
+    "Traced", "adjoint", "carried_parameters", "crossing", "evaluate", "joint_function", "objectives_of",
+    "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
 ]

@@ -15,9 +15,9 @@ from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, time
 from gridcore.equations import Workspace
 from gridcore.equilibrium import Equilibrium, build
 from gridcore.integrate import Linearised, Stepper, new_stepper, simulate
-from gridcore.registry import Integrator, registered
+from gridcore.registry import Integrator, analyses, registered
 from gridcore.results import Run
-from gridcore.sensitivity import Integral, Replay, Terminal, adjoint, differences
+from gridcore.sensitivity import Integral, Replay, Terminal, adjoint
 from gridcore.tape import GRID, SEGMENT, Step
 from gridcore.testing import NotExamined, Suite, require
 
@@ -275,7 +275,7 @@ def transposed(run: Run, forward: Callable[..., Any], transpose: Callable[..., A
 def against_differences(run: Run, **how: Any) -> tuple[float, str]:
     """The largest error of adjoints of a run of the problem, as a part of the largest derivative; and where it is."""
     objectives = [Terminal(lambda v: v["fading", "x"]), Integral(lambda v: v["fading", "x"] * v["fading", "y"])]
-    found, expected = adjoint(run, objectives, WRT, **how).values, differences(run, objectives, WRT).values
+    found, expected = adjoint(run, objectives, WRT, **how).values, analyses.differences(run, objectives, WRT).values
     error = np.abs(found - expected) / np.abs(expected).max(axis=1, keepdims=True)
     row, column = np.unravel_index(int(error.argmax()), error.shape)
     return float(error.max()), (f"of {('the end', 'an integral')[row]} in {WRT[column]}: {found[row, column]:.8g}, "

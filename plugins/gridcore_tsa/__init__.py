@@ -1,4 +1,6 @@
-"""Forward trajectory sensitivities: the tangent of every operation on the tape, in order; and their jump formula."""
+"""Forward trajectory sensitivities: the tangent of every operation on the tape, in order; their jump formula; and what
+checks any derivative: differences of the whole program.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ from gridcore.registry import Register, hookimpl
 
 @hookimpl
 def register_analyses(register: Register) -> None:
-    """``gc.analyses.tsa(run, ...)`` and ``gc.analyses.forward_gradient(run, ...)``."""
+    """``gc.analyses.tsa(run, ...)``, ``gc.analyses.forward_gradient(run, ...)`` and ``gc.differences(run, ...)``."""
     register("tsa", "gridcore_tsa.sensitivities:tsa")
     register("forward_gradient", "gridcore_tsa.gradient:forward_gradient")
+    register("differences", "gridcore_tsa.finite_differences:differences")
 
 
 @hookimpl

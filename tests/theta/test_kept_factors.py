@@ -57,3 +57,27 @@ def test_what_is_recomputed_from_checkpoints_is_the_same_to_the_last_bit(kept: N
     whole = gc.simulate(system, 2.0, 0.01)
     again = gc.simulate(system, 2.0, 0.01, checkpoint=400_000)
     np.testing.assert_array_equal(again.X, whole.X)
+
+
+def test_a_step_that_ends_at_a_guard_is_not_solved_to_where_it_would_have_ended(
+        kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = gc.build("npcc140")
+    run = gc.simulate(system, 2.0, 0.01)
+    monkeypatch.setattr(newton.Newton, "approach", lambda self, coefficient, enough: False)
+    whole = gc.simulate(system, 2.0, 0.01)
+    assert [str(event) for event in run.events] == [str(event) for event in whole.events]
+    np.testing.assert_allclose(run.t, whole.t, rtol=0, atol=1e-10)
+    assert np.max(np.abs(run.X - whole.X) / (1 + np.abs(whole.X))) < 1e-9
+    assert run.counters["locations"] == whole.counters["locations"] > 20
+    assert run.counters["newton_iterations"] < whole.counters["newton_iterations"] - run.counters["locations"]
+
+
+def test_where_steps_are_chosen_by_their_error_it_is_that_of_the_whole_step(
+        kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, asked = gc.build("ieee39"), {"rtol": 1e-3}
+    run = gc.simulate(system, 2.0, "auto", **asked)
+    monkeypatch.setattr(newton.Newton, "approach", lambda self, coefficient, enough: False)
+    whole = gc.simulate(system, 2.0, "auto", **asked)
+    assert [(e.device, e.item) for e in run.events] == [(e.device, e.item) for e in whole.events]
+    np.testing.assert_allclose([e.t for e in run.events], [e.t for e in whole.events], rtol=0, atol=1e-5)
+    assert run.counters["steps"] == pytest.approx(whole.counters["steps"], rel=0.05)

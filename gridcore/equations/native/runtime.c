@@ -22,7 +22,7 @@ typedef struct {
     double *Z, *t, *F, *R, *A;
     const double *mass;
     double *c, *base, *minus_c;
-    const double *scale; /* of each variable: the size of it that matters */
+    const double *size; /* of each variable: against what its corrections are measured */
 } plan;
 
 /* out += the outputs of all batches */
@@ -100,13 +100,13 @@ static inline double larger(double a, double b)
     return a > b || isnan(a) ? a : b;
 }
 
-/* X += R; returns the largest |R_i| / (scale_i + |X_i|), and the next residual unless that is below tol */
+/* X += R; returns the largest |R_i| / (size_i + |X_i|), and the next residual unless that is below tol */
 double gc_newton(const plan *p, double tol)
 {
     double norm = 0.0;
     for (long i = 0; i < p->n; ++i) {
         double x = p->Z[i] += p->R[i];
-        norm = larger(norm, fabs(p->R[i]) / (p->scale[i] + fabs(x)));
+        norm = larger(norm, fabs(p->R[i]) / (p->size[i] + fabs(x)));
     }
     if (!(norm <= tol)) gc_residual(p);
     return norm;

@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import numerics
-from ..errors import CaseError, EventError
-from ..integrate import TOLERANCES, simulate
-from .coincidence import warn_of_coincidence
-from .objective import Objective, evaluate, objectives_of
-from .request import Request, table
+from gridcore.errors import CaseError, EventError
+from gridcore.integrate import TOLERANCES, simulate
+from gridcore.sensitivity import Objective, Request, evaluate, objectives_of, table, warn_of_coincidence
 
 MESHES = "held", "anew"
+STEP = 1e-4  # of 1 + abs(parameter): truncation 1e-16 and round-off 1e-12 / 1e-4 of fourth order are in balance near it
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..results import Run
+    from gridcore.results import Run
 
 
 def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str | Iterable[str], *,
-                relative_step: float = numerics.DIFFERENCE_STEP, mesh: str = "held") -> xr.DataArray:
+                relative_step: float = STEP, mesh: str = "held") -> xr.DataArray:
     """Derivatives of objectives by Richardson-extrapolated central differences of the program.
 
     The case is built and simulated four times for each parameter: power flow, initialisation and

@@ -1,0 +1,87 @@
+"""The first of the guards that fire within a step, at which it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import numerics
+from .locate import Crossing
+
+if TYPE_CHECKING:
+    from .driver import Driver
+
+
+def first(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
+    """End the present step at the first of the guards that fired within it; returns that guard.
+
+    The one that is first on straight lines is located; then those that are across there already. Those of one
+    instant have the order that they have where its events part, or else that of vanishing offsets, the larger the
+    lower the number: of those that rise the lowest is first, of those that fall last, and derivatives at units
+    alike are those of one side.
+    """
+    first, every, across = -1, fired, driver.gamma
+    while len(fired):
+        end, X, gamma = driver.t, driver.ws.X.copy(), driver.gamma
+        ahead = before[fired] - gamma[fired]
+        parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
+        guard = _earliest(driver, fired[parts == parts.min()], across, begun, X0)
+        driver.t = Crossing(driver, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
+        driver.counters["locations"] += 1
+        fired = fired[fired != guard]
+        if driver.t < end or first < 0:
+            first = guard
+            fired = fired[driver.gamma[fired] * gamma[fired] > 0]
+            if len(fired):
+                fired = fired[driver.visible(fired, driver.gamma[fired])]
+        else:  # what round-off took for earlier
+            driver.t, driver.ws.X[:] = end, X
+            driver.end_at(end)
+    # of several that come to zero here, it is a matter of round-off which was located
+    near = every[(every == first) | (np.abs(driver.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]
+    if len(near) > 1:
+        near = near[(near == first) | ~driver.visible(near, driver.gamma[near]) & driver.visible(near, before[near])]
+    return _earliest(driver, near, across, begun, X0)
+
+
+def _earliest(driver: Driver, alike: np.ndarray, across: np.ndarray, begun: float, X0: np.ndarray) -> int:
+    """Of guards that cross at one instant, with values beyond it, the one whose event is taken first: none whose
+    changes are among those of another, after which they are made.
+    """
+    if len(alike) > 1:
+        changes = [driver.system.switching.targets(guard) for guard in alike]
+        alike = alike[[not (mine and any(mine < others for others in changes)) for mine in changes]]
+    if driver.instant.apart is not None and len(alike) > 1:
+        here = driver.ws.X.copy(), driver.Z[-1]
+        driver.ws.X[:], driver.Z[-1] = X0, begun
+        late = driver.instant.lateness(alike)
+        alike = alike[late == late.min()]
+        driver.ws.X[:], driver.Z[-1] = here
+    return int(next((g for g in alike if across[g] > 0), alike[-1]))
+
+
+def first_by_itself(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray) -> int:
+    """End a step whose end is rough at the guard that fires first; -1, the end solved, where that is not so simple."""
+    end, X, across, fired = driver.t, driver.ws.X.copy(), driver.gamma, driver.watch.fired(driver.gamma)
+    parts = np.divide(before[fired], before[fired] - across[fired], out=np.ones(len(fired)),
+                      where=np.abs(across[fired]) > numerics.GUARD_LARGE)
+    guard = int(fired[parts.argmin()])
+    if numerics.GUARD_ZERO < parts.min() < 1:
+        found = Crossing(driver, guard).ended_at_zero(begun, end, before[guard], across[guard], X0)
+        if found is not None and not len(_beside(driver, guard, fired, before, across)):
+            driver.t = found
+            driver.counters["locations"] += 1
+            return guard
+    driver.ws.X[:] = X
+    driver.end_at(end)
+    return -1
+
+
+def _beside(driver: Driver, guard: int, fired: np.ndarray, before: np.ndarray, across: np.ndarray) -> np.ndarray:
+    """Other guards that are across where the step is ended at one, or come to zero there."""
+    near = fired[np.abs(driver.gamma[fired]) <= numerics.TOUCHING * np.abs(across[fired])]
+    others = np.union1d(near, driver.watch.fired(driver.gamma))
+    others = others[others != guard]
+    size = np.maximum(np.abs(driver.gamma), np.abs(before))[others]
+    return others[driver.visible(others, size, relative=True)]
