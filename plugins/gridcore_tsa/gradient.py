@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gridcore.registry import jump_rules
-from gridcore.sensitivity import Objective, Request, evaluate, objectives_of, table
+from gridcore.sensitivity import Objective, Request, evaluate, objectives_of, table, warn_of_coincidence
 
 from .sensitivities import begin
 
@@ -50,6 +50,7 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     """
     objectives = objectives_of(run, objectives)
     wanted = Request.of(run.system, wrt, dispatch, joint)
+    warn_of_coincidence(run, wanted)
     weights = evaluate(run, objectives, jump_rules[jumps].rule.moving)
     sweep = begin(run, wanted, weights.parameters(run.system), jumps, dispatch)
     n, time = run.system.n, run.system.layout.t

@@ -252,8 +252,10 @@ def test_a_group_does_not_move_the_grid():
 
 def test_a_point_of_the_grid_is_told():
     run = gc.simulate(gc.build(cleared_and_opened()), 0.4, 0.01)
-    with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid"):
-        gc.adjoint(run, SPEED, "fault.t")
+    for derive in (gc.adjoint, gc.differences, gc.analyses.forward_gradient):
+        with pytest.warns(CoincidenceWarning, match=r"at 0\.1 s: fault\.t, then a point of the grid") as told:
+            derive(run, SPEED, "fault.t")
+        assert told[0].filename == __file__  # the line that asks
 
 
 def test_guards_of_one_instant_are_told_whatever_is_asked_for():
@@ -267,8 +269,9 @@ def test_a_limit_that_is_exactly_reached_at_t0_is_told():
     at = gc.build(case)
     case.set("EXC2.VRMAX", float(at.Z0[at.layout.address("EXC2.VR")]))
     run = gc.simulate(gc.build(case), 0.1, 0.01)
-    with pytest.warns(CoincidenceWarning, match=r"EXC2.* is exactly where it acts at t0"):
+    with pytest.warns(CoincidenceWarning, match=r"EXC2.* is exactly where it acts at t0") as told:
         gc.adjoint(run, SPEED, "GEN2.H")
+    assert told[0].filename == __file__
 
 
 @pytest.mark.parametrize(("beyond", "told"), [(2 * 2.0**-52, True), (1e-14, False), (1e-9, False)])
