@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gridcore.integrate.guards import Watch
+from gridcore.system import CROSSING_BACK
 
 UP, DOWN, BOTH = 1, -1, 0
 
@@ -112,6 +113,22 @@ def test_an_action_that_cannot_be_cancelled_stays_pending():
     watch.arm(0, 5.0, 0)
     assert [go(watch, value) for value in (-1, 1, -1)] == [[], [], []]
     assert 0 in watch.pending
+
+
+@pytest.mark.parametrize("cancel", [-1, CROSSING_BACK])
+def test_an_action_without_a_cancellation_function_has_no_other_guard_watched(cancel):
+    watch = watching(UP, UP, at=[-1, -1], cancel=[cancel, -1])
+    watch.switching.on[1] = False
+    watch.refresh(None, np.array([-1.0, -1.0]))
+    go(watch, 1, -1)
+    watch.arm(0, 5.0, 0)
+    assert go(watch, 1, 1) == []
+    watch.disarm(0)
+    watch.switching.on[:] = True
+    watch.refresh(None, np.array([1.0, -1.0]))
+    watch.arm(0, 5.0, 0)
+    watch.disarm(0)
+    assert fires(watch, 1, 1) == [1]
 
 
 def test_a_cancellation_function_is_watched_only_while_the_action_is_pending():

@@ -158,6 +158,23 @@ def test_a_variable_of_another_type_or_shape_is_named(saved, tmp_path):
             gc.load_run(path)
 
 
+@pytest.mark.parametrize(("name", "dtype", "was"), [
+    ("tape/settings_value", "f4", "float64"), ("tape/Z0", "i8", "float64"), ("tape/Step_h", "f4", "float64"),
+    ("tape/Step_k", "i4", "int64"), ("tape/Step_guard", "f8", "int64"), ("tape/Clock_kind", "f8", "object")])
+def test_a_variable_of_another_type_is_named_with_both(saved, tmp_path, name, dtype, was):
+    with h5netcdf.File(saved) as file:
+        size = file[name].shape[0]
+
+    def another(file):
+        del file._h5file[name]
+        file.dimensions["as_many"] = size
+        file.create_variable(name, ("as_many",), dtype=dtype)
+
+    path = changed(saved, tmp_path / "x.nc", another)
+    with pytest.raises(GridcoreError, match=rf"'{name}' is {np.dtype(dtype)} \(\d+,\), and must be {was} \("):
+        gc.load_run(path)
+
+
 @pytest.mark.parametrize("name", ["tape/settings_at", "tape/point_clock", "tape/Step_h", "tape/last_X"])
 def test_a_variable_that_claims_more_than_the_file_has_is_refused_before_it_is_read(saved, tmp_path, name):
     def claim(file):

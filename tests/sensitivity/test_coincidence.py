@@ -234,6 +234,25 @@ def test_who_asks_for_a_group_that_lacks_one_of_them_is_told(run):
         gc.adjoint(run, SPEED, [], joint=[("fault.t", "fault.clear")])
 
 
+def test_three_of_one_instant_are_told_as_one():
+    case = cleared_and_opened()
+    case.add(gc.BranchTrip(id="third", branch="LINE7-8", t=0.183))
+    run = gc.simulate(gc.build(case), 0.2, OFF)
+    with pytest.warns(CoincidenceWarning, match=r"clear, then .*\.t, then .*\.t; the derivative in trip\.t") as told:
+        gc.adjoint(run, SPEED, "trip.t")
+    assert len(told) == 1
+
+
+def test_events_that_follow_each_other_at_once_are_none_of_one_instant():
+    """By a hundredth of a microsecond."""
+    case = cleared_and_opened()
+    case.set("trip.t", 0.183 + 1e-8)
+    run = gc.simulate(gc.build(case), 0.2, OFF)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gc.adjoint(run, SPEED, ["trip.t", "fault.clear"])
+
+
 def test_a_group_of_one_is_one_alone(run):
     with pytest.warns(CoincidenceWarning, match=r"the derivative in trip\.t is one-sided"):
         gc.adjoint(run, SPEED, [], joint=[("trip.t",)])

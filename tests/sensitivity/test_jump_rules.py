@@ -21,7 +21,7 @@ from gridcore.sensitivity.operators import GrazingWarning
 class Lob(Device):
     """``x = 2 t - t^2``, which turns back at 1 when t = 1; acts at `top`."""
 
-    top = Param("", 0.9)
+    top, unit = Param("", 0.9), Param("", 1.0)
     zero = Param("", 0.0)
     x = State("", start_at="zero")
     passed = Mode(0)
@@ -32,7 +32,7 @@ class Lob(Device):
     @guard("up", when={"passed": 0}, then={"passed": 1})
     def touches(s: Any) -> Any:
         """Touch"""
-        return s.x - s.top
+        return s.unit * (s.x - s.top)
 
 
 class Holds(Device):
@@ -97,6 +97,18 @@ def test_the_rules_tend_to_each_other_at_the_order_of_the_method(name: str, step
                                                                  ) -> None:
     """Where events fall within steps makes single gaps erratic, so the largest of several steps is taken."""
     gaps = [max(gap(name, step * part / halved, theta) for part in PARTS) for halved in (1, 4)]
+    assert order - 0.35 < np.log2(gaps[0] / gaps[1]) / 2 < order + 0.7
+
+
+@pytest.mark.parametrize(("theta", "order"), [(0.5, 2), (1.0, 1)])
+def test_so_they_do_for_integrals_of_what_jumps(theta: float, order: int) -> None:
+    """The bounds of an integral move with its events, whatever the states do: by the values on both sides."""
+    of, wrt = gc.Integral(lambda v: v["H", "x"] + 3.0 * v["H", "held"]), "H.at"
+    gaps = []
+    for halved in (1, 4):
+        runs = [gc.simulate(system(Holds(id="H")), 1.0, 0.04 * part / halved, theta=theta) for part in PARTS]
+        found = [[gc.adjoint(run, of, wrt, jumps=jumps).item() for jumps in ("discrete", "continuous")] for run in runs]
+        gaps.append(max(abs(exact - formula) for exact, formula in found))
     assert order - 0.35 < np.log2(gaps[0] / gaps[1]) / 2 < order + 0.7
 
 
@@ -176,10 +188,12 @@ def test_a_grazing_guard_is_an_error_that_names_it_and_the_time(below: float, ju
         gc.analyses.tsa(run, ["lob.top"], jumps=jumps, allow_grazing=True)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
 @pytest.mark.parametrize("below", [1e-9, 1e-4, 0.1])
-def test_a_slow_crossing_is_not_a_grazing_one(below: float) -> None:
+def test_a_slow_crossing_is_not_a_grazing_one_whatever_the_unit_of_its_guard(below: float, unit: float) -> None:
     """``x(1.5) = top + (0.75 - top)/2``, so half; the crossing speed is ``2 sqrt(below)``."""
-    run = gc.simulate(gc.build(scenes.case_of(scenes.record("Lob", id="lob", top=1.0 - below))), 1.5, 0.25)
+    case = scenes.case_of(scenes.record("Lob", id="lob", top=1.0 - below, unit=unit))
+    run = gc.simulate(gc.build(case), 1.5, 0.25)
     found = gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"]).item()
     assert found == pytest.approx(0.5, rel=1e-11)
 

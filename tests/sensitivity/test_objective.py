@@ -50,8 +50,8 @@ def test_squared_deviations_are_the_squares_of_the_values(run):
 
 @pytest.mark.parametrize("time", [-0.1, 0.6, np.nan])
 def test_a_time_outside_the_run_is_refused(run, time):
-    with pytest.raises(gc.errors.CaseError, match=r"is outside the run \(0 to 0.5 s\)"):
-        evaluate(run, [gc.At([0.2, time], lambda v: v["BUS7", "Vm"])])
+    with pytest.raises(gc.errors.CaseError, match=rf"sample time {time:g} s is outside the run \(0 to 0.5 s\)"):
+        evaluate(run, [gc.At([0.2, time, 0.3, 99.0], lambda v: v["BUS7", "Vm"])])
 
 
 def test_time_and_the_bases_may_stand_in_an_objective(run):
