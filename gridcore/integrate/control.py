@@ -72,10 +72,9 @@ class Controlled(Stepper):
             parts = math.ceil((target - t) / self.h)
             end = target if parts == 1 else t + (self.h if parts > 2 else (target - t) / 2)
             try:
-                advance = self.stepper.advance(t, end)
-                reached = advance.t
-                if advance.rough:
-                    self.stepper.state_at(reached)
+                reached = self.stepper.advance(t, end)
+                if reached.rough:
+                    self.stepper.state_at(reached.t)
                 error, worst = self._measured(self.stepper.local_error())
             except ConvergenceError:
                 if end - t <= numerics.SHORTEST:
@@ -90,8 +89,8 @@ class Controlled(Stepper):
                                        place=ws.place(worst), t=t, advice="; larger rtol or atol may do")
             self.h = (end - t) * max(_SHRINK, _SAFETY * error ** (-1 / (self.order + 1)))
             ws.X[:], ws.Z[-1] = X, t
-        self._propose(reached - t, error, rejected)
-        return Advance(reached)
+        self._propose(reached.t - t, error, rejected)
+        return Advance(reached.t)
 
     def _propose(self, h: float, error: float, rejected: bool) -> None:
         """The length of the next step, after one of length `h`."""

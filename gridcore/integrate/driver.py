@@ -259,14 +259,14 @@ class Driver:
         begun, before, X = self.t, self.gamma, self.ws.X.copy() if self.guarded else self.ws.X
         try:
             reached = self._reach(begun, target)
+            if reached.rough and (located := first_by_itself(self, begun, target, before, X)) >= 0:
+                return located
+            self.t = reached.t
         except ConvergenceError as error:
-            reached = self._shorten(target, X, error)
-        self.t = reached.t
+            self.t = self._shorten(target, X, error)
         if not self.guarded:
             return -1
         self._evaluate_guards()
-        if reached.rough and (located := first_by_itself(self, begun, before, X)) >= 0:
-            return located
         fired = self.watch.fired(self.gamma)
         if not len(fired):
             return -1
@@ -278,7 +278,7 @@ class Driver:
             fired = fired[self.visible(fired, size, relative=True)]
         return first(self, begun, before, X, fired) if len(fired) else -1
 
-    def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> Advance:
+    def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> float:
         """Advance from X, where there is no solution at a target, to a time before it at which a guard has fired."""
         t, low, high = self.t, self.t, target
         for _ in range(_HALVINGS if self.guarded else 0):
@@ -286,11 +286,13 @@ class Driver:
             self.ws.X[:], self.Z[-1] = X, t
             try:
                 reached = self._reach(t, part)
+                if reached.rough:
+                    self.end_at(part)
             except ConvergenceError:
                 high = part
                 continue
             if len(self.watch.fired(self.system.switching.values(self.Z))):
-                return reached
+                return reached.t
             low = part
         self.ws.X[:] = X
         raise error

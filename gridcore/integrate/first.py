@@ -61,13 +61,14 @@ def _earliest(driver: Driver, alike: np.ndarray, across: np.ndarray, begun: floa
     return int(next((g for g in alike if across[g] > 0), alike[-1]))
 
 
-def first_by_itself(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray) -> int:
+def first_by_itself(driver: Driver, begun: float, end: float, before: np.ndarray, X0: np.ndarray) -> int:
     """End a step whose end is rough at the guard that fires first; -1, the end solved, where that is not so simple."""
-    end, X, across, fired = driver.t, driver.ws.X.copy(), driver.gamma, driver.watch.fired(driver.gamma)
+    X, across = driver.ws.X.copy(), driver.system.switching.values(driver.Z)
+    fired = driver.watch.fired(across)
     parts = np.divide(before[fired], before[fired] - across[fired], out=np.ones(len(fired)),
                       where=np.abs(across[fired]) > numerics.GUARD_LARGE)
-    guard = int(fired[parts.argmin()])
-    if numerics.GUARD_ZERO < parts.min() < 1:
+    if numerics.GUARD_ZERO < parts.min(initial=1.0) < 1:
+        guard = int(fired[parts.argmin()])
         found = Crossing(driver, guard).ended_at_zero(begun, end, before[guard], across[guard], X0)
         if found is not None and not len(_beside(driver, guard, fired, before, across)):
             driver.t = found

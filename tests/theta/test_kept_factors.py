@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.errors import ConvergenceError
 from gridcore.linear import newton
+from gridcore_theta import Theta
 
 STUDIES = {"wscc9": 2.0, "ieee39": 2.0, "hiskens_pai": 0.2, "kundur": 2.0}
 
@@ -81,3 +83,23 @@ def test_where_steps_are_chosen_by_their_error_it_is_that_of_the_whole_step(
     assert [(e.device, e.item) for e in run.events] == [(e.device, e.item) for e in whole.events]
     np.testing.assert_allclose([e.t for e in run.events], [e.t for e in whole.events], rtol=0, atol=1e-5)
     assert run.counters["steps"] == pytest.approx(whole.counters["steps"], rel=0.05)
+
+
+def test_where_a_step_has_no_solution_behind_a_guard_the_guard_is_found_before_it(
+        kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end is only approached, its guard not located, and then it cannot be solved: a shorter one can."""
+    system = gc.build("ieee39")
+    usual, state_at, asked = gc.simulate(system, 2.0, 0.01), Theta.state_at, []
+
+    def nowhere(self: Theta, t: float) -> None:
+        if not asked:
+            asked.append(t)
+            raise ConvergenceError("no solution")
+        state_at(self, t)
+
+    monkeypatch.setattr(Theta, "state_at", nowhere)
+    monkeypatch.setattr(Theta, "end_at_zero", lambda *_: None)
+    run = gc.simulate(system, 2.0, 0.01)
+    assert asked
+    assert [str(event) for event in run.events] == [str(event) for event in usual.events]
+    np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-10)
