@@ -107,7 +107,7 @@ class Sampling:
             raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
         steps = run.tape.records.steps()
         moving = np.flatnonzero(steps.h > 0)
-        chosen = moving[np.minimum(np.searchsorted(run.t[steps.k[moving] + 1], times), len(moving) - 1)]
+        chosen = moving[np.searchsorted(run.t[steps.k[moving] + 1], times)]
         k, h = steps.k[chosen], steps.h[chosen]
         return cls(k, (times - run.t[k]) / h, h, steps.start[chosen], steps.end[chosen])
 

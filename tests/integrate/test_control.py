@@ -300,6 +300,14 @@ def test_what_is_left_is_made_in_two_halves_though_the_first_would_have_the_seco
     np.testing.assert_allclose(lengths(0.9, 0.9, 0.9, 0.9, t_end=1.5 * first), [0.75 * first] * 2, rtol=1e-9)
 
 
+def test_the_work_for_the_first_length_counts():
+    """A derivative, and so a factorisation, of a method that makes none."""
+    with registered(Integrator("told", Told)):
+        counters = gc.simulate(system(Driven(id="D", x0=1.0)), 1e3, "auto", "told").counters
+    assert counters["factorisations"] == 1
+    assert counters["solves"] >= 1
+
+
 def test_after_a_step_without_a_solution_none_is_longer_than_half_of_it():
     """Not that half at once: what has no solution may be far from one that has."""
     tried = lengths(1e-9, 1e-9, None, None, *[1e-9] * 5)

@@ -113,6 +113,13 @@ def test_the_grid_of_another_step_begins_at_the_end(wscc9):
     np.testing.assert_allclose(run.X, whole.X, rtol=1e-10, atol=1e-10)
 
 
+def test_a_spacing_that_would_have_begun_at_the_end_gives_way_to_the_new_one(wscc9):
+    first = gc.simulate(wscc9, 0.1, [(0.0, 0.02), (0.1, 0.05)])
+    run = gc.simulate(first, 0.15, step=0.01)
+    assert run.settings["step"] == [(0.0, 0.02), (0.1, 0.01)]
+    assert np.diff(run.t[run.t > 0.1]) == pytest.approx(0.01)
+
+
 def test_an_end_beside_the_grid_is_one_more_point_of_it(wscc9):
     run = gc.simulate(gc.simulate(wscc9, 0.995), 1.02)
     np.testing.assert_allclose(run.t[-4:], [0.995, 1.0, 1.01, 1.02], rtol=1e-14)

@@ -12,7 +12,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import GridcoreError
-from gridcore.tape import Clock, Method, Records, Step, Switch
+from gridcore.tape import Arm, Cancel, Clock, Method, Records, Resolve, Step, Switch
 from gridcore_netcdf import write
 from gridcore_netcdf.checks import ranges
 from gridcore_netcdf.output import Output
@@ -219,6 +219,13 @@ def with_clock(clock):
     (with_records(Step(0, 0.1, 0, -2)), "'tape/Step_end' is -2"),
     (with_records(Step(0, 0.1, 0, 0, 2)), "'tape/Step_guard' is 2"),
     (with_records(Step(0, 0.1, 0, 0, -1, 1)), "'tape/Step_method' is 1"),
+    (with_records(Arm(0, -1, 0)), "'tape/Arm_guard' is -1"),
+    (with_records(Arm(0, 2, 0)), "'tape/Arm_guard' is 2"),
+    (with_records(Arm(0, 0, -1)), "'tape/Arm_clock' is -1"),
+    (with_records(Cancel(0, -1, 0)), "'tape/Cancel_guard' is -1"),
+    (with_records(Cancel(0, 0, 2)), "'tape/Cancel_by' is 2"),
+    (with_records(Cancel(-1, 0, 0)), "'tape/Cancel_k' is -1"),
+    (with_records(Resolve(10**6)), "'tape/Resolve_k' is 1000000"),
     (with_records(Switch(0, (("guard", 2),), 0)), "'tape/Switch_triggers' has guard 2, which the system has not"),
     (with_records(Switch(0, (("guard", 1), ("timer", 0)), 0)), "'tape/Switch_triggers' has timer 0"),
     (with_records(Switch(0, (("moon", 0),), 0)), "'tape/Switch_triggers' has moon 0"),

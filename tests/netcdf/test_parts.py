@@ -46,3 +46,10 @@ def test_saving_needs_no_memory_for_the_whole_run(tmp_path, monkeypatch):
     finally:
         tracemalloc.stop()
     assert peak < size / 2
+
+
+def test_a_point_may_be_larger_than_a_chunk(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "CHUNK", 8)
+    run = gc.simulate(gc.build("wscc9"), 0.05)
+    run.save(tmp_path / "run.nc")
+    assert gc.load_run(tmp_path / "run.nc").X.tobytes() == run.X.tobytes()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore.errors import ConvergenceError
 from gridcore.linear import newton
 from gridcore_theta import Theta
@@ -33,6 +34,42 @@ def test_events_and_states_are_the_same_to_round_off(name: str, kept: None, monk
     assert [str(event) for event in run.events] == [str(event) for event in usual.events]
     np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-10)
     assert np.max(np.abs(run.X - usual.X) / (1 + np.abs(usual.X))) < 1e-9
+
+
+class Waves(Device):
+    """What moves with time, in differential and algebraic equations, through guards that count."""
+
+    x0, level = Param("", 0.1), Param("", 0.25)
+    x = State("", start_at="x0")
+    y = Algebraic("", equals=lambda s: s.x + 0.2 * np.sin(5.0 * s.time) - 0.1 * s.y**3)
+    early, late = Mode(1), Mode(0)
+
+    def rates(s):
+        return np.cos(3.0 * s.time) * s.early - 0.1 * s.late * s.y
+
+    @guard("up", then={"late": lambda s: s.late + 1})
+    def rises(s):
+        return s.y - s.level
+
+    @guard("down", then={"early": lambda s: -s.early})
+    def falls(s):
+        return s.x + s.y - 2.0 * s.level
+
+
+def test_so_they_are_of_equations_that_time_stands_in(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with gc.registered(Waves):
+        case = gc.Case("waves")
+        case.add(Waves(id="W"))
+        system = gc.build(case)
+    run = gc.simulate(system, 4.0, 0.05, t0=-1.0)
+    assert {event.item for event in run.events} == {"rises", "falls"}
+    monkeypatch.undo()
+    usual = gc.simulate(system, 4.0, 0.05, t0=-1.0)
+    assert [event.item for event in run.events] == [event.item for event in usual.events]
+    np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(run.X, usual.X, rtol=0, atol=1e-11)
+    for mode in ("early", "late"):
+        assert np.array_equal(run["W", mode], usual["W", mode])
 
 
 def test_adjoint_and_forward_sensitivities_are_the_same(kept: None) -> None:
