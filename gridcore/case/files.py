@@ -53,7 +53,7 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
         case = functions[0](file := path, **taken[0])
         for file, extend, own in zip(files, functions[1:], taken[1:], strict=True):
             if not file.is_file():
-                raise CaseError("there is no such file", file=str(file))
+                raise CaseError("is no regular file" if file.exists() else "there is no such file", file=str(file))
             extend(case, file, **own)
     except OverflowError:
         raise CaseError("has a number that is too large, or too small, to calculate with", file=str(file)) from None
@@ -114,7 +114,7 @@ def _find(name: str | Path) -> Path:
     if str(name) in cases:
         return cases[str(name)]
     if path.suffix or len(path.parts) > 1:
-        raise CaseError("there is no such file", file=str(name))
+        raise CaseError("is no regular file" if os.path.exists(name) else "there is no such file", file=str(name))
     raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")
 
 

@@ -39,7 +39,7 @@ def read(path: Path, channels: Mapping[str, str] | None) -> Measurements:
     if reader is None:
         raise CaseError(f"measurements are read from {', '.join(readers)}; this is '{path.suffix}'", file=str(path))
     if not path.is_file():
-        raise CaseError("there is no such file", file=str(path))
+        raise CaseError("is no regular file" if path.exists() else "there is no such file", file=str(path))
     return _renamed(reader(path), channels, str(path))
 
 

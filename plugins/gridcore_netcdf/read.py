@@ -42,7 +42,7 @@ def load(path: Path) -> Run:
     import h5netcdf
 
     if not path.is_file():
-        raise GridcoreError(f"{path}: there is no such file")
+        raise GridcoreError(f"{path}: {'is no regular file' if path.exists() else 'there is no such file'}")
     if not is_sealed(path):
         raise GridcoreError(f"{path}: {_what_else(path)}")
     try:

@@ -12,7 +12,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.case import load_case, save_case
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, GridcoreError
 from gridcore_estimation import Measurements
 from gridcore_readers import sources
 from gridcore_sweep.files import load_sweep
@@ -54,6 +54,18 @@ def test_a_device_or_a_pipe_is_no_file(tmp_path, read):
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
         with pytest.raises(CaseError, match="is no regular file"):
             read(path)
+
+
+@pytest.mark.parametrize(("read", "suffix"), [
+    (gc.load_case, ".raw"), (gc.load_case, ".toml"), (lambda path: gc.load_case("smib", path), ".dyr"),
+    (gc.load_run, ".nc"), (Measurements.read, ".csv")])
+def test_a_pipe_is_there_and_no_file(tmp_path, read, suffix):
+    path = tmp_path / f"pipe{suffix}"
+    with pytest.raises(GridcoreError, match="there is no such file"):
+        read(path)
+    os.mkfifo(path)
+    with pytest.raises(GridcoreError, match=r"pipe\.\w+:? is no regular file"):
+        read(path)
 
 
 def test_the_data_of_an_objective_are_a_file_in_its_folder(tmp_path):
