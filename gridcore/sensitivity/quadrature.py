@@ -112,9 +112,8 @@ class Sampling:
         return cls(k, (times - run.t[k]) / h, h, steps.start[chosen], steps.end[chosen])
 
     def values(self, r: np.ndarray) -> np.ndarray:
-        """Values at the times, from those at all points of the run: (points, ...) to (samples, ...)."""
-        part = self.part.reshape(-1, *[1] * (r.ndim - 1))
-        return (1 - part) * r[self.k] + part * r[self.k + 1]
+        """Values at the times, (samples,), from those at all points of the run, (points,)."""
+        return (1 - self.part) * r[self.k] + self.part * r[self.k + 1]
 
     def take(self, r: np.ndarray, value: float, slope: np.ndarray, moving: bool) -> Taken:
         """A number of samples of `r` from its derivatives in them, (samples,)."""

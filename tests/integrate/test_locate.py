@@ -66,7 +66,7 @@ def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
 def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count):
     """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3."""
     curved = 0.5 * (count == 3)
-    last = [SimpleNamespace(t=0.3 + 2 * g + curved * g * g, gamma=g) for g in (-0.4, 0.7, 0.2)[-count:]]
+    last = [SimpleNamespace(t=0.3 + 2 * g + curved * g * g, gamma=g) for g in (-0.4, 0.9, 0.2)[-count:]]
     assert interpolated(last) == pytest.approx(0.3, abs=1e-15)
     assert np.isnan(interpolated([last[0], last[0]]))
 

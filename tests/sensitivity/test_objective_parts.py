@@ -40,6 +40,15 @@ def test_parts_change_nothing(monkeypatch, kept, points):
     assert np.array_equal(gc.analyses.forward_gradient(run, objectives(), ["D.a", "D.at"]).shape, gradient.shape)
 
 
+def test_points_may_be_asked_for_in_any_order(monkeypatch):
+    monkeypatch.setattr(checkpoints, "POINTS", 7)
+    run = gc.simulate(system(Driven(id="D", at=0.4)), 1.0, 0.02)
+    _, wanted, _, _ = all_of(run)
+    found = evaluate(run, objectives()).points
+    for k in np.random.default_rng(3).permutation(len(run.t)):
+        assert np.array_equal(found[k], wanted[k])
+
+
 def test_what_each_objective_is_at_all_points_is_the_joint_one_in_part(monkeypatch):
     run = gc.simulate(system(Driven(id="D", at=0.4)), 1.0, 0.005)
     one = objectives()[1]
