@@ -243,31 +243,36 @@ def judge(program: Program, tell: bool = False) -> str:
     return verdict
 
 
-def scenario(seed: int, number: int, draw: Callable[[np.random.Generator], Scenario] = draw) -> tuple[Program, int]:
-    """Scenario `number` of a campaign: the first that can be run, and how many could not before it."""
+def scenario(seed: int, number: int, draw: Callable[[np.random.Generator], Scenario] = draw,
+             ) -> tuple[Program, list[GridcoreError]]:
+    """Scenario `number` of a campaign: the first that can be run, and why those before it could not be."""
     rng = np.random.default_rng([seed, number])
-    for refused in range(50):
+    refused: list[GridcoreError] = []
+    for _ in range(50):
         try:
             program = Program(draw(rng))
             program.run()
-        except GridcoreError:
-            continue  # an island without a machine, a voltage collapse
+        except GridcoreError as error:
+            refused.append(error)  # an island without a machine, a voltage collapse
+            continue
         return program, refused
     raise RuntimeError("fifty scenarios in a row that cannot be run")
 
 
 def campaign(seed: int, numbers: range, report: Any = print,
              draw: Callable[[np.random.Generator], Scenario] = draw,
-             judged: Callable[..., str] | None = None) -> Counter[str]:
+             judged: Callable[..., str] | None = None, why: Any = None) -> Counter[str]:
     """Judge scenarios that `draw` makes, by :func:`judge` or as `judged` does; returns how many ended as what, and how
-    many draws could not be run.
+    many draws could not be run. `why` is told the reasons of these.
     """
     counts: Counter[str] = Counter()
     for number in numbers:
         program, refused = scenario(seed, number, draw)
         verdict = (judged or judge)(program)
         counts.update([verdict])
-        counts["could not be run"] += refused
+        counts["could not be run"] += len(refused)
+        for error in refused if why else ():
+            why(f"could not be run: --only {number}: {type(error).__name__}: {error}")
         if verdict == "FAIL":
             report(f"FAIL: --seed {seed} --only {number}")
     return counts
@@ -289,7 +294,7 @@ def main(draw: Callable[[np.random.Generator], Scenario] = draw, judged: Callabl
     end = chosen.first + chosen.count
     for first in range(chosen.first, end, 50):
         to = min(first + 50, end)
-        counts += campaign(chosen.seed, range(first, to), draw=draw, judged=judged)
+        counts += campaign(chosen.seed, range(first, to), draw=draw, judged=judged, why=print)
         print(f"{chosen.first} to {to}: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
     return int(counts["FAIL"] > 0)
 

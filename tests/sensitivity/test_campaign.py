@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import campaign
+import numpy as np
 import pytest
 
 SEED, CHUNK = 20, 20
@@ -29,3 +30,17 @@ def test_a_wrong_gradient_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(campaign.gc, "adjoint", wrong)
     assert campaign.judge(campaign.scenario(SEED, 0)[0]) == "FAIL"
+
+
+def test_why_a_draw_could_not_be_run_is_told() -> None:
+    """Of a draw that could not be run the campaign tells its error, and goes on with the next."""
+    draws, told = iter([campaign.GridcoreError("no solution"), None]), []
+
+    def draw(rng: np.random.Generator) -> campaign.Scenario:
+        if error := next(draws):
+            raise error
+        return campaign.draw(rng)
+
+    counts = campaign.campaign(SEED, range(1), draw=draw, judged=lambda program: "agree", why=told.append)
+    assert counts == {"agree": 1, "could not be run": 1}
+    assert told == ["could not be run: --only 0: GridcoreError: no solution"]
