@@ -108,8 +108,8 @@ BESIDE_A_ZERO = _row("BESIDE_A_ZERO", 1e-6, "of the bracket",
                      "there its value is a million times the round-off of the bracket's ends")
 GUARD_LEAST = _row("GUARD_LEAST", NEWTON, "scale of what the guard reads", "values of any guard below this are zero",
                    "NEWTON: its variables are known no better, and its constants may hide from its derivatives")
-GUARD_LARGE = _row("GUARD_LARGE", 1e-5, "unit of the guard", "values above this are not compared with round-off",
-                   "ten thousand times the largest estimate found, in runs of up to 2000 buses; it saves the estimate")
+GUARD_LARGE = _row("GUARD_LARGE", 1e-5, "unit of the guard, or its terms", "values above this are not compared with "
+                   "round-off", "10^4 times the largest estimate found, in runs of up to 2000 buses; it saves it")
 JUMP_OF_STATE = _row("JUMP_OF_STATE", NEWTON_FLOOR, "scale + abs(x)",
                      "a limit that moved its state by more in a switch has jumped",
                      "NEWTON_FLOOR: the largest error that the algebraic equations may leave")

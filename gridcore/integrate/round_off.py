@@ -27,12 +27,13 @@ def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarr
     for both ends of a step, which share the error of its start. Otherwise that counts, too: X is known to a part of
     ``scale + |X|``, the norm of Newton's method, and GUARD_LEAST of the scale is round-off of any guard.
     """
-    size = np.abs(values)
-    small = size <= numerics.GUARD_LARGE
-    out = ~small
+    ws, size = newton.ws, np.abs(values)
+    rows = [system.guard_row(int(guard))(ws.Z) for guard in guards]
+    own = [np.abs(gradient) @ (ws.scale[columns] + np.abs(ws.X[columns])) for columns, gradient, _ in rows]
+    small = size <= numerics.GUARD_LARGE * np.maximum(1.0, own)
     if small.any():
-        out[small] = size[small] > round_off(newton, system, guards[small], relative)
-    return out
+        small[small] = size[small] <= round_off(newton, system, guards[small], relative)
+    return ~small
 
 
 def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool = False) -> np.ndarray:
