@@ -40,7 +40,6 @@ Scale = float | Callable[[Base], float]
 _POWER: dict[str, float] = {"kW": 1e-3, "kVA": 1e-3, "kVAr": 1e-3, "MW": 1.0, "MVA": 1.0, "MVAr": 1.0,
                             "GW": 1e3, "GVA": 1e3, "GVAr": 1e3}
 
-
 #: Declared unit -> unit accepted in its place -> factor, or factor as a function of the base.
 TABLE: dict[str, dict[str, Scale]] = {
     "": {"%": 0.01}, "rad": {"deg": math.pi / 180},
@@ -49,7 +48,7 @@ TABLE: dict[str, dict[str, Scale]] = {
     "Hz": {"mHz": 1e-3, "kHz": 1e3, "rad/s": 1 / (2 * math.pi), "pu": lambda base: base.frequency},
     "MVA": {**{unit: mva for unit, mva in _POWER.items() if unit != "MVA"}, "pu": lambda base: base.mva},
     "kV": {"V": 1e-3, "MV": 1e3, "pu": Base.volts},
-    "1/s": {"1/ms": 1e3, "1/min": 1 / 60},
+    "1/s": {"1/ms": 1e3, "1/min": 1 / 60}, "B": {"kB": 1e3, "MB": 1e6, "GB": 1e9, "MiB": 2.0**20, "GiB": 2.0**30},
     "pu": {
         "%": 0.01,
         **{unit: lambda base, mva=mva: mva / base.mva for unit, mva in _POWER.items()},  # type: ignore[misc]

@@ -218,7 +218,7 @@ class Study:
     record : sequence of str
         What is kept; all of it where there is nothing.
     memory : float or None
-        MB of states beyond which they go to a file.
+        Bytes of states beyond which they go to a file.
     """
 
     case: str
@@ -255,7 +255,7 @@ class Study:
         try:
             with Progress("simulating", t_end, quiet) as progress:
                 return simulate(system, t_end, self.step, progress=progress, record=self.record or None,
-                                memory=None if self.memory is None else self.memory * 1e6, **self.simulation)
+                                memory=self.memory, **self.simulation)
         except (Exception, KeyboardInterrupt) as error:
             partial: Run | None = getattr(error, "run", None)
             if partial is None or not len(partial.t):

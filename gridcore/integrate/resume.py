@@ -34,7 +34,7 @@ class Resumed(Driver):
     """
 
     def __init__(self, run: Run, t_end: Any, step: Any, method: str | None, options: Mapping[str, Any],
-                 checkpoint: str | Path | float = AUTO, memory: float | None = None):
+                 checkpoint: str | Path | float = AUTO, memory: float | str | None = None):
         last, made_by, was, t0 = run.tape.last, run.tape.methods[-1], run.settings["step"], run.settings["t0"]
         if last is None:
             raise CaseError("this run was not simulated: it cannot be continued")
@@ -80,7 +80,7 @@ class Resumed(Driver):
         self.go_on(progress)
 
 
-def _until(last: Checkpoint, run: Run, checkpoint: str | Path | float, memory: float | None) -> Tape:
+def _until(last: Checkpoint, run: Run, checkpoint: str | Path | float, memory: float | str | None) -> Tape:
     """What there was of the tape of a run at a checkpoint, by itself."""
     tape = run.tape
     kept = states(checkpoint, run.system.n, tape.states.recorded, memory)

@@ -21,7 +21,7 @@ from .resume import Resumed
 
 def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, step: Spacing | str | None = None,
              method: str | None = None, *, t0: float | str = 0.0, mesh: Run | None = None,
-             checkpoint: str | Path | float = "auto", memory: float | None = None,
+             checkpoint: str | Path | float = "auto", memory: float | str | None = None,
              record: str | Iterable[Address] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
     """Simulate a system from its operating point, or continue a run from its end.
@@ -48,12 +48,11 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
         that it chose, ended. Method and options are its own unless others are given. For this system with other
         parameters: what comes of it is differentiable in them, where new steps would be chosen by leaps.
     checkpoint : {"auto", "memory", "disk"}, Path or number
-        Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file
-        beyond; in memory; in a temporary file, in this directory if one is given, gone with the run; or,
-        of a one-step method, in no more than this many bytes of memory: what is not kept is computed again,
-        the same to the last bit, when it is read.
-    memory : float, optional
-        Bytes of states that ``"auto"`` keeps in memory; by default a quarter of what the machine has.
+        Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file beyond; in
+        memory; in a temporary file, in this directory if one is given, gone with the run; or, of a one-step method, in
+        no more than this many bytes: what is not kept is computed again, the same to the last bit, when it is read.
+    memory : float or str, optional
+        Bytes of states that ``"auto"`` keeps in memory, or ``"2 GB"``; by default a quarter of what the machine has.
     record : str or iterable of str, optional
         Keep these quantities only, by address or shell-style pattern: ``["GEN*.omega", "BUS7.Vm"]``. A
         run that keeps a part of its states cannot be differentiated.

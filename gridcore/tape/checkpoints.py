@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..case import convert
 from ..errors import CaseError, NotRecorded
 
 AUTO, MEMORY, DISK = "auto", "memory", "disk"
@@ -376,7 +377,7 @@ def memory() -> int:
 
 
 def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None = None,
-           budget: float | None = None) -> States:
+           budget: float | str | None = None) -> States:
     """Where the states of a run are to live.
 
     Parameters
@@ -388,16 +389,17 @@ def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None =
         Number of unknowns.
     recorded : int array, optional
         The variables that are to be kept; all by default.
-    budget : float, optional
-        Bytes; :func:`memory` by default.
+    budget : float or str, optional
+        Bytes, or a text with a unit; :func:`memory` by default.
 
     Raises
     ------
     CaseError
     """
     if checkpoint == AUTO:
-        if budget is not None and not (isinstance(budget, Real) and budget > 0):
-            raise CaseError(f"memory = {budget!r} must be a number of bytes above 0")
+        budget = convert(budget, "B") if isinstance(budget, str) else budget
+        if budget is not None and not (isinstance(budget, Real) and 0 < budget < math.inf):
+            raise CaseError(f"memory = {budget!r} must be a number of bytes above 0, or a text such as '2 GB'")
         return OnDisk(n, recorded, budget=memory() if budget is None else int(budget))
     if checkpoint == MEMORY:
         return InMemory(n, recorded)

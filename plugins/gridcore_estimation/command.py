@@ -57,7 +57,8 @@ def _number(recordings: list[Recording], name: str, given: str) -> float:
               help="Bounds of parameters, of which either may be left out. May be repeated.")
 @click.option("--fit-method", metavar="NAME", help="trf (default), dogbox, gauss-newton or l-bfgs-b.")
 @click.option("--loss", default="linear", show_default=True, help="linear, soft_l1, huber, cauchy or arctan.")
-@click.option("--f-scale", default=1.0, show_default=True, help="Residual that separates inliers from outliers.")
+@click.option("--f-scale", default="1", show_default=True, metavar="NUMBER",
+              help="Weighted residual that separates inliers from outliers: 3, or without weights with a unit, 0.5kV.")
 @click.option("--absolute", is_flag=True, help="Weights are 1 / sigma^2: do not estimate the noise.")
 @click.option("--hold", is_flag=True, help="Hold at the start what the measurements do not determine.")
 @click.option("--check", is_flag=True, help="Only tell what the measurements determine.")
@@ -68,7 +69,7 @@ def _number(recordings: list[Recording], name: str, given: str) -> float:
 @click.option("--plot/--no-plot", default=True, help="Draw the report.")
 def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: float, wrt: tuple[str, ...],
         start: dict[str, str], bounds: dict[str, tuple[str, str]], fit_method: str | None, loss: str,
-        f_scale: float, absolute: bool, hold: bool, check: bool, tolerance: float, level: float, out: Path,
+        f_scale: str, absolute: bool, hold: bool, check: bool, tolerance: float, level: float, out: Path,
         plot: bool, t_end: float | None, **study: Any) -> None:
     """Estimate parameters of a case from measurements.
 

@@ -27,7 +27,7 @@ Study = Equilibrium | Case | str | Path | Sequence[Recording]
 
 def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
              start: Mapping[str, float] | None = None, bounds: Mapping[str, tuple[float, float]] | None = None,
-             method: str | None = None, loss: str = "linear", f_scale: float = 1.0, step: Spacing = 0.01,
+             method: str | None = None, loss: str = "linear", f_scale: float | str = 1.0, step: Spacing = 0.01,
              t_end: float | None = None, scale: Mapping[str, float] | None = None, absolute: bool = False,
              unidentifiable: str = "error", tolerance: float = 1e-6, limit: int = 50,
              tell: Callable[[int, Iterate], None] | None = None, **options: Any) -> Fit:
@@ -57,8 +57,8 @@ def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
         is the plain one, full steps without bounds; ``"l-bfgs-b"`` takes the gradient of the sum from one
         adjoint sweep, for very many parameters.
     loss : {"linear", "soft_l1", "huber", "cauchy", "arctan"}
-    f_scale : float
-        Weighted residual that separates inliers from outliers.
+    f_scale : float or str
+        Weighted residual that separates inliers from outliers; where no channel has a weight, ``"0.5 kV"``, too.
     step, t_end, **options
         Of the simulation, as for :func:`gridcore.simulate`; `t_end` is the last sample by default.
     scale : mapping of str to float, optional
@@ -110,13 +110,14 @@ def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
     low, high = _bounds(problem, bounds, held, x)
     if chosen == "gauss-newton" and bounds:
         raise CaseError("Gauss-Newton has no bounds: they are for method = 'trf', 'dogbox' or 'l-bfgs-b'")
-    settings = Settings(low, high, sizes, loss, f_scale, tolerance, limit, tell or (lambda number, iterate: None))
+    inlier = problem.residual(f_scale)
+    settings = Settings(low, high, sizes, loss, inlier, tolerance, limit, tell or (lambda number, iterate: None))
     outcome = METHODS[chosen](problem, x, settings)
     r, J = problem.residuals(outcome.x), problem.jacobian(outcome.x)
     after = Identifiability(problem.names, J * sizes, sizes)
     if not after.unidentifiable():
         counted = problem.weight > 0
-        spread = covariance(J[counted], r[counted], loss, f_scale, absolute)
+        spread = covariance(J[counted], r[counted], loss, inlier, absolute)
     else:
         spread = np.full((len(x), len(x)), np.nan)
     return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))

@@ -241,6 +241,29 @@ class Problem:
         """(samples,) what the simulation gives for the samples."""
         return np.concatenate(self.trial(x).values)
 
+    def residual(self, given: float | str) -> float:
+        """A size of residuals, as a number, or as text with a unit where all channels mean the same by it.
+
+        Raises
+        ------
+        CaseError
+            If it is not above zero, a unit does not convert, or weighted residuals are not in the unit of a channel.
+        """
+        try:
+            found = {float(given)}
+        except ValueError:
+            if not np.isin(self.weight, (0.0, 1.0)).all():
+                raise CaseError(f"f_scale = {given!r}: residuals are weighted, so it is a number without unit: 3 is "
+                                "three standard deviations, where weights are 1 / sigma^2") from None
+            found = {convert(str(given), unit_of(a.recording.system, *channel), base_of(a.recording.system, channel[0]))
+                     for a in self.attached for channel in a.channels}
+        if len(found) > 1:
+            raise CaseError(f"f_scale = {given!r} means {', '.join(f'{n:g}' for n in sorted(found))} for these "
+                            "channels: give a number")
+        if not 0 < (size := found.pop()) < np.inf:
+            raise CaseError(f"f_scale = {given!r} must be above 0")
+        return size
+
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """(samples,) model less measurement, times the root of the weight."""
         return np.sqrt(self.weight) * (self.model(x) - self.value)

@@ -16,6 +16,7 @@ from gridcore.commands import Study, completing, file_of, file_options, load, si
 from gridcore.registry import REGISTRIES, analyses, devices, exporters, plots
 
 from .tables import Table, json_option, show
+from .units import memory
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 @simulation_options
 @click.option("--record", multiple=True, metavar="PATTERN", shell_complete=completing("quantity"),
               help="Keep these quantities only: 'GEN*.omega', BUS7.Vm. May be repeated.")
-@click.option("--memory", type=float, metavar="MB",
-              help="States beyond this go to a temporary file; by default a quarter of what the machine has.")
+@click.option("--memory", type=memory, metavar="MB",
+              help="States beyond this (MB, or 2GB) go to a temporary file; by default a quarter of the machine's.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for data and figure.")
 @click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @click.option("--quiet", is_flag=True, help="No summary.")

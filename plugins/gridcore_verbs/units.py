@@ -5,6 +5,7 @@ Nothing heavy is imported before it is needed: verbs import this when they are l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,19 @@ def measured(case: Case, given: str, unit: str) -> float:
     from gridcore.case import Base, convert
 
     return convert(given, unit, Base(mva=case.base_mva, frequency=case.frequency))
+
+
+def memory(given: str) -> float:
+    """Bytes that an option says, by its ``type``: of a number of MB, or a text with a unit, ``2GB``."""
+    from gridcore.case import convert
+
+    try:
+        found = convert(given if isinstance(read_value(given), str) else f"{given} MB", "B")
+    except CaseError:
+        found = 0.0
+    if 0 < found < math.inf:
+        return found
+    raise click.BadParameter(f"'{given}' is neither a number of MB above 0 nor has it a unit, as 2GB")
 
 
 def unit_of(system: Equilibrium, address: str) -> str:

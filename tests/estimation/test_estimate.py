@@ -241,3 +241,29 @@ def test_data_that_are_none_are_refused():
 
 def test_the_clearing_time_of_the_fabricated_data_is_off_the_grid():
     assert CLEAR * 100 != round(CLEAR * 100)
+
+
+def test_the_residual_of_an_outlier_may_have_the_unit_of_the_channels():
+    weighted = fabricated(smib().with_values(TRUE), noise=0.01)
+    alone = Measurements(weighted.time, weighted.channel, weighted.value, np.ones(len(weighted)))
+    volts, all_three, sigmas = (problem.Problem([Recording(smib(), data)], ["GEN1.H"])
+                                for data in (alone.only(["BUS1.Vm"]), alone, weighted))
+    assert volts.residual("480 V") == pytest.approx(0.02, rel=1e-15)  # of 24 kV
+    assert volts.residual("2 %") == volts.residual("0.02") == sigmas.residual(0.02) == 0.02
+    with pytest.raises(CaseError, match="must be above 0"):
+        volts.residual("-1 %")
+    with pytest.raises(CaseError, match=r"means 0\.00208696, 0\.02 for"):
+        problem.Problem([Recording(smib(), alone.only(["BUS1.Vm", "CCT1.P1"])),
+                         Recording(smib(), alone.only(["BUS1.Vm"]), name="x")], ["GEN1.H"]).residual("480 V")
+    with pytest.raises(CaseError, match="unit 's' is not understood"):
+        all_three.residual("1 s")
+    with pytest.raises(CaseError, match="a number without unit"):
+        sigmas.residual("1 V")
+
+
+def test_a_robust_loss_takes_it_with_a_unit():
+    data = fabricated(smib().with_values(TRUE), ["BUS1.Vm"], noise=0.01)
+    data = Measurements(data.time, data.channel, data.value, np.ones(len(data)))
+    fits = [gc.analyses.estimate(smib(), data, ["GEN1.H"], loss="huber", f_scale=given) for given in ("24 V", 0.001)]
+    assert np.array_equal(fits[0].values, fits[1].values)
+    assert np.array_equal(fits[0].covariance, fits[1].covariance)

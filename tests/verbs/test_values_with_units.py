@@ -50,3 +50,26 @@ def test_values_along_a_locus_may_have_units():
     texts = [invoke("locus", "wscc9", "--vary", vary, "--top", 2).stdout
              for vary in ("EXC1.TA=100ms:300ms:3", "EXC1.TA=100 ms,0.2,300ms", "EXC1.TA=0.1:0.3:3")]
     assert texts[0] == texts[1] == texts[2] != ""
+
+
+@pytest.mark.parametrize("given", ["0.002", "2kB", "2 kB", "2000 B"])
+def test_memory_may_have_a_unit(given, monkeypatch):
+    from gridcore.tape import checkpoints
+
+    budgets, made = [], checkpoints.OnDisk
+    monkeypatch.setattr(checkpoints, "OnDisk",
+                        lambda *given, budget: budgets.append(budget) or made(*given, budget=budget))
+    assert invoke("run", "wscc9", "--t-end", "0.1", "--quiet", "--memory", given).exit_code == 0
+    gc.simulate("wscc9", 0.05, memory="2 kB")
+    assert budgets == [2000, 2000]
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "much", "5 s", "inf"])
+def test_what_is_no_memory_is_refused_on_one_line(given):
+    assert "neither a number of MB above 0 nor" in refused(invoke("run", "wscc9", "--memory", given))
+
+
+@pytest.mark.parametrize("given", [0, "2 s", "2 gb", float("inf")])
+def test_memory_in_python_is_checked_too(given):
+    with pytest.raises(CaseError, match=r"bytes above 0|accepted: B, kB"):
+        gc.simulate("swing", 0.01, memory=given)
