@@ -98,8 +98,7 @@ class Crossing:
 
     def ended_at_zero(self, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float | None:
         """The time, and the state in the workspace, if the method ends the step there by itself: see :meth:`locate`."""
-        low, high = _Point(begun, before, X0), _Point(end, after, self.X.copy())
-        return self._by_itself(low, high, np.sign(after))
+        return self._by_itself(_Point(begun, before, X0), _Point(end, after, self.X.copy()), np.sign(after))
 
     def _by_itself(self, low: _Point, high: _Point, side: float) -> float | None:
         """The time, if the method has ended its step at the zero by itself."""

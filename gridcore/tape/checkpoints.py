@@ -18,7 +18,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -397,10 +396,12 @@ def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None =
     CaseError
     """
     if checkpoint == AUTO:
-        budget = convert(budget, "B") if isinstance(budget, str) else budget
-        if budget is not None and not (isinstance(budget, Real) and 0 < budget < math.inf):
+        size: Any = memory() if budget is None else budget
+        with contextlib.suppress(CaseError):
+            size = convert(size, "B") if isinstance(size, str) else size
+        if not (isinstance(size, int | float | np.integer) and 0 < size < math.inf):
             raise CaseError(f"memory = {budget!r} must be a number of bytes above 0, or a text such as '2 GB'")
-        return OnDisk(n, recorded, budget=memory() if budget is None else int(budget))
+        return OnDisk(n, recorded, budget=int(size))
     if checkpoint == MEMORY:
         return InMemory(n, recorded)
     if checkpoint == DISK or isinstance(checkpoint, Path):

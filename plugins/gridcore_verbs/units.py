@@ -86,7 +86,7 @@ def memory(given: str) -> float:
         found = 0.0
     if 0 < found < math.inf:
         return found
-    raise click.BadParameter(f"'{given}' is neither a number of MB above 0 nor has it a unit, as 2GB")
+    raise click.BadParameter(f"'{given}' must be a number of MB above 0, or a size such as 2GB")
 
 
 def unit_of(system: Equilibrium, address: str) -> str:

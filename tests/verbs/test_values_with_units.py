@@ -66,7 +66,7 @@ def test_memory_may_have_a_unit(given, monkeypatch):
 
 @pytest.mark.parametrize("given", ["0", "-1", "much", "5 s", "inf"])
 def test_what_is_no_memory_is_refused_on_one_line(given):
-    assert "neither a number of MB above 0 nor" in refused(invoke("run", "wscc9", "--memory", given))
+    assert "must be a number of MB above 0, or a size such as 2GB" in refused(invoke("run", "wscc9", "--memory", given))
 
 
 @pytest.mark.parametrize("given", [0, "2 s", "2 gb", float("inf")])
