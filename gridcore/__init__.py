@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .contract import Mode as Mode
     from .contract import Node as Node
     from .contract import Param as Param
+    from .contract import PerUnit as PerUnit
     from .contract import Port as Port
     from .contract import Record as Record
     from .contract import Reference as Reference
@@ -69,7 +70,7 @@ _PACKAGE = {name: package for package, names in {
     "sensitivity": ("adjoint", "Objective", "Integral", "Sampled", "Terminal", "At"),
     "registry": ("analyses", "register", "registered", "hookimpl"),
     "contract": ("Device", "Param", "Field", "Reference", "State", "Algebraic", "Input", "Setpoint", "Mode", "guard",
-                 "timer", "quantity", "Source", "Load", "Node", "Bus", "Port", "Record"),
+                 "timer", "quantity", "Source", "Load", "Node", "Bus", "Port", "Record", "PerUnit"),
     "errors": ("GridcoreError", "errors"),
 }.items() for name in names}
 

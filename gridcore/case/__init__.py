@@ -3,15 +3,15 @@
 Imports from ``contract`` and what is left of it. Nothing in a case is ever executed.
 """
 
-from .addresses import Address, is_pattern, matching, patterns_of
+from .addresses import Address, is_pattern, matching, patterns_of, split
 from .disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
-from .files import load_case, save_case, shipped
+from .files import as_case, existing, load_case, save_case, shipped
 from .records import Case
 from .units import Base, convert
 from .validation import Instance, ValidCase, validate, validate_again
 
 __all__ = [
     "Address", "Base", "BranchTrip", "BusFault", "Case", "Instance", "ParameterStep", "Ramp", "Trip", "ValidCase",
-    "convert", "is_pattern", "load_case", "matching", "patterns_of", "save_case", "shipped",
-    "validate", "validate_again",
+    "as_case", "convert", "existing", "is_pattern", "load_case", "matching", "patterns_of", "save_case", "shipped",
+    "split", "validate", "validate_again",
 ]

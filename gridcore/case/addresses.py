@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from ..errors import CaseError
 from ..suggest import suggest
 
 Address = str | tuple[str, str]
 """``"GEN2.omega"`` or ``("GEN2", "omega")``; where several may be meant, a pattern."""
+def patterns_of(given: Address | Iterable[Address]) -> tuple[str, ...]:
+    """Patterns as a tuple, of one or many; a CaseError if one is neither text nor a pair of device and name.
 
-
-def patterns_of(given: str | Iterable[Address]) -> tuple[str, ...]:
-    """Patterns as a tuple, of one or many; a CaseError if one is neither text nor a pair of device and name."""
-    several = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    found = tuple(".".join(map(str, one)) if isinstance(one, tuple) else one for one in several)
-    if wrong := [one for one in found if not isinstance(one, str)]:
+    Two texts without a dot are such a pair: each by itself would name no device and something of it.
+    """
+    pair = isinstance(given, tuple) and len(given) == 2 and all(isinstance(p, str) and "." not in p for p in given)
+    items: Any = (given,) if pair or isinstance(given, str) or not isinstance(given, Iterable) else given
+    found = tuple(".".join(map(str, item)) if isinstance(item, tuple) else item for item in items)
+    if wrong := [item for item in found if not isinstance(item, str)]:
         raise CaseError(f"{wrong[0]!r} must be an address or a pattern, such as 'GEN*.H'")
     return found
+
+
+def split(address: str, what: str = "parameter", example: str = "GEN2.H") -> tuple[str, str]:
+    """Device and name of an address; a CaseError that says what is missing, if it has no dot."""
+    device, dot, name = address.rpartition(".")
+    if not dot:
+        raise CaseError(f"'{address}' names no device and {what}, as '{example}' does")
+    return device, name
 
 
 def is_pattern(name: str) -> bool:

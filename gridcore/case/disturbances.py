@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import Algebraic, Device, Mode, Param, Reference, timer
+from ..contract import Algebraic, Device, Mode, Param, PerUnit, Reference, timer
 
 NEVER = float("inf")
 
@@ -24,8 +24,8 @@ class BusFault(Device):
     naming = "fault"
     t = Param("s", doc="time at which the fault strikes")
     clear = Param("s", NEVER, doc="time at which it is gone")
-    r = Param("pu", 0.0, doc="fault resistance, system base")
-    x = Param("pu", 1e-4, doc="fault reactance, system base")
+    r = Param(PerUnit("ohm"), 0.0, doc="fault resistance, system base")
+    x = Param(PerUnit("ohm"), 1e-4, doc="fault reactance, system base")
     on = Mode(0, doc="1 while the fault is there")
     strikes = timer("t", then={"on": 1}, doc="fault")
     clears = timer("clear", then={"on": 0}, doc="fault cleared")

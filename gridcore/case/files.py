@@ -52,9 +52,7 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
     try:
         case = functions[0](file := path, **taken[0])
         for file, extend, own in zip(files, functions[1:], taken[1:], strict=True):
-            if not file.is_file():
-                raise CaseError("is no regular file" if file.exists() else "there is no such file", file=str(file))
-            extend(case, file, **own)
+            extend(case, existing(file), **own)
     except OverflowError:
         raise CaseError("has a number that is too large, or too small, to calculate with", file=str(file)) from None
     if belonging and not files:
@@ -94,6 +92,21 @@ def save_case(case: Case, path: str | Path) -> None:
         raise CaseError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
+def existing(path: Path) -> Path:
+    """The path of a file that is there; a CaseError, if it is that of none or of what is no regular file."""
+    if not os.path.isfile(path):  # which takes what no file can be called, too
+        raise CaseError("is no regular file" if os.path.exists(path) else "there is no such file", file=str(path))
+    return path
+
+
+def as_case(study: Any) -> Case:
+    """A case as it is; that of a system or a run; of the name or path of one, what :func:`load_case` reads."""
+    for of in (study, getattr(study, "system", None)):
+        if isinstance(case := getattr(of, "case", of), Case):
+            return case
+    return load_case(study)
+
+
 def shipped() -> dict[str, Path]:
     """The cases that plugins ship: name -> file."""
     found: dict[str, Path] = {}
@@ -105,7 +118,7 @@ def shipped() -> dict[str, Path]:
 
 def _find(name: str | Path) -> Path:
     if not isinstance(name, str | Path):
-        raise CaseError(f"{name!r} is no case: give a Case, or the name or path of one")
+        raise CaseError(f"{name!r} is no case: give a Case, a system or a run, or the name or path of one")
     path = Path(name)
     for file in (path, path / "case.toml"):
         if os.path.isfile(file):  # of what no file can be called, too
@@ -114,7 +127,7 @@ def _find(name: str | Path) -> Path:
     if str(name) in cases:
         return cases[str(name)]
     if path.suffix or len(path.parts) > 1:
-        raise CaseError("is no regular file" if os.path.exists(name) else "there is no such file", file=str(name))
+        existing(path)
     raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")
 
 

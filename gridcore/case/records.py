@@ -18,7 +18,7 @@ from ..contract import Device, Node, Param, Port, Record
 from ..errors import CaseError
 from ..registry import registries as plugins
 from ..suggest import suggest
-from .addresses import Address, is_pattern, matching, patterns_of
+from .addresses import Address, is_pattern, matching, patterns_of, split
 
 _ID = re.compile(r"[^\s.*?\[\]]+")
 
@@ -109,7 +109,7 @@ class Case:
             for record, key in map(fields.__getitem__, matching(address, fields, "field")):
                 record.fields[key] = value
             return
-        id, _, key = address.rpartition(".")
+        id, key = split(address, "field")
         record = self[id]
         known = fields_of(record.device)
         if key not in known:

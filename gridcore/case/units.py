@@ -37,30 +37,23 @@ class Base:
 
 Scale = float | Callable[[Base], float]
 
-_POWER: dict[str, float] = {"kW": 1e-3, "kVA": 1e-3, "kVAr": 1e-3, "MW": 1.0, "MVA": 1.0, "MVAr": 1.0,
-                            "GW": 1e3, "GVA": 1e3, "GVAr": 1e3}
-
-#: Declared unit -> unit accepted in its place -> factor, or factor as a function of the base.
+#: Declared unit -> unit accepted in its place, and with any prefix -> factor, or factor as a function of the base.
 TABLE: dict[str, dict[str, Scale]] = {
     "": {"%": 0.01}, "rad": {"deg": math.pi / 180},
-    "s": {"us": 1e-6, "ms": 1e-3, "min": 60.0, "h": 3600.0, "cycles": lambda base: 1 / base.frequency},
+    "s": {"min": 60.0, "h": 3600.0, "cycles": lambda base: 1 / base.frequency},
     "rad/s": {"deg/s": math.pi / 180, "Hz": 2 * math.pi},
-    "Hz": {"mHz": 1e-3, "kHz": 1e3, "rad/s": 1 / (2 * math.pi), "pu": lambda base: base.frequency},
-    "MVA": {**{unit: mva for unit, mva in _POWER.items() if unit != "MVA"}, "pu": lambda base: base.mva},
-    "kV": {"V": 1e-3, "MV": 1e3, "pu": Base.volts},
-    "1/s": {"1/ms": 1e3, "1/min": 1 / 60}, "B": {"kB": 1e3, "MB": 1e6, "GB": 1e9, "MiB": 2.0**20, "GiB": 2.0**30},
+    "Hz": {"rad/s": 1 / (2 * math.pi), "pu": lambda base: base.frequency},
+    "MVA": {"MW": 1.0, "MVAr": 1.0, "pu": lambda base: base.mva}, "kV": {"pu": Base.volts},
+    "1/s": {"1/ms": 1e3, "1/min": 1 / 60}, "B": {"MiB": 2.0**20, "GiB": 2.0**30},
     "pu": {
-        "%": 0.01,
-        **{unit: lambda base, mva=mva: mva / base.mva for unit, mva in _POWER.items()},  # type: ignore[misc]
-        "V": lambda base: 1e-3 / base.volts(), "kV": lambda base: 1 / base.volts(),
-        "A": lambda base: 1e-3 * math.sqrt(3) * base.volts() / base.mva,
-        "kA": lambda base: math.sqrt(3) * base.volts() / base.mva,
+        "%": 0.01, **dict.fromkeys(("MW", "MVA", "MVAr"), lambda base: 1 / base.mva),
+        "kV": lambda base: 1 / base.volts(), "kA": lambda base: math.sqrt(3) * base.volts() / base.mva,
         "ohm": lambda base: base.mva / base.volts() ** 2, "S": lambda base: base.volts() ** 2 / base.mva,
-        "uS": lambda base: 1e-6 * base.volts() ** 2 / base.mva,
         "Hz": lambda base: 1 / base.frequency,
     },
 }
 
+_PREFIXES = {"": 1.0, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf))\s*(\S.*?)?\s*")
 
 
@@ -72,7 +65,7 @@ def convert(text: str, unit: str, base: Base = Base()) -> float:
     text : str
         ``"163 MW"``, ``"9.28 deg"``, ``"100 ms"``. A number alone is in the declared unit.
     unit : str
-        The declared unit. One that the table does not know accepts itself alone.
+        The declared unit. One that the table does not know accepts itself alone, a ``PerUnit`` what it says.
     base : Base
         What per unit refers to.
 
@@ -88,9 +81,16 @@ def convert(text: str, unit: str, base: Base = Base()) -> float:
     value, given = float(match[1]), match[2] or unit
     if given == unit:
         return value
-    scales = TABLE.get(unit, {})
-    if given not in scales:
-        accepted = ", ".join([unit, *scales] if unit else scales) or "no unit"
-        raise CaseError(f"unit {given!r} is not understood here; accepted: {accepted}")
-    scale = scales[given]
-    return value * (scale(base) if callable(scale) else scale)
+    scales: dict[str, Scale] = {unit: 1.0, **TABLE.get(unit, {})} if unit else TABLE[""]
+    scales = {known: scales[known] for known in scales if known in (unit, "%", *getattr(unit, "of", scales))}
+    for known, scale in scales.items():
+        if ratio := _ratio(given, known):
+            return value * ratio * (scale(base) if callable(scale) else scale)
+    accepted = f"{', '.join(scales)}, and with the prefixes {', '.join(filter(None, _PREFIXES))}"
+    raise CaseError(f"unit {given!r} is not understood here; accepted: {accepted}")
+
+
+def _ratio(given: str, known: str) -> float:
+    """How much a unit is of one that differs in nothing but a prefix; 0 of any other."""
+    return next((size / of for prefix, size in _PREFIXES.items() for other, of in _PREFIXES.items()
+                 if known.startswith(other) and given == prefix + known.removeprefix(other)), 0.0)

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,13 +74,16 @@ def file_options(command: Command) -> Command:
                  help="A file that adds to the case: a DYR, or events as rows in TOML. May be repeated."))
 
 
-def _reading(*names: str, callback: Callable[..., Any] = lambda *given: given[-1], **extra: Any) -> Any:
-    """An option for :func:`load`, kept in the context and out of the arguments of the verb."""
+def _kept(place: str, *names: str, callback: Callable[..., Any] = lambda *given: given[-1], **extra: Any) -> Any:
+    """An option that is kept in the context and out of the arguments of the verb."""
     def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        if value:
-            context.meta.setdefault(_READING, {})[parameter.name] = callback(context, parameter, value)
+        if value is not None and value is not False and value != ():
+            context.meta.setdefault(place, {})[parameter.name] = callback(context, parameter, value)
 
     return click.option(*names, expose_value=False, callback=keep, **extra)
+
+
+_reading = partial(_kept, _READING)  # for :func:`load`
 
 
 def _spacing(_: click.Context, __: click.Parameter, value: str) -> Spacing:
@@ -110,22 +114,15 @@ def end_of(case: Case, given: float | None = None, otherwise: float = T_END) -> 
     return seconds(case.about.get("t_end", otherwise)) if given is None else given
 
 
-def _tolerance(context: click.Context, parameter: click.Parameter, value: float | None) -> None:
-    """Keep a tolerance in the context, for :func:`read_options`."""
-    if value is not None:
-        context.meta.setdefault(_TOLERANCES, {})[parameter.name] = value
-
-
 def simulation_options(command: Command) -> Command:
     """Options of every verb that runs a case: span, grid, method; :attr:`Study.simulation` has them together."""
     return _all(
         command,
         click.option("--option", "options", multiple=True, metavar="NAME=VALUE", callback=_pairs,
                      help="An option of the method: --method ida --option rtol=1e-8. May be repeated."),
-        click.option("--atol", type=float, expose_value=False, callback=_tolerance,
-                     help="Besides, in parts of a variable's scale."),
-        click.option("--rtol", type=float, expose_value=False, callback=_tolerance,
-                     help="Error that is tolerated, in parts of a variable: of --step auto, or a method such as ida."),
+        _kept(_TOLERANCES, "--atol", type=float, help="Besides, in parts of a variable's scale."),
+        _kept(_TOLERANCES, "--rtol", type=float,
+              help="Error that is tolerated, in parts of a variable: of --step auto, or a method such as ida."),
         click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
                                                  "(backward Euler)."),
         click.option("--method", default="theta", show_default=True, shell_complete=completing("integrator"),
@@ -163,24 +160,17 @@ def load(name: str, changes: Mapping[str, str] | None = None, quiet: bool = Fals
     reading = dict(context.meta.get(_READING, {})) if context else {}
     widen = reading.pop("widen_limits", False)
     case = load_case(name, *reading.pop("companions", ()), **reading)
-    for note in () if quiet else case.notes:
-        click.echo(f"note: {note}", err=True)
-    for address, value in (changes or {}).items():
-        if "." not in address:
-            raise click.BadParameter(f"'{address}={value}' is not DEVICE.FIELD=VALUE", param_hint="--set")
-        case.set(address, read_value(value))
-    return _widened(case, context, quiet) if widen and context and not context.resilient_parsing else case
-
-
-def _widened(case: Case, context: click.Context, quiet: bool) -> Case:
-    """The case with wider limits, at the operating point that the options of the verb lead to."""
-    given, widen_limits = context.params, analyses["widen_limits"].function
-    with Progress("operating point", quiet=quiet), located(case):
-        widened = widen_limits(case, deenergise=given.get("deenergise", False),
-                               enforce_q_limits=given.get("enforce_q_limits", False))
-    for note in () if quiet else widened.notes[len(case.notes):]:
-        click.echo(f"note: {note}", err=True)
-    return widened
+    try:
+        for address, value in (changes or {}).items():
+            case.set(address, read_value(value))
+        if widen and context and not context.resilient_parsing:
+            asked = {option: context.params.get(option, False) for option in ("deenergise", "enforce_q_limits")}
+            with Progress("operating point", quiet=quiet), located(case):
+                case = analyses["widen_limits"].function(case, **asked)
+    finally:
+        for note in () if quiet else case.notes:
+            click.echo(f"note: {note}", err=True)
+    return case
 
 
 def read_value(text: str) -> int | float | str:
@@ -248,10 +238,10 @@ class Study:
 
     def simulate(self, system: Equilibrium | Run, out: Path, quiet: bool = False) -> Run:
         """A run of it, or one continued; of what fails or is interrupted, all that was computed is kept in `out`."""
+        from ..case import as_case
         from ..integrate import Held, simulate
-        from ..results import Run
 
-        t_end = end_of((system.system if isinstance(system, Run) else system).case, self.t_end)
+        t_end = end_of(as_case(system), self.t_end)
         try:
             with Progress("simulating", t_end, quiet) as progress:
                 return simulate(system, t_end, self.step, progress=progress, record=self.record or None,
@@ -272,8 +262,7 @@ class Study:
 
 def file_of(of: Run | Case, folder: Path, ending: str = ".nc") -> Path:
     """The file in a folder that data of a run or a case go to: ``CASE.nc``, ``CASE_gradient.csv``."""
-    from ..case import Case
+    from ..case import as_case
 
-    case = of if isinstance(of, Case) else of.system.case
-    name = re.sub(r"[^\w.-]+", "_", case.name).strip("._")
+    name = re.sub(r"[^\w.-]+", "_", as_case(of).name).strip("._")
     return folder / f"{name or 'run'}{ending}"

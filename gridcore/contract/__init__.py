@@ -14,6 +14,7 @@ from .device import (
     Input,
     Mode,
     Param,
+    PerUnit,
     Quantity,
     Reference,
     Setpoint,
@@ -31,6 +32,7 @@ from .scope import GLOBALS, Path, Scope, Shape, kind_of
 
 __all__ = [
     "GLOBALS", "REQUIRED", "Algebraic", "Block", "Bus", "Declarations", "Device", "Field", "Guard", "Input", "Limits",
-    "Load", "Mode", "Node", "Param", "Path", "Port", "Quantity", "Reached", "Record", "Reference", "Scope", "Setpoint",
-    "Shape", "Signal", "Source", "State", "Timer", "bound_of", "guard", "kind_of", "plural", "quantity", "timer",
+    "Load", "Mode", "Node", "Param", "Path", "PerUnit", "Port", "Quantity", "Reached", "Record", "Reference", "Scope",
+    "Setpoint", "Shape", "Signal", "Source", "State", "Timer", "bound_of", "guard", "kind_of", "plural", "quantity",
+    "timer",
 ]

@@ -67,6 +67,16 @@ class Composite(Declaration):
         raise NotImplementedError
 
 
+class PerUnit(str):
+    """The unit ``"pu"`` that says what converts to it: ``PerUnit("Hz")`` of a speed, ``PerUnit("kV")`` of a voltage."""
+
+    of: tuple[str, ...]
+
+    def __new__(cls, *of: str) -> PerUnit:
+        (made := super().__new__(cls, "pu")).of = of
+        return made
+
+
 class Param(Declaration):
     """A number of the device's data, differentiable, addressed ``device.param``.
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import numerics
 from ..errors import DeviceError
-from .device import Algebraic, Device, Field, Mode, Param, quantity
+from .device import Algebraic, Device, Field, Mode, Param, PerUnit, quantity
 
 
 class Node(Device):
@@ -86,16 +86,16 @@ class Bus(Node):
     plausible: ClassVar = {"Vm0": (0.5, 1.5)}
     label = Field("", doc="its name, for people: not unique")
     kv = Param("kV", 1.0, gt=0, doc="nominal voltage")
-    Vm0 = Param("pu", 1.0, ge=0, doc="voltage magnitude at t0 (found by the power flow; before it, its start)")
+    Vm0 = Param(PerUnit("kV"), 1.0, ge=0, doc="voltage magnitude at t0 (found by the power flow; before it, its start)")
     Va0 = Param("rad", 0.0, doc="voltage angle at t0 (found by the power flow; before it, its start)")
-    Vr = Algebraic("pu", init=1.0, doc="real part of the voltage")
-    Vi = Algebraic("pu", doc="imaginary part of the voltage")
+    Vr = Algebraic(PerUnit("kV"), init=1.0, doc="real part of the voltage")
+    Vi = Algebraic(PerUnit("kV"), doc="imaginary part of the voltage")
 
     @quantity("pu", "squared voltage magnitude, never exactly zero, so that it may be divided by")
     def V2(s: Any) -> Any:
         return s.Vr * s.Vr + s.Vi * s.Vi + numerics.ZERO_SQUARE
 
-    @quantity("pu", "voltage magnitude")
+    @quantity(PerUnit("kV"), "voltage magnitude")
     def Vm(s: Any) -> Any:
         return np.sqrt(s.V2)
 

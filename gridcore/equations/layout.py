@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..case import split
 from ..contract import GLOBALS, Device, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError
 from ..network import Network
@@ -133,7 +134,7 @@ class Layout:
         CaseError
             If there is no such device or name; the nearest ones are offered.
         """
-        device, _, name = address.rpartition(".")
+        device, name = split(address, "quantity", "GEN2.omega")
         if device == BASE and name in self.globals:
             return self.globals[name]
         number = self.find(device)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import numerics
-from ..case import Case, Instance, is_pattern, matching, patterns_of, validate_again
+from ..case import Case, Instance, is_pattern, matching, patterns_of, split, validate_again
 from ..contract import Bus
 from ..equations import Workspace
 from ..errors import CaseError, InitialisationError
@@ -169,7 +169,7 @@ class Equilibrium:
 
     def _given(self, address: str) -> tuple[int, str]:
         """Number of the device and name of its parameter, which the case must give."""
-        device, _, name = address.rpartition(".")
+        device, name = split(address)
         number = self.layout.find(device)
         instance = self.instances[number]
         if name not in instance.values:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Address, is_pattern, patterns_of
-from ..errors import CaseError, GridcoreError
+from ..case import Address, is_pattern, patterns_of, split
+from ..errors import GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, States, Switch, Tape
 from .quantities import recorded, values
@@ -92,9 +92,7 @@ class Points(ABC):
         if isinstance(key, list) or is_pattern(*patterns_of([key])):
             return plugins.analyses["labelled"].function(self, key if isinstance(key, list) else [key])
         address, = patterns_of([key])
-        if "." not in address:
-            raise CaseError(f"'{address}' names no device and quantity, as 'GEN2.omega' does")
-        device, _, name = address.rpartition(".")
+        device, name = split(address, "quantity", "GEN2.omega")
         return self.of([device], name)[:, 0]
 
     def of(self, devices: Iterable[str], name: str) -> np.ndarray:
@@ -264,13 +262,6 @@ class Stretch(Points):
 
     def _columns(self, at: np.ndarray) -> np.ndarray:
         return self._X[:, self.states.place(at)]
-
-
-def heading(run: Points) -> dict[str, str]:
-    """What stands at the head of a data file."""
-    case, settings = run.system.case, run.settings
-    return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
-            "step": f"{step} s" if (step := settings.get("step", "")) != "auto" else step}
 
 
 def load_run(path: str | Path) -> Run:

@@ -153,12 +153,7 @@ def products(gradient: xr.DataArray) -> np.ndarray:
 
 
 def replayable(tape: Tape) -> None:
-    """Refuse a tape whose steps cannot be differentiated.
-
-    Raises
-    ------
-    CaseError
-    """
+    """Refuse a tape whose steps cannot be differentiated, by a CaseError."""
     for method in tape.methods:
         if not made_by(method).differentiable:
             others = [f"method={name!r}" for name in plugins.adjoints if not plugins.adjoints[name].exact]

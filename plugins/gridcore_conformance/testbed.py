@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.case import Case
-from gridcore.contract import REQUIRED, Bus, Device, Node, Param, Port, Record, Setpoint, Shape, Source
+from gridcore.contract import REQUIRED, Bus, Device, Node, Param, PerUnit, Port, Record, Setpoint, Shape, Source
 from gridcore.equations import Trace
 from gridcore.errors import DeviceError
 from gridcore.registry import devices, registered
@@ -39,7 +39,7 @@ class GridLink(Device):
     """A reactance between two buses."""
 
     attaches = ("bus1", "bus2")
-    x = Param("pu", 0.1, gt=0, doc="reactance")
+    x = Param(PerUnit("ohm"), 0.1, gt=0, doc="reactance")
 
     def currents(s: Any, bus1: Any, bus2: Any) -> Any:
         re, im = (bus1.Vi - bus2.Vi) / s.x, (bus2.Vr - bus1.Vr) / s.x

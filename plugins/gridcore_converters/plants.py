@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gridcore.case import Case, load_case
+from gridcore.case import Case, as_case
 from gridcore.contract import Record
 from gridcore.errors import CaseError
 
@@ -47,7 +47,7 @@ def with_converters(case: Case | str | Path, generators: Iterable[str] | None = 
     >>> case = gc.analyses.with_converters("x.raw")
     >>> gc.save_case(case, "x.dyr")
     """
-    case = case.copy() if isinstance(case, Case) else load_case(case)
+    case = as_case(case).copy()
     chosen = generators if generators is not None else [
         id for id, record in zip(case.ids(), case) if record.model == "StaticGenerator"
         and record.fields.get("control") != "slack"]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.case import Case
+from gridcore.case import Case, patterns_of
 from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError
+from gridcore.results import Run
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
 
@@ -22,7 +23,7 @@ from .methods import METHODS, Iterate, Settings
 from .problem import Problem, Recording, TrialFailed
 from .uncertainty import covariance
 
-Study = Equilibrium | Case | str | Path | Sequence[Recording]
+Study = Equilibrium | Case | Run | str | Path | Sequence[Recording]
 
 
 def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
@@ -145,7 +146,7 @@ def identifiability(system: Study, data: Any = None, wrt: str | Iterable[str] = 
 
 def _recordings(system: Study, data: Any, step: Spacing, t_end: float | None,
                 options: Mapping[str, Any]) -> list[Recording]:
-    if isinstance(system, Equilibrium | Case | str | Path):
+    if isinstance(system, Equilibrium | Case | Run | str | Path):
         if data is None:
             raise CaseError("there are no data to estimate from")
         return [Recording(as_system(system), _measurements(data), step, t_end=t_end, options=options)]
@@ -191,7 +192,7 @@ def _start(problem: Problem, start: Mapping[str, float] | None, scale: Mapping[s
 
 def _filled(problem: Problem, what: str, given: Mapping[str, float] | None, default: Any) -> np.ndarray:
     out = np.array(default, dtype=float)
-    for name, value in (given or {}).items():
+    for name, value in zip(patterns_of(given or {}), (given or {}).values(), strict=True):
         if name not in problem.names:
             raise CaseError(f"{what} is given for '{name}', which is not estimated{suggest(name, problem.names)}")
         if not np.isfinite(value):
@@ -203,7 +204,7 @@ def _filled(problem: Problem, what: str, given: Mapping[str, float] | None, defa
 def _bounds(problem: Problem, bounds: Mapping[str, tuple[float, float]] | None, held: Mapping[str, float],
             x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low, high = (np.array([getattr(p, side) for p in problem.parameters]) for side in ("low", "high"))
-    for name, (a, b) in (bounds or {}).items():
+    for name, (a, b) in zip(patterns_of(bounds or {}), (bounds or {}).values(), strict=True):
         if name in held:
             continue
         if name not in problem.names:

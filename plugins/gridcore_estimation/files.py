@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.case import existing
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 from gridcore_readers import sources
@@ -38,9 +39,7 @@ def read(path: Path, channels: Mapping[str, str] | None) -> Measurements:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise CaseError(f"measurements are read from {', '.join(readers)}; this is '{path.suffix}'", file=str(path))
-    if not path.is_file():
-        raise CaseError("is no regular file" if path.exists() else "there is no such file", file=str(path))
-    return _renamed(reader(path), channels, str(path))
+    return _renamed(reader(existing(path)), channels, str(path))
 
 
 def _renamed(found: Measurements, channels: Mapping[str, str] | None, source: str) -> Measurements:

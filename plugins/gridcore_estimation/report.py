@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gridcore_plot.curves import COLOURS, GREY
-from gridcore_plot.figures import drawn
+from gridcore_plot.figures import drawn, in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +43,8 @@ def _compose(figure: Figure, fit: Fit) -> None:
     figure.set_layout_engine("constrained")
     axes = figure.subplots(rows, 2, squeeze=False, gridspec_kw={"width_ratios": [1.6, 1]})
     case = fit.system.case
-    figure.suptitle(fill(f"{case.title or case.name}: fit by {fit.method}", 86), fontsize=9, fontweight="bold", x=0.01,
-                    ha="left")
+    title = [*in_lines(case.title or case.name), f"fit by {fit.method}, {len(fit.residuals)} samples"]
+    figure.suptitle("\n".join(title), fontsize=9, fontweight="bold", x=0.01, ha="left")
     for (k, column), (left, right) in zip(shown, axes[:-1], strict=True):
         _channel(fit, k, column, left, right)
     axes[-2, 0].set_xlabel("time (s)")

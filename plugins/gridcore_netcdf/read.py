@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Case, load_case
+from gridcore.case import Case, existing, load_case
 from gridcore.equilibrium import build
 from gridcore.errors import GridcoreError
 from gridcore.results import Run
@@ -41,9 +41,7 @@ def load(path: Path) -> Run:
     """
     import h5netcdf
 
-    if not path.is_file():
-        raise GridcoreError(f"{path}: {'is no regular file' if path.exists() else 'there is no such file'}")
-    if not is_sealed(path):
+    if not is_sealed(existing(path)):
         raise GridcoreError(f"{path}: {_what_else(path)}")
     try:
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:

@@ -24,8 +24,9 @@ from typing import IO, Any
 import numpy as np
 
 from gridcore.case import Case, save_case
-from gridcore.results import Run, Stretch, heading, whole_file
+from gridcore.results import Run, Stretch, whole_file
 from gridcore.tape import Clock, Settings, Step
+from gridcore_tables.labelled import heading
 from gridcore_tables.signals import signals
 
 from .checkpoint import write_checkpoint

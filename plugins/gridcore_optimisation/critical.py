@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Case
+from gridcore.case import Case, patterns_of
 from gridcore.commands import Progress
 from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError, GridcoreError, PluginError
@@ -133,9 +133,10 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     GridcoreError
         If that many simulations are not enough.
     """
-    system = as_system(system)
-    if Request.of(system, parameter, "power flow").names != [parameter]:
-        raise CaseError(f"'{parameter}' is a pattern: one parameter is wanted")
+    system, asked = as_system(system), patterns_of(parameter)
+    if len(asked) != 1 or Request.of(system, asked, "power flow").names != [*asked]:
+        raise CaseError(f"'{', '.join(asked)}' is a pattern: one parameter is wanted")
+    parameter, = asked
     low, high = (number(system.case, parameter, str(value)) for value in between)
     close = measured(system.case, str(tolerance), unit_of(system, parameter))
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, close)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridcore.case import patterns_of
 from gridcore.errors import CaseError
 from gridcore.sensitivity import Request
 from gridcore.suggest import suggest
@@ -109,7 +110,7 @@ def _spread(names: list[str], given: Any, what: str) -> Iterable[tuple[int, Any]
     if not isinstance(given, Mapping):
         return [(k, given) for k in range(len(names))]
     out: dict[int, Any] = {}
-    for pattern, value in given.items():
+    for pattern, value in zip(patterns_of(given), given.values(), strict=True):
         found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not found:
             raise CaseError(f"{what}: '{pattern}' is not among the parameters that are varied{suggest(pattern, names)}")

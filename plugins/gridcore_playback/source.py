@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Field, Param, Port, Setpoint, Source, State, quantity
+from gridcore.contract import Algebraic, Field, Param, PerUnit, Port, Setpoint, Source, State, quantity
 from gridcore_devices.power import injected_power
 
 from .time_series import TimeSeries
@@ -21,8 +21,8 @@ class Recorded(Source):
     E0 = Setpoint("pu", init=1.0, doc="voltage magnitude at t0")
     angle0 = Setpoint("rad", doc="voltage angle at t0")
     V_at_t0 = Setpoint("", equals=lambda s, V: V.value, doc="recorded voltage at t0")
-    Ir = Algebraic("pu", doc="real part of the current injected")
-    Ii = Algebraic("pu", doc="imaginary part of the current injected")
+    Ir = Algebraic(PerUnit("kA"), doc="real part of the current injected")
+    Ii = Algebraic(PerUnit("kA"), doc="imaginary part of the current injected")
 
     def residuals(s: Any, bus: Any) -> Any:
         re, im = s.E * np.cos(s.angle) - bus.Vr, s.E * np.sin(s.angle) - bus.Vi
@@ -53,7 +53,7 @@ class PlaybackSource(Recorded):
     radian = Param("", 1.0, gt=0, doc="what of the recorded angle is 1 rad: 57.29577951308232 of one in degrees")
     theta_at_t0 = Setpoint("", equals=lambda s, theta: theta.value, doc="recorded angle at t0")
 
-    @quantity("pu", "voltage magnitude")
+    @quantity(PerUnit("kV"), "voltage magnitude")
     def E(s: Any, V: Any) -> Any:
         return s.E0 + (V.value - s.V_at_t0) / s.Vscale
 
@@ -82,11 +82,11 @@ class PLBVFU1(Recorded):
     Tf = Param("s", 0.0, ge=0, doc="time constant of the frequency's lag")
     theta0 = Param("rad", 0.0, doc="angle turned at t0")
     f_at_t0 = Setpoint("", equals=lambda s, f: f.value, doc="recorded frequency at t0")
-    Vm = State("pu", T="Tv", doc="deviation of the voltage")
+    Vm = State(PerUnit("kV"), T="Tv", doc="deviation of the voltage")
     fm = State("pu", T="Tf", doc="deviation of the frequency")
     theta = State("rad", start_at="theta0", doc="angle turned since t0")
 
-    @quantity("pu", "voltage magnitude")
+    @quantity(PerUnit("kV"), "voltage magnitude")
     def E(s: Any) -> Any:
         return s.E0 + s.Vm
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill, wrap
@@ -64,6 +65,12 @@ def plot(run: Run | Mapping[str, Run], path: str | Path | None = None, of: str |
     return drawn(path, lambda figure: _compose(figure, runs, together, case.title or case.name), run)
 
 
+def in_lines(heading: str, width: int = 90) -> list[str]:
+    """The lines of a heading, of which none begins with a number: "line 5-7" stays together."""
+    tied = re.sub(r" (?=\d)", "\N{NO-BREAK SPACE}", heading)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrap(tied, width, break_on_hyphens=False)]
+
+
 def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = None) -> Figure:
     """A new figure in the style of all, with what `compose` draws on it; written to `path` where there is one, with
     what made it: the run, the runs by name, or the system that it is of, or what these say of themselves.
@@ -108,7 +115,7 @@ def _compose(figure: Figure, runs: Mapping[str, Run], shown: Sequence[Mapping[in
     depth = max((row + len(mark.lines) for row, mark in zip(rows, marks, strict=True) if row is not None), default=0)
     unsaid = sum(row is None for row in rows)
     strip = ROW * (depth + (1 if unsaid else 0)) + 0.06
-    title = wrap(heading, 86)
+    title = in_lines(heading)
     head = TITLE * (len(title) + 0.8 + (len(runs) > 1))
     height = head + strip + len(shown) * (PANEL + GAP) + BOTTOM
     figure.set_size_inches(WIDTH, height)

@@ -8,7 +8,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from gridcore.case import Case, load_case
+from gridcore.case import Case, as_case
 from gridcore.contract import Reached, bound_of
 from gridcore.equations import function_of
 from gridcore.equilibrium import Equilibrium, build
@@ -39,7 +39,7 @@ def widen_limits(case: Case | str | Path, *, deenergise: bool = False, enforce_q
     ------
     CaseError, NetworkError, PowerFlowError, InitialisationError
     """
-    case = case if isinstance(case, Case) else load_case(case)
+    case = as_case(case)
     system = build(case, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
     before, reached, attempts = system.Z0.copy(), dict[str, float](), Counter[str]()
     for _ in range(_ROUNDS):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import GridcoreError
-from gridcore.results import heading, whole_file
+from gridcore.results import whole_file
+from gridcore_tables.labelled import heading
 
 if TYPE_CHECKING:
     import xarray as xr

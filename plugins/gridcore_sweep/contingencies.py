@@ -60,7 +60,8 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
     out = [make.fault(bus) for bus in matching(_buses(faults), buses, "bus")]
     for id in matching(line_faults, list(branches), "branch"):
         out += [make.line_fault(id, branches[id].ports[port]) for port in branches[id].device.bus_ports()]
-    names = [b for p in patterns_of(trips) for b in (list(branches) if p == ALL else [p])]
+    asked = patterns_of(list(trips) if isinstance(trips, tuple) else trips)  # two ids are no address
+    names = [b for p in asked for b in (list(branches) if p == ALL else [p])]
     return out + [make.trip(others[id]) for id in matching(names, list(others), "device")]
 
 

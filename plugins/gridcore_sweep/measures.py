@@ -67,7 +67,8 @@ class Measure:
             If it matches nothing; the nearest names are offered.
         """
         layout = system.layout
-        units = {layout.instances[layout.find(d)].device.declares.unit(q) for d, q in select(system, [self.pattern])}
+        devices = {(layout.instances[layout.find(d)].device, q) for d, q in select(system, [self.pattern])}
+        units = {str(device.declares.unit(q)) for device, q in devices}
         return units.pop() if len(units) == 1 else ""
 
     def value(self, run: Run) -> float:

@@ -99,7 +99,7 @@ def matching(patterns: str | Iterable[str], names: Sequence[str], what: str) -> 
         If a pattern matches nothing; the nearest names are offered.
     """
     out: dict[str, None] = {}
-    for pattern in patterns_of(patterns):
+    for pattern in patterns_of(list(patterns) if isinstance(patterns, tuple) else patterns):
         found = list(names) if pattern == ALL else [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not found:
             raise CaseError(f"no {what} matches '{pattern}'{suggest(pattern, names)}")

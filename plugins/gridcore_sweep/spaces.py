@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.case import Instance, ValidCase
+from gridcore.case import Instance, ValidCase, patterns_of
 from gridcore.contract import Load, Node, Source
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
@@ -64,7 +64,7 @@ def grid(space: Space, vary: Mapping[str, Any]) -> list[list[Scenario]]:
     ``relative = true``: factors of the case's own values.
     """
     out = []
-    for pattern, given in vary.items():
+    for pattern, given in zip(patterns_of(vary), vary.values(), strict=True):
         spec = given if isinstance(given, Mapping) else {"values": given}
         known = ("values", *_RANGE, "relative")
         for key in spec:
@@ -135,7 +135,7 @@ def rows(space: Space, table: Sequence[Mapping[str, Value]]) -> list[Scenario]:
             raise CaseError(f"row {number}: {row!r} must be a table: address to value")
         _check_plain(f"row {number}", row.values())
         values = {}
-        for pattern, value in row.items():
+        for pattern, value in zip(patterns_of(row), row.values(), strict=True):
             values.update(dict.fromkeys(space.find(pattern), value))
         out.append(Scenario({"row": number}, values))
     return out
@@ -174,7 +174,7 @@ def draws(space: Space, spec: Mapping[str, Any]) -> list[Scenario]:
         raise CaseError("random: nothing is drawn: write tables under draw, as 'LOAD*.P0' = {distribution = 'norm', "
                         "loc = 1, scale = 0.05, relative = true}")
     variables: list[tuple[str, Any, bool, list[str]]] = []  # (stream, distribution, relative, addresses)
-    for pattern, about in drawn.items():
+    for pattern, about in zip(patterns_of(drawn), drawn.values(), strict=True):
         distribution, relative, together = _distribution(pattern, about)
         addresses = space.find(pattern, numbers=True)
         groups = [(pattern, addresses)] if together else [(a, [a]) for a in addresses]

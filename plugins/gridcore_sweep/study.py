@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridcore.case import Case, ValidCase, load_case, validate
+from gridcore.case import Case, ValidCase, as_case, validate
 from gridcore.commands import located
 from gridcore.equilibrium import Equilibrium
 from gridcore.errors import CaseError
 from gridcore.integrate import stepper_on
-from gridcore.results import needed
+from gridcore.results import Run, needed
 from gridcore.suggest import suggest
 from gridcore.tape import span
 from gridcore_provenance.fingerprint import case_digest, digest
@@ -77,11 +77,12 @@ def study(case: Equilibrium | Case | str, *, contingencies: Mapping[str, Any] | 
     ------
     GridcoreError
     """
+    case = case.system if isinstance(case, Run) else case
     if isinstance(case, Equilibrium):
         point = case.operating_point
         deenergise |= case.system.islands.deenergise
         case, enforce_q_limits = case.case, enforce_q_limits or (point is not None and point.enforce_q_limits)
-    case = load_case(case) if not isinstance(case, Case) else case
+    case = as_case(case)
     if keep not in KEEP:
         raise CaseError(f"keep = {keep!r} must be one of {', '.join(KEEP)}")
     valid = validate(case)
@@ -120,7 +121,8 @@ def _label_units(valid: ValidCase, scenarios: Sequence[Scenario]) -> dict[str, s
     """Of the labels that are addresses of parameters."""
     declared = {instance.id: instance.device.declares.params for instance in valid.records}
     parts = {label: label.rpartition(".") for scenario in scenarios for label in scenario.labels}
-    return {label: declared[id][name].unit for label, (id, _, name) in parts.items() if name in declared.get(id, ())}
+    return {label: str(declared[id][name].unit) for label, (id, _, name) in parts.items()
+            if name in declared.get(id, ())}
 
 
 def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[str, Any] | None,

@@ -21,6 +21,7 @@ from .store import finite
 from .worker import Result
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 _SHOWN = ("critical", "margin", "angle", "speed_min", "speed_max", "voltage_end")
@@ -152,14 +153,27 @@ class Table:
 
     def to_csv(self, path: str | Path) -> None:
         """Write every row, in the order of the scenarios, every digit kept."""
-        heads, varied = list(self.labels), self.varied
         with whole_file(Path(path)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(self.headings)
-            for scenario, result in zip(self.scenarios, self.results, strict=True):
-                writer.writerow([*(scenario.labels.get(n, "") for n in heads),
-                                 *(scenario.values.get(a, "") for a in varied),
-                                 *(_written(result.row.get(n)) for n in self.columns), result.error])
+            writer.writerows([["" if value is None else value for value in row] for row in self._rows()])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A table with a row for each scenario, in their order: labels, results, and what went wrong; nothing where a
+        row does not have it. Its ``attrs["units"]`` has the units of the columns.
+        """
+        import pandas as pd
+
+        names = [*self.labels, *self.varied, *self.columns, "error"]
+        table = pd.DataFrame(self._rows(), columns=names)
+        table.attrs["units"] = {name: self.units[name] for name in names if name in self.units}
+        return table
+
+    def _rows(self) -> list[list[Any]]:
+        """The cells of each scenario, None where there is nothing."""
+        heads, varied, columns = list(self.labels), self.varied, self.columns
+        return [[*map(scenario.labels.get, heads), *map(scenario.values.get, varied), *map(result.row.get, columns),
+                 result.error] for scenario, result in zip(self.scenarios, self.results, strict=True)]
 
     def to_xarray(self) -> xr.Dataset:
         """A dataset over the labels, and over machines their largest angle: ``ds["margin"].sel(contingency=...)``.
@@ -217,7 +231,3 @@ def _cell(name: str, value: Any) -> str:
 def _aligned(cells: Sequence[str]) -> list[str]:
     width = max(map(len, cells), default=0)
     return [f"{cell:>{width}}" for cell in cells]
-
-
-def _written(value: Any) -> Any:
-    return "" if value is None else value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.case import Address
-from gridcore.results import heading, select
+from gridcore.results import select
 
 from .signals import signals
 
@@ -96,3 +96,10 @@ def _times(run: Points) -> dict[str, Any]:
     """The coordinates of the points."""
     return {"time": ("time", run.t.copy(), {"units": "s", "long_name": "time"}),
             "switchings": ("time", run.point_settings.copy(), {"long_name": "switchings before this point"})}
+
+
+def heading(run: Points) -> dict[str, str]:
+    """What stands at the head of a data file."""
+    case, settings = run.system.case, run.settings
+    return {"title": case.title or case.name, "case": case.name, "method": str(settings.get("method", "")),
+            "step": f"{step} s" if (step := settings.get("step", "")) != "auto" else step}

@@ -120,7 +120,7 @@ def _label(owners: dict[tuple[str, str], list[Instance]]) -> list[Signal]:
         if dimensions.setdefault(dimension, devices) != devices:  # only some of them have it
             dimension = f"{dimension}_{name}"
             dimensions[dimension] = devices
-        units = {c.declares.unit(quantity) for c in classes}
+        units = {str(c.declares.unit(quantity)) for c in classes}
         doc = str(classes[0].declares.readable()[quantity].doc).split("\n")[0]
         out.append(Signal(name, quantity, dimension, devices, units.pop() if len(units) == 1 else "", doc))
     return out

@@ -25,6 +25,9 @@ description = "$name, a device for gridcore"
 requires-python = ">=3.11"
 dependencies = ["gridcore>=0.1"]
 
+[project.optional-dependencies]
+test = ["pytest>=8"]
+
 [project.entry-points.gridcore]
 $module = "$package"
 
@@ -114,10 +117,10 @@ def test_its_derivatives_are_those_of_the_run(run):
 
 A device for [gridcore](https://pypi.org/project/gridcore).
 
-    pip install -e .
+    pip install -e '.[test]'
     gridcore describe $name
     gridcore doctor $name
-    pytest
+    python -m pytest
 '''}
 
 
@@ -144,4 +147,4 @@ def new_device(name: str, out: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(Template(text).substitute(words), encoding="utf-8")
         click.echo(str(file))
-    click.echo(f"pip install -e {folder} && pytest {folder}")
+    click.echo(f"pip install -e '{folder}[test]' && python -m pytest {folder}")

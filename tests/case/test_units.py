@@ -1,11 +1,17 @@
 import math
+import pickle
 
 import pytest
 
+import gridcore as gc
 from gridcore.case import Base, convert
 from gridcore.case.units import TABLE
+from gridcore.contract import PerUnit
 from gridcore.errors import CaseError
+from gridcore.results import base_of
+from gridcore.sensitivity import unit_of
 
+SYSTEM = gc.build("wscc9")
 WSCC = Base(mva=100.0, kv=230.0, frequency=60.0)
 
 
@@ -19,6 +25,9 @@ WSCC = Base(mva=100.0, kv=230.0, frequency=60.0)
     ("16500 V", "kV", 16.5), ("1 pu", "kV", 230.0), ("6 1/min", "1/s", 0.1),
     ("163 MW", "pu", 1.63), ("-35 MVAr", "pu", -0.35), ("500 kW", "pu", 0.005), ("1.04 pu", "pu", 1.04),
     ("235.75 kV", "pu", 1.025), ("59.4 Hz", "pu", 0.99), ("5 %", "pu", 0.05), ("5%", "", 0.05),
+    ("5 kHz", "Hz", 5e3), ("300 mrad", "rad", 0.3), ("2 GB", "B", 2e9), ("1 MiB", "B", 2.0**20), ("1 MV", "kV", 1e3),
+    ("600 mHz", "pu", 0.01), ("529 mohm", "pu", 1e-3), ("2 kA", "pu", 2 * math.sqrt(3) * 230 / 100),
+    ("2000 A", "pu", 2 * math.sqrt(3) * 230 / 100), ("1.9 uS", "pu", 1.9e-6 * 529), ("200 W", "MVA", 2e-4),
     ("529 ohm", "pu", 1.0), ("1 S", "pu", 529.0), (".5e1", "pu", 5.0), ("inf s", "s", math.inf),
 ])
 def test_a_value_with_a_unit_is_the_number_in_the_declared_unit(text, unit, value):
@@ -39,7 +48,7 @@ def test_every_declared_unit_accepts_itself_unchanged(unit):
 
 
 def test_an_unknown_unit_is_answered_with_those_accepted():
-    with pytest.raises(CaseError, match=r"'furlong'.*accepted: s, us, ms, min, h, cycles"):
+    with pytest.raises(CaseError, match=r"'furlong'.*: s, min, h, cycles, and with the prefixes u, m, k, M, G$"):
         convert("3 furlong", "s")
 
 
@@ -58,3 +67,32 @@ def test_what_is_not_a_number_with_a_unit_is_refused(text):
 def test_kilovolts_without_a_nominal_voltage_say_what_is_missing():
     with pytest.raises(CaseError, match="nominal voltage"):
         convert("10 kV", "pu", Base())
+
+
+@pytest.mark.parametrize(("unit", "taken", "refused"), [
+    (PerUnit("Hz"), "59.4 Hz", "0.5 kV"), (PerUnit("kV"), "230 kV", "50 Hz"), (PerUnit("ohm"), "52.9 ohm", "1 S"),
+    (PerUnit("MW", "MVA"), "163 MW", "35 MVAr")])
+def test_per_unit_of_one_thing_takes_no_unit_of_another(unit, taken, refused):
+    assert convert(taken, unit, WSCC) == convert(taken, "pu", WSCC)
+    assert convert("5 %", unit, WSCC) == 0.05
+    assert convert("1 pu", unit, WSCC) == convert("1", unit, WSCC) == 1.0
+    (_, own), (_, other) = taken.split(), refused.split()
+    with pytest.raises(CaseError, match=f"'{other}' is not understood here; accepted: pu, %, {own}"):
+        convert(refused, unit, WSCC)
+
+
+def test_per_unit_of_something_is_shown_as_pu_and_survives_a_pickle():
+    again = pickle.loads(pickle.dumps(PerUnit("MW", "MVA")))
+    assert (again, again.of, type(again)) == ("pu", ("MW", "MVA"), PerUnit)
+
+
+@pytest.mark.parametrize(("address", "taken", "refused"), [
+    ("GEN2.omega", "50 mHz", "0.5 kV"), ("BUS5.Vm", "5 kV", "1 Hz"), ("LINE4-5.x", "9 ohm", "5 MW"),
+    ("GEN2.P0", "163 MW", "163 kV"), ("GEN2.Qmax", "50 MVAr", "50 Hz")])
+def test_speeds_voltages_impedances_and_powers_take_their_own_units(address, taken, refused):
+    device, name = address.split(".")
+    unit = unit_of(SYSTEM, device, name)
+    assert unit == "pu"
+    assert convert(taken, unit, base_of(SYSTEM, device)) > 0
+    with pytest.raises(CaseError, match="is not understood here"):
+        convert(refused, unit, base_of(SYSTEM, device))

@@ -154,7 +154,7 @@ def test_of_one_time_it_is_a_number_and_of_several_an_array():
 def test_a_time_may_have_a_unit():
     run = run_of("wscc9")
     assert run.at("55 ms")["GEN2.omega"] == run.at(0.055)["GEN2.omega"]
-    with pytest.raises(CaseError, match="unit 'kV' is not understood here; accepted: s, us, ms"):
+    with pytest.raises(CaseError, match="unit 'kV' is not understood here; accepted: s, min"):
         run.at("55 kV")
 
 

@@ -21,6 +21,7 @@ def fit():
 
 def test_a_row_for_each_channel_and_one_for_the_way_there(fit, tmp_path):
     figure = gc.analyses.plot_fit(fit, tmp_path / "fit.svg")
+    assert figure.get_suptitle() == f"{fit.system.case.title}\nfit by {fit.method}, {len(fit.residuals)} samples"
     axes = figure.axes
     assert len(axes) == 2 * (len(CHANNELS) + 1)
     assert [ax.get_ylabel().split(" ")[0] for ax in axes[0:6:2]] == list(CHANNELS)

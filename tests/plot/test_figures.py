@@ -18,7 +18,7 @@ from gridcore.errors import CaseError
 from gridcore.results import Event
 from gridcore_plot.curves import COLOURS, GREY, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
-from gridcore_plot.figures import plot
+from gridcore_plot.figures import in_lines, plot
 from gridcore_plot.outstanding import ALL_LABELLED, FEW, STANDING_OUT, colour_numbers, standing_out, stray
 from gridcore_plot.panels import Panel, overlaid, panels
 
@@ -394,3 +394,11 @@ def test_a_figure_needs_no_display_and_gridcore_alone_no_matplotlib(tmp_path):
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert shown.stdout.strip() == "FigureCanvasAgg"
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_line_of_a_heading_begins_with_a_number():
+    heading = "WSCC 3 machines, 9 buses (Sauer and Pai): fault at bus 7, cleared by tripping line 5-7: sensitivities"
+    for width in range(20, 100):
+        lines = in_lines(heading, width)
+        assert " ".join(lines) == heading
+        assert not any(line[0].isdigit() for line in lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from command_line import invoke, refused
@@ -39,6 +40,14 @@ def test_the_tests_of_a_new_plugin_pass_and_the_doctor_finds_it_well(made):
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
     assert python(made, "-m", "gridcore", "doctor", "HeatPump").stdout.startswith("HeatPump: well\n")
+
+
+def test_it_says_how_it_is_installed_with_what_its_tests_need(made, tmp_path):
+    said = invoke("new-device", "Battery", "--out", tmp_path).stdout.splitlines()[-1]
+    assert said == f"pip install -e '{tmp_path}/gridcore-battery[test]' && python -m pytest {tmp_path}/gridcore-battery"
+    project = tomllib.loads((made / "pyproject.toml").read_text())["project"]
+    assert project["optional-dependencies"] == {"test": ["pytest>=8"]}
+    assert "    pip install -e '.[test]'\n" in (made / "README.md").read_text()
 
 
 def test_what_is_there_is_not_written_over(made):

@@ -71,5 +71,5 @@ def test_what_is_no_memory_is_refused_on_one_line(given):
 
 @pytest.mark.parametrize("given", [0, "2 s", "2 gb", float("inf")])
 def test_memory_in_python_is_checked_too(given):
-    with pytest.raises(CaseError, match=r"bytes above 0|accepted: B, kB"):
+    with pytest.raises(CaseError, match=r"bytes above 0|accepted: B, MiB"):
         gc.simulate("swing", 0.01, memory=given)

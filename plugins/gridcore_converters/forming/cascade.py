@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Input, Param, State, quantity
+from gridcore.contract import Input, Param, PerUnit, State, quantity
 
 from ..frames import component
 from .current_loop import CurrentLoop, at_rest
@@ -34,7 +34,7 @@ class VoltageCascade(CurrentLoop):
     rv = Param("pu", 0.0, ge=0, doc="virtual resistance")
     lv = Param("pu", 0.0, ge=0, doc="virtual inductance")
     angle = Input("rad", doc="angle of the control's frame against the network's")
-    omega = Input("pu", 1.0, doc="speed of the control's frame")
+    omega = Input(PerUnit("Hz"), 1.0, doc="speed of the control's frame")
     E = Input("pu", doc="voltage behind the virtual impedance")
     xid = State("pu", rate=lambda s: s.evd, doc="integral of the voltage loop, d axis")
     xiq = State("pu", rate=lambda s: s.evq, doc="integral of the voltage loop, q axis")

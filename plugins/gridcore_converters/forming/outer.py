@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Input, Param, Setpoint, State
+from gridcore.contract import Algebraic, Device, Input, Param, PerUnit, Setpoint, State
 
 
 class OuterLoop(Device):
@@ -47,12 +47,12 @@ class VirtualInertia(DroopedVoltage):
     Ta = Param("s", gt=0, doc="mechanical time constant")
     kd = Param("pu", ge=0, doc="damping")
     kw = Param("pu", ge=0, doc="droop of the frequency: power over frequency")
-    wref = Param("pu", 1.0, gt=0, doc="reference of the frequency")
-    wpll = Input("pu", 1.0, doc="frequency of the grid, measured")
+    wref = Param(PerUnit("Hz"), 1.0, gt=0, doc="reference of the frequency")
+    wpll = Input(PerUnit("Hz"), 1.0, doc="frequency of the grid, measured")
     slip = State("pu", doc="deviation of the speed from nominal",
                  rate=lambda s, converter: (s.Pref - converter.P + s.kw * (s.wref - 1.0 - s.slip)
                                             - s.kd * (1.0 + s.slip - s.wpll)) / s.Ta)
-    omega = Algebraic("pu", init=1.0, drives="loops.omega", equals=lambda s: 1.0 + s.slip, doc="speed")
+    omega = Algebraic(PerUnit("Hz"), init=1.0, drives="loops.omega", equals=lambda s: 1.0 + s.slip, doc="speed")
 
     def start(s: Any, converter: Any) -> Any:
         return {"Pref": converter.P, "Qref": converter.Q, "qm": converter.Q, "Vref": s.E}
@@ -66,9 +66,9 @@ class PowerDroop(DroopedVoltage):
     """
 
     kp = Param("pu", gt=0, doc="droop of the frequency: frequency over power")
-    wref = Param("pu", 1.0, gt=0, doc="reference of the frequency")
+    wref = Param(PerUnit("Hz"), 1.0, gt=0, doc="reference of the frequency")
     pm = State("pu", rate=lambda s, converter: s.wf * (converter.P - s.pm), doc="active power, filtered")
-    omega = Algebraic("pu", init=1.0, drives="loops.omega", equals=lambda s: s.wref + s.kp * (s.Pref - s.pm),
+    omega = Algebraic(PerUnit("Hz"), init=1.0, drives="loops.omega", equals=lambda s: s.wref + s.kp * (s.Pref - s.pm),
                       doc="speed")
 
     def start(s: Any, converter: Any) -> Any:
@@ -91,7 +91,7 @@ class VirtualOscillator(OuterLoop):
               rate=lambda s, converter: s.eta * s.E * (
                   (np.cos(s.kappa) * _active(s, converter) + np.sin(s.kappa) * _reactive(s, converter))
                   + s.alpha * (1.0 - (s.E / s.Vref) ** 2)))
-    omega = Algebraic("pu", init=1.0, drives="loops.omega", doc="speed",
+    omega = Algebraic(PerUnit("Hz"), init=1.0, drives="loops.omega", doc="speed",
                       equals=lambda s, converter: 1.0 + s.eta / s.omega_b * (
                           np.sin(s.kappa) * _active(s, converter) - np.cos(s.kappa) * _reactive(s, converter)))
 

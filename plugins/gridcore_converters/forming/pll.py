@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param, State, quantity
+from gridcore.contract import Algebraic, Device, Param, PerUnit, State, quantity
 
 from ..frames import component
 
@@ -55,4 +55,4 @@ class ConverterPLL(PhaseLockedLoop):
 
     attaches = "outer"
     naming = "PLL_{outer}"
-    omega = Algebraic("pu", init=1.0, drives="outer.wpll", equals=lambda s: s.speed, doc="frequency measured")
+    omega = Algebraic(PerUnit("Hz"), init=1.0, drives="outer.wpll", equals=lambda s: s.speed, doc="frequency measured")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Mode, Param, Quantity, Setpoint, State, guard, quantity
+from gridcore.contract import Mode, Param, PerUnit, Quantity, Setpoint, State, guard, quantity
 from gridcore_blocks import PI, Integrator, Lag
 
 from ..frames import to_frame
@@ -142,7 +142,7 @@ class REGFMB1(BehindImpedance):
     def Vcmd(s: Any) -> Any:
         return s.Vref - s.mq * np.where(s.VdrpFlag > 0.5, s.Iq, s.Qf - s.Qref)
 
-    @quantity("pu", "speed of the machine")
+    @quantity(PerUnit("Hz"), "speed of the machine")
     def omega(s: Any) -> Any:
         return 1.0 + s.slip
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Input, Mode, Param, Quantity, Setpoint, State, guard, quantity
+from gridcore.contract import Device, Input, Mode, Param, PerUnit, Quantity, Setpoint, State, guard, quantity
 from gridcore_blocks import Lag, LowGate
 from gridcore_devices.power import TINY
 
@@ -38,7 +38,7 @@ class LCCLine(Device):
     Vd0 = Param("pu", 1.0, gt=0, doc="DC voltage of the rectifier at t0")
     alpha0 = Param("rad", 0.2618, gt=0, doc="delay angle at t0")
     Rc = Param("pu", 0.01, ge=0, doc="commutation resistance of the rectifier")
-    r = Param("pu", 0.005, gt=0, doc="resistance of the line")
+    r = Param(PerUnit("ohm"), 0.005, gt=0, doc="resistance of the line")
     l = Param("s", 0.002, gt=0, doc="inductance of line and reactors over base resistance")  # noqa: E741
     kp = Param("pu", 0.1, ge=0, doc="gain of the control of the current")
     ki = Param("1/s", 5.0, gt=0, doc="integral gain of the control of the current")

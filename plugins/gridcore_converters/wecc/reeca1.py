@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Input, Param, quantity
+from gridcore.contract import Input, Param, PerUnit, quantity
 
 from .blocks import After, Window
 from .tables import LimitsByVoltage, record
@@ -38,7 +38,7 @@ class REECA1(LimitsByVoltage):
     Thld2 = Param("s", 0.0, ge=0, doc="how long the limit of the active current is held after a dip")
     Ipheld = Param("pu", 0.0, doc="what it is held at")
     rest = Param("s", 0.0, doc="clocks at t0")
-    speed = Input("pu", 1.0, doc="speed of the generator")
+    speed = Input(PerUnit("Hz"), 1.0, doc="speed of the generator")
     Padd = Input("pu", 0.0, doc="what a torque control adds to the reference of the active power")
     dip = Window("Vf", low="Vdip", high="Vup", out={"after_on": 0, "limited_on": 0}, back={
         **After.starts("after", hold), **After.starts("limited", lambda s: s.Thld2), "Ipheld": lambda s: s.Ipmax},

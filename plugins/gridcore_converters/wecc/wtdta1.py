@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Input, Param, Setpoint, State, quantity
+from gridcore.contract import Algebraic, Device, Input, Param, PerUnit, Setpoint, State, quantity
 
 
 class WTDTA1(Device):
@@ -31,8 +31,8 @@ class WTDTA1(Device):
     Freq1 = Param("Hz", 0.0, ge=0, doc="frequency of the torsional mode")
     Dshaft = Param("pu", 0.0, ge=0, doc="damping of the shaft")
     rest = Param("pu", 0.0, doc="deviation of the generator's speed at t0")
-    w0 = Input("pu", 1.0, doc="speed at t0")
-    wref = Input("pu", 1.0, doc="reference of the speed")
+    w0 = Input(PerUnit("Hz"), 1.0, doc="speed at t0")
+    wref = Input(PerUnit("Hz"), 1.0, doc="reference of the speed")
     dPm = Input("pu", 0.0, doc="mechanical power above that of t0")
     Padd = Input("pu", 0.0, doc="what a torque control adds to the reference of the power")
     Pm0 = Setpoint("pu", init=0.5, equals=lambda s, converter: converter.P, doc="mechanical power at t0")
@@ -42,7 +42,8 @@ class WTDTA1(Device):
         s.shaft - converter.P / s.wg - s.DAMP * s.dg) / (2.0 * s.Hg))
     twist = State("pu", T="two", init=0.5, doc="torque of the shaft's spring",
                   rate=lambda s: np.where(s.two != 0, s.spring, 1.0) * (s.dt - s.dg))
-    speed = Algebraic("pu", init=1.0, equals=lambda s: s.wg, drives="control.speed", doc="speed of the generator")
+    speed = Algebraic(PerUnit("Hz"), init=1.0, equals=lambda s: s.wg, drives="control.speed",
+                      doc="speed of the generator")
     order = Algebraic("pu", equals=lambda s: s.Padd, drives="control.Padd", doc="what is added to that reference")
 
     @quantity("", "1 for two masses, 0 for one")
@@ -61,11 +62,11 @@ class WTDTA1(Device):
     def spring(s: Any) -> Any:
         return (2.0 * np.pi * s.Freq1) ** 2 * s.Tt * s.Hg / s.H
 
-    @quantity("pu", "speed of the turbine")
+    @quantity(PerUnit("Hz"), "speed of the turbine")
     def wt(s: Any) -> Any:
         return s.w0 + s.dt
 
-    @quantity("pu", "speed of the generator")
+    @quantity(PerUnit("Hz"), "speed of the generator")
     def wg(s: Any) -> Any:
         return s.w0 + s.dg
 

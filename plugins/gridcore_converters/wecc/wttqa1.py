@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param, Setpoint, quantity
+from gridcore.contract import Algebraic, Device, Param, PerUnit, Setpoint, quantity
 from gridcore_blocks import Lag
 
 from .blocks import HeldPI, Table
@@ -67,8 +67,9 @@ class WTTQA1(Device):
         limits=(lambda s: s.Temin - s.Tstart, lambda s: s.Temax - s.Tstart), doc="torque above that of t0")
     Padd = Algebraic("pu", drives="train.Padd", doc="what is added to the reference of the power",
                      equals=lambda s, train, control: (s.Tstart + s.change) * train.wg / s.base - control.Pref)
-    w0 = Algebraic("pu", init=1.0, equals=lambda s: s.wstart, drives="train.w0", doc="speed at t0")
-    wref = Algebraic("pu", init=1.0, equals=lambda s: s.slow, drives="train.wref", doc="reference of the speed")
+    w0 = Algebraic(PerUnit("Hz"), init=1.0, equals=lambda s: s.wstart, drives="train.w0", doc="speed at t0")
+    wref = Algebraic(PerUnit("Hz"), init=1.0, equals=lambda s: s.slow, drives="train.wref",
+                     doc="reference of the speed")
 
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:

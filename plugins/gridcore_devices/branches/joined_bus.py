@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gridcore import Bus
-from gridcore.contract import Device, Field, quantity
+from gridcore.contract import Device, Field, PerUnit, quantity
 
 
 class JoinedBus(Device):
@@ -18,15 +18,15 @@ class JoinedBus(Device):
     naming = Bus.naming
     label = Field("", doc="its name, for people: not unique")
 
-    @quantity("pu", "real part of the voltage")
+    @quantity(PerUnit("kV"), "real part of the voltage")
     def Vr(s: Any, bus: Any) -> Any:
         return bus.Vr
 
-    @quantity("pu", "imaginary part of the voltage")
+    @quantity(PerUnit("kV"), "imaginary part of the voltage")
     def Vi(s: Any, bus: Any) -> Any:
         return bus.Vi
 
-    @quantity("pu", "voltage magnitude")
+    @quantity(PerUnit("kV"), "voltage magnitude")
     def Vm(s: Any, bus: Any) -> Any:
         return bus.Vm
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Device, Param
+from gridcore.contract import Device, Param, PerUnit
 
 from ..power import branch_flows
 from .pi import admittance, check_impedance, pi_currents
@@ -18,10 +18,10 @@ class Line(Device):
 
     attaches = ("bus1", "bus2")
     naming = "LINE{bus1}-{bus2}"
-    r = Param("pu", 0.0, doc="series resistance")
-    x = Param("pu", doc="series reactance")
-    b = Param("pu", 0.0, doc="shunt susceptance, of the whole line")
-    g = Param("pu", 0.0, doc="shunt conductance, of the whole line")
+    r = Param(PerUnit("ohm"), 0.0, doc="series resistance")
+    x = Param(PerUnit("ohm"), doc="series reactance")
+    b = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="shunt susceptance, of the whole line")
+    g = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="shunt conductance, of the whole line")
 
     @classmethod
     def check(cls, values: Any) -> str | None:

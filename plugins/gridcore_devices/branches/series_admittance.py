@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Device, Param
+from gridcore.contract import Device, Param, PerUnit
 
 from ..power import branch_flows
 from .pi import pi_currents
@@ -19,8 +19,8 @@ class SeriesAdmittance(Device):
 
     attaches = ("bus1", "bus2")
     naming = "LINE{bus1}-{bus2}"
-    g = Param("pu", 0.0, doc="series conductance")
-    b = Param("pu", doc="series susceptance, negative for a reactance")
+    g = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="series conductance")
+    b = Param(PerUnit("S", "MW", "MVA", "MVAr"), doc="series susceptance, negative for a reactance")
 
     @classmethod
     def check(cls, values: Any) -> str | None:

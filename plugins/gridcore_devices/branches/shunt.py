@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Device, Param
+from gridcore.contract import Device, Param, PerUnit
 
 from ..power import drawn_power
 from .pi import times
@@ -18,8 +18,8 @@ class Shunt(Device):
 
     attaches = "bus"
     naming = "SHUNT{bus}"
-    g = Param("pu", 0.0, doc="conductance, system base")
-    b = Param("pu", 0.0, doc="susceptance, system base")
+    g = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="conductance, system base")
+    b = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="susceptance, system base")
 
     def currents(s: Any, bus: Any) -> Any:
         re, im = times(s.g, s.b, bus.Vr, bus.Vi)

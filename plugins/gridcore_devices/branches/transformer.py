@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Param
+from gridcore.contract import Device, Param, PerUnit
 
 from ..power import branch_flows
 from .pi import admittance, check_impedance, pi_currents, times
@@ -22,10 +22,10 @@ class Transformer(Device):
 
     attaches = ("bus1", "bus2")
     naming = "TRANSFORMER{bus1}-{bus2}"
-    r = Param("pu", 0.0, doc="series resistance")
-    x = Param("pu", doc="series reactance")
-    b = Param("pu", 0.0, doc="shunt susceptance, in all")
-    g = Param("pu", 0.0, doc="shunt conductance, in all")
+    r = Param(PerUnit("ohm"), 0.0, doc="series resistance")
+    x = Param(PerUnit("ohm"), doc="series reactance")
+    b = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="shunt susceptance, in all")
+    g = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="shunt conductance, in all")
     tap = Param("pu", 1.0, gt=0, doc="off-nominal turns ratio, on the side of bus1")
     phase = Param("rad", 0.0, doc="phase shift: by how much bus1 leads")
 

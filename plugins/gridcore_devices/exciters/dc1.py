@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Param, State, quantity
+from gridcore.contract import Param, PerUnit, State, quantity
 
 from .exciter import Limited
 
@@ -33,7 +33,7 @@ class DC1(Limited):
     TE = Param("s", gt=0, doc="exciter time constant")
     KF = Param("pu", ge=0, doc="rate feedback gain")
     TF = Param("s", gt=0, doc="rate feedback time constant")
-    Vm = State("pu", init=1.0, T="TR", doc="measured terminal voltage")
+    Vm = State(PerUnit("kV"), init=1.0, T="TR", doc="measured terminal voltage")
     VR = State("pu", init=1.0, T="TA", limits=("VRMIN", "VRMAX"), doc="regulator output")
     Efd = State("pu", init=1.0, T="TE", drives="machine.Efd", doc="field voltage")
     Rf = State("pu", T="TF", doc="rate feedback")

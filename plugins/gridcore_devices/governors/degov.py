@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param, Setpoint, State, quantity
+from gridcore.contract import Algebraic, Device, Param, PerUnit, Setpoint, State, quantity
 from gridcore_blocks import Integrator, Lag, LeadLag, SecondOrderLag
 
 
@@ -67,7 +67,7 @@ class DEGOV(WoodwardDiesel):
 
     dyr = ("T1", "T2", "T3", "K", "T4", "T5", "T6", "TD", "TMAX", "TMIN")
 
-    @quantity("pu", "speed error")
+    @quantity(PerUnit("Hz"), "speed error")
     def error(s: Any, machine: Any) -> Any:
         return s.nref - (machine.omega - 1.0)
 
@@ -88,7 +88,7 @@ class DEGOV1(WoodwardDiesel):
     TE = Param("s", 0.0, ge=0, doc="time constant of the measured electrical power")
     Pe = Lag(lambda s, machine: machine.P, T="TE", init=0.5, doc="measured electrical power")
 
-    @quantity("pu", "speed error")
+    @quantity(PerUnit("Hz"), "speed error")
     def error(s: Any, machine: Any) -> Any:
         return s.nref - (machine.omega - 1.0) - s.DROOP * np.where(s.M > 0.5, s.Pe, s.fuel)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param, Setpoint, quantity
+from gridcore.contract import Algebraic, Device, Param, PerUnit, Setpoint, quantity
 from gridcore_blocks import PI, Curve, Integrator, Lag, LeadLag, Limit, RateLimitedLag, Washout
 
 
@@ -47,7 +47,7 @@ class WoodwardHydro(Device):
     power = Curve("gate", points=(("G0", 0.0), ("G1", "P1"), ("G2", "P2"), (1.0, "P3")), doc="power at the gate")
     water = LeadLag("power", T1="falls", T2="lags", doc="power of the water column")
 
-    @quantity("pu", "speed error")
+    @quantity(PerUnit("Hz"), "speed error")
     def error(s: Any, machine: Any) -> Any:
         return s.droop - (machine.omega - 1.0)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Param, Setpoint, quantity
+from gridcore.contract import Block, Param, PerUnit, Setpoint, quantity
 from gridcore_blocks import Curve, Deadband, Lag, LeadLag, RateLimitedLag
 
 from .ieeeg1 import IEEEG1, CrossCompound, CrossIEEEG1
@@ -79,13 +79,13 @@ class WSIEG1(IEEEG1):
     unmoved = Param("pu", 0.0, doc="how far the backlash was moved at t0")
     valve0 = Setpoint("pu", init=0.5, equals=lambda s: s.valve, doc="valve at t0")
 
-    @quantity("pu", "speed deviation")
+    @quantity(PerUnit("Hz"), "speed deviation")
     def slip(s: Any, machine: Any) -> Any:
         return machine.omega - 1.0
 
     band = Deadband("slip", width=lambda s: np.where(s.DB1 > 0, s.DB1, _NEVER), doc="speed beyond the dead band")
 
-    @quantity("pu", "speed deviation behind the dead band")
+    @quantity(PerUnit("Hz"), "speed deviation behind the dead band")
     def banded(s: Any) -> Any:
         beyond = s.slip - s.band_side * np.where(s.ERR > 0, s.ERR, s.DB1)
         return np.where(s.DB1 > 0, np.where(s.band_side == 0, 0.0, beyond), s.slip)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Param, Setpoint, Source
+from gridcore.contract import Algebraic, Param, PerUnit, Setpoint, Source
 
 from ..power import injected_power
 
@@ -23,8 +23,8 @@ class InfiniteBus(Source):
     X = Param("pu", 0.0, ge=0, doc="source reactance")
     E = Setpoint("pu", init=1.0, doc="voltage magnitude of the source")
     angle = Setpoint("rad", doc="voltage angle of the source")
-    Ir = Algebraic("pu", doc="real part of the current injected")
-    Ii = Algebraic("pu", doc="imaginary part of the current injected")
+    Ir = Algebraic(PerUnit("kA"), doc="real part of the current injected")
+    Ii = Algebraic(PerUnit("kA"), doc="imaginary part of the current injected")
 
     def residuals(s: Any, bus: Any) -> Any:
         re = s.E * np.cos(s.angle) - bus.Vr - s.R * s.Ir + s.X * s.Ii

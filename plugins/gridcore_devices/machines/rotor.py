@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Input, Param, Source, State
+from gridcore.contract import Input, Param, PerUnit, Source, State
 
 
 class SynchronousMachine(Source):
@@ -25,7 +25,7 @@ class SynchronousMachine(Source):
     D = Param("pu", 0.0, doc="damping torque per speed deviation")
     Rs = Param("pu", 0.0, ge=0, doc="stator resistance")
     delta = State("rad", doc="rotor angle: q axis against the synchronous frame")
-    omega = State("pu", init=1.0, doc="rotor speed")
+    omega = State(PerUnit("Hz"), init=1.0, doc="rotor speed")
     Pm = Input("pu", doc="mechanical power")
     Dt = Input("pu", 0.0, doc="turbine damping")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Param, Setpoint, Source
+from gridcore.contract import Param, PerUnit, Setpoint, Source
 
 from ..loads.voltage import power_law
 
@@ -23,9 +23,9 @@ class StaticGenerator(Source):
     Vlow = Param("pu", 0.7, ge=0, doc="voltage below which it is a constant admittance")
     Rs = Param("pu", 0.0, ge=0, doc="internal resistance, for the machine model that may take its place")
     Xdp = Param("pu", 0.0, doc="internal reactance, for the machine model that may take its place")
-    P = Setpoint("pu", doc="active power injected at t0, on Sn")
-    Q = Setpoint("pu", doc="reactive power injected at t0, on Sn")
-    V = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
+    P = Setpoint(PerUnit("MW", "MVA"), doc="active power injected at t0, on Sn")
+    Q = Setpoint(PerUnit("MVAr", "MVA"), doc="reactive power injected at t0, on Sn")
+    V = Setpoint(PerUnit("kV"), init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
 
     def currents(s: Any, bus: Any) -> Any:
         """The current of these powers."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Mode, Param, State, quantity, timer
+from gridcore.contract import Device, Mode, Param, PerUnit, State, quantity, timer
 
 NEVER = float("inf")
 
@@ -35,7 +35,7 @@ class SwingEquation(Device):
     t_fault = Param("s", NEVER, doc="time at which the fault strikes")
     t_clear = Param("s", NEVER, doc="time at which it clears itself")
     delta = State("rad", doc="rotor angle against the infinite bus")
-    omega = State("pu", init=1.0, doc="rotor speed")
+    omega = State(PerUnit("Hz"), init=1.0, doc="rotor speed")
     fault = Mode(0, doc="1 while the fault is there")
     strikes = timer("t_fault", then={"fault": 1}, doc="fault")
     clears = timer("t_clear", then={"fault": 0}, doc="fault cleared")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, PerUnit, State, guard
 
 
 class UnderVoltageLoadShedding(Device):
@@ -22,7 +22,7 @@ class UnderVoltageLoadShedding(Device):
     delay = Param("s", 0.0, ge=0, doc="time below the threshold before it acts")
     shed = Param("pu", gt=0, le=1, doc="part of the whole load that is disconnected")
     Tv = Param("s", 0.02, gt=0, doc="time constant of the measurement")
-    V = State("pu", init=1.0, T="Tv", doc="voltage, measured")
+    V = State(PerUnit("kV"), init=1.0, T="Tv", doc="voltage, measured")
     armed = Mode(1, doc="0 once it has acted")
 
     def rates(s: Any, bus: Any) -> Any:
