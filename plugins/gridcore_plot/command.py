@@ -20,11 +20,12 @@ def plot_command(runs: tuple[Path, ...], of: tuple[str, ...], target: Path | Non
 
     Speeds, rotor angles, bus voltages and field voltages, with the events marked.
     """
+    from gridcore.case import existing
     from gridcore.results import load_run, whole_file
 
     from .figures import plot
 
-    target = target or runs[0].with_suffix(".png")
+    target = target or existing(runs[0]).with_suffix(".png")
     names = [run.stem for run in runs] if len({run.stem for run in runs}) == len(runs) else [str(run) for run in runs]
     loaded = {name: load_run(run) for name, run in zip(names, runs, strict=True)}
     with whole_file(target) as temporary:

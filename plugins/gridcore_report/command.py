@@ -23,6 +23,7 @@ def report(run: Path, target: Path | None, file: Path | None, wrt: tuple[str, ..
     The one-line diagram with a slider of time, time series to zoom into, the operating point, modes, sensitivities if
     objectives are given, counters and provenance.
     """
+    from gridcore.case import existing
     from gridcore.commands import Progress
     from gridcore.results import load_run
 
@@ -30,7 +31,7 @@ def report(run: Path, target: Path | None, file: Path | None, wrt: tuple[str, ..
 
     if (file is None) != (not wrt):
         raise click.UsageError("--objective FILE.toml and --wrt PATTERN go together")
-    target = target or run.with_suffix(".html")
+    target = target or existing(run).with_suffix(".html")
     loaded = load_run(run)
     with Progress("report"):
         objectives = []

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from gridcore.commands import Study, completing, file_of, file_options, load, simulation_options, system_options
 from gridcore.registry import REGISTRIES, analyses, devices, exporters, plots
 
-from .tables import Table, json_option, show
+from .tables import Table, as_tables, json_option, show
 from .units import memory
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
+@json_option
 @system_options
 @simulation_options
 @click.option("--record", multiple=True, metavar="PATTERN", shell_complete=completing("quantity"),
@@ -55,6 +56,13 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
         with whole_file(figure) as temporary:
             plots["run"].draw(result, temporary)
         kept.append(("figure", str(figure)))
+    if as_tables():
+        found = result.summary()
+        show("summary", Table({"stable": [found.stable], "parted": [" ".join(found.parted)],
+                               "largest angle [deg]": [found.angle], "at [s]": [found.angle_at], **{
+                                   name: [value] for name, value in (*result.counters.items(), *kept)}}))
+        show("events", Table({"t [s]": [e.t for e in result.events], "place": [e.place for e in result.events],
+                              "what": [e.what for e in result.events], "kind": [e.kind for e in result.events]}))
     if not quiet:
         click.echo(layout([*describe_system(result.system), *describe_run(result), *kept]))
 

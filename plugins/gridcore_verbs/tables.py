@@ -70,6 +70,11 @@ def show(name: str, table: Table, text: str | None = None) -> None:
         kept[name] = table.rows()
 
 
+def as_tables() -> bool:
+    """Whether ``--json`` asks for tables, also of what a verb tells in words otherwise."""
+    return _JSON in click.get_current_context().meta
+
+
 def json_option(verb: Callable[..., Any]) -> Callable[..., Any]:
     """The option ``--json`` of a verb that shows tables by :func:`show`: they alone go to standard output, as one
     object; all else that the verb says goes to standard error.

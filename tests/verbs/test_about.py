@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from command_line import SMALL, invoke, refused
@@ -11,7 +12,7 @@ import gridcore as gc
 from gridcore.registry import commands, devices
 
 TABLES = ("cases", "critical", "damping", "describe", "eig", "faults", "fit", "grad", "info", "locus", "models",
-          "optimise", "pf", "plugins", "sweep", "tsa")
+          "optimise", "pf", "plugins", "run", "sweep", "tsa")
 
 
 @pytest.fixture(autouse=True)
@@ -97,3 +98,20 @@ def test_tables_of_analyses_as_json():
     sensitivities = tables("tsa", "small.toml", "--t-end", 0.05, "--of", "GEN1.omega", wrt=["LOAD2.P0"])
     assert sensitivities["largest"][0]["parameter"] == "LOAD2.P0"
     assert isinstance(sensitivities["largest"][0]["largest derivative"], float)
+
+
+def test_what_a_run_comes_to_is_told_as_json():
+    told = tables("run", "wscc9", "--t-end", "0.3", "--plot")
+    (summary,), events = told["summary"], told["events"]
+    assert summary["stable"] is True
+    assert summary["parted"] == ""
+    assert summary["steps"] == 31
+    assert Path(summary["data"]).is_file()
+    assert Path(summary["figure"]).is_file()
+    assert [event["place"] for event in events] == ["BUS7", "BUS7", "LINE5-7"]
+    assert [event["t [s]"] for event in events] == pytest.approx([0.1, 0.183, 0.183], abs=1e-12)
+
+
+@pytest.mark.parametrize("verb", ["plot", "report"])
+def test_a_folder_is_told_to_be_no_file(verb):
+    assert ".: is no regular file" in refused(invoke(verb, "."))
