@@ -49,7 +49,7 @@ def test_bundled_plugins_use_public_names_only():
 
 
 # Names of libraries that begin so and are documented, or the only way.
-OTHERS = {"_asdict", "_fields", "_fields_", "_replace", "_getframe", "_h5file", "_h5ds", "_exit"}
+OTHERS = {"_repr_html_", "_asdict", "_fields", "_fields_", "_replace", "_getframe", "_h5file", "_h5ds", "_exit"}
 
 
 def privates(path: Path) -> Iterator[str]:

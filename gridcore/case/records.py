@@ -79,6 +79,7 @@ class Case:
         return identify(self.records)
 
     _ipython_key_completions_ = ids
+    _repr_html_ = plugins.AsMethod("html")
 
     def __getitem__(self, id: str) -> Record:
         ids = self.ids()

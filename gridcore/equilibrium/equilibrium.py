@@ -198,6 +198,7 @@ class Equilibrium:
         return _restored, (self.system, self.case, self.instances, np.array(self.Z0), np.array(self.held),
                            self._enforce_q_limits)
 
+    _repr_html_ = plugins.AsMethod("html")
     power_flow = property(lambda self: plugins.analyses["power_flow"].function(self),
                           doc="The power flow of the operating point, as tables of pandas: ``.buses``, ``.branches``.")
 

@@ -229,6 +229,7 @@ class Run(Points):
         return plugins.analyses.provenance(self)
 
     citations = plugins.AsMethod("citations")
+    _repr_html_ = plugins.AsMethod("html")
 
     def __repr__(self) -> str:
         return (f"<Run of '{self.system.case.name}': {self.settings['method']}, {self.t[0]:g} to "

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import norm, t
 
 from gridcore.errors import CaseError
+from gridcore_notebook import html
 from gridcore_verbs.tables import Table
 
 from .identifiability import COLLINEAR, Identifiability
@@ -54,6 +55,8 @@ class Fit:
     held : dict
         Parameters that were left at their start because the samples do not determine them.
     """
+
+    _repr_html_ = html
 
     def __init__(self, problem: Problem, method: str, start: np.ndarray, outcome: Outcome, residuals: np.ndarray,
                  jacobian: np.ndarray, covariance: np.ndarray, identifiability: Identifiability,

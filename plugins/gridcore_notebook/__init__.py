@@ -1,11 +1,10 @@
 """Cases, systems, runs, modes, fits, optima and sweeps as tables in a notebook, and how far something is as a bar.
 
-They are shown so from the first case that is loaded in it; ``%load_ext gridcore_notebook`` does it at once.
+``_repr_html_`` of their classes is :func:`html`: whatever shows HTML in place of text asks for it.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from gridcore.registry import Register, hookimpl
@@ -13,8 +12,9 @@ from gridcore.registry import Register, hookimpl
 
 @hookimpl
 def register_analyses(register: Register) -> None:
-    """``gc.analyses.progress(total)``."""
+    """``gc.analyses.progress(total)``, and what a notebook shows in place of text."""
     register("progress", "gridcore_notebook.progress:progress")
+    register("html", "gridcore_notebook:html")
 
 
 # Where the classes are, and the functions that show them: neither is imported before one is shown.
@@ -25,22 +25,19 @@ SHOWN = {("gridcore.case.records", "Case"): "case", ("gridcore.equilibrium.equil
          ("gridcore_optimisation.critical", "Critical"): "critical", ("gridcore_sweep.table", "Table"): "sweep"}
 
 
-def load_ipython_extension(shell: Any) -> None:
-    """Tell a shell of IPython how to show what gridcore has."""
-    formatter = shell.display_formatter.formatters["text/html"]
-    for (module, name), view in SHOWN.items():
-        formatter.for_type_by_name(module, name, _later(view))
+def html(thing: Any) -> str:
+    """What a notebook shows of a case, a system, a run, modes, a table, a fit, an optimum: tables, as HTML.
 
+    Parameters
+    ----------
+    thing : Case, Equilibrium, Run, Modes, Table, Summary, Fit, Optimum, Critical, or the table of a sweep
 
-def _later(view: str) -> Any:
-    def show(thing: Any) -> str:
-        from . import views
+    Returns
+    -------
+    str
+    """
+    from . import views
 
-        shown: str = getattr(views, view)(thing)
-        return shown
-
-    return show
-
-
-if (ipython := sys.modules.get("IPython")) is not None and (running := ipython.get_ipython()) is not None:
-    load_ipython_extension(running)
+    view = next(SHOWN[place] for cls in type(thing).__mro__ if (place := (cls.__module__, cls.__name__)) in SHOWN)
+    shown: str = getattr(views, view)(thing)
+    return shown

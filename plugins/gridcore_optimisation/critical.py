@@ -17,6 +17,7 @@ from gridcore.integrate import simulate
 from gridcore.registry import analyses
 from gridcore.sensitivity import Request, Terminal, adjoint
 from gridcore.tape import Spacing, Switch
+from gridcore_notebook import html
 from gridcore_tsa.sensitivities import begin
 from gridcore_verbs.units import measured, number, unit_of
 
@@ -85,6 +86,8 @@ class Critical:
     attempts: list[Attempt]
     sensitivities: xr.DataArray | None
     run: Run | None
+
+    _repr_html_ = html
 
     def __repr__(self) -> str:
         return (f"<Critical value {self.value:.9g}, stable at {self.stable:.9g} and unstable at {self.unstable:.9g}; "

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from gridcore_notebook import html
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -60,6 +62,8 @@ class Optimum:
     history: xr.Dataset
     trials: list[Trial]
     system: Equilibrium
+
+    _repr_html_ = html
 
     @property
     def iterations(self) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
+from gridcore_notebook import html
 
 from .dense import Spectrum
 from .linearisation import Linearisation
@@ -73,6 +74,8 @@ class Modes:
     method: str
     certificate: Certificate | None = None
     timings: dict[str, float] = field(default_factory=dict)
+
+    _repr_html_ = html
 
     @property
     def states(self) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ import numpy as np
 from gridcore.errors import CaseError
 from gridcore.results import whole_file
 from gridcore.suggest import suggest
+from gridcore_notebook import html
 from gridcore_verbs.tables import Table as Columns
 
 from .measures import SEARCHED, UNITS
@@ -49,6 +50,8 @@ class Table:
     units: dict[str, str]
     title: str = ""
     made: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    _repr_html_ = html
 
     def __len__(self) -> int:
         return len(self.scenarios)

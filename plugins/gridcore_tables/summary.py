@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gridcore_notebook import html
 from gridcore_rotors.rotors import kept_rotors
 from gridcore_verbs.summary import describe_run, layout
 
@@ -38,6 +39,8 @@ class Summary:
     angle: float
     angle_at: float
     lines: tuple[tuple[str, str], ...]
+
+    _repr_html_ = html
 
     def __str__(self) -> str:
         return layout(self.lines)

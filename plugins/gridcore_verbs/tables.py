@@ -15,6 +15,8 @@ from typing import Any
 
 import click
 
+from gridcore_notebook import html
+
 _JSON = "gridcore.json"
 _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}
 
@@ -24,6 +26,8 @@ class Table:
     """Columns by heading, all of one length."""
 
     columns: dict[str, list[Any]]
+
+    _repr_html_ = html
 
     def text(self) -> str:
         """Aligned columns: text to the left, numbers to the right."""

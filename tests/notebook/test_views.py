@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,26 +14,17 @@ from gridcore_estimation import Measurements
 
 
 class Shell:
-    """The part of IPython's shell that is asked."""
+    """What a notebook, or another that shows HTML, asks of a thing."""
 
-    def __init__(self):
-        self.known = {}
-        self.display_formatter = SimpleNamespace(formatters={"text/html": self})
-
-    def for_type_by_name(self, module, name, function):
-        """As IPython's formatter has it."""
-        self.known[module, name] = function
-
-    def html(self, thing):
-        """What the notebook shows."""
-        return self.known[type(thing).__module__, type(thing).__name__](thing)
+    @staticmethod
+    def html(thing):
+        """What it shows."""
+        return thing._repr_html_()
 
 
 @pytest.fixture
 def shell():
-    shell = Shell()
-    gridcore_notebook.load_ipython_extension(shell)
-    return shell
+    return Shell()
 
 
 class Whole(HTMLParser):
@@ -154,15 +143,15 @@ def test_progress_is_a_bar_that_grows(capsys):
     assert "200/200" in shown
 
 
-def test_it_is_there_in_a_notebook_by_itself_and_nowhere_else(monkeypatch):
-    shell = Shell()
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    importlib.reload(gridcore_notebook)
-    assert shell.known.keys() == gridcore_notebook.SHOWN.keys()
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    importlib.reload(gridcore_notebook)
+def test_a_front_end_of_ipython_shows_tables_in_place_of_text():
+    formatters = pytest.importorskip("IPython.core.formatters")
+    shown, _ = formatters.DisplayFormatter().format(gc.load_case("smib"))
+    assert shown["text/html"] == gc.load_case("smib")._repr_html_()
+    assert shown["text/plain"].startswith("<Case 'smib'")
 
 
 @pytest.mark.parametrize(("module", "name"), gridcore_notebook.SHOWN)
 def test_every_class_that_is_shown_is_where_it_is_said_to_be(module, name):
-    assert getattr(importlib.import_module(module), name).__module__ == module
+    cls = getattr(importlib.import_module(module), name)
+    assert cls.__module__ == module
+    assert cls._repr_html_
