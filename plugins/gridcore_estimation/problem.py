@@ -255,7 +255,7 @@ class Problem:
             if not np.isin(self.weight, (0.0, 1.0)).all():
                 raise CaseError(f"f_scale = {given!r}: residuals are weighted, so it is a number without unit: 3 is "
                                 "three standard deviations, where weights are 1 / sigma^2") from None
-            found = {convert(str(given), unit_of(a.recording.system, *channel), base_of(a.recording.system, channel[0]))
+            found = {self._in_unit_of(a.recording.system, channel, given)
                      for a in self.attached for channel in a.channels}
         if len(found) > 1:
             raise CaseError(f"f_scale = {given!r} means {', '.join(f'{n:g}' for n in sorted(found))} for these "
@@ -263,6 +263,13 @@ class Problem:
         if not 0 < (size := found.pop()) < np.inf:
             raise CaseError(f"f_scale = {given!r} must be above 0")
         return size
+
+    @staticmethod
+    def _in_unit_of(system: Equilibrium, channel: tuple[str, str], given: float | str) -> float:
+        try:
+            return convert(str(given), unit_of(system, *channel), base_of(system, channel[0]))
+        except CaseError as error:
+            raise CaseError(f"f_scale = {given!r}, for {'.'.join(channel)}: {error}") from None
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """(samples,) model less measurement, times the root of the weight."""

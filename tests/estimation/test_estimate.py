@@ -267,3 +267,11 @@ def test_a_robust_loss_takes_it_with_a_unit():
     fits = [gc.analyses.estimate(smib(), data, ["GEN1.H"], loss="huber", f_scale=given) for given in ("24 V", 0.001)]
     assert np.array_equal(fits[0].values, fits[1].values)
     assert np.array_equal(fits[0].covariance, fits[1].covariance)
+
+
+def test_a_speed_takes_hertz_for_a_residual_and_no_kilovolts():
+    data = Measurements.of([0.0, 0.1, 0.2, 0.3], {"GEN1.omega": [1.0, 1.0, 1.001, 1.002]})
+    fits = [gc.analyses.estimate(smib(), data, ["GEN1.H"], loss="huber", f_scale=given) for given in ("60 mHz", 0.001)]
+    assert fits[0].values == pytest.approx(fits[1].values, rel=1e-9)
+    with pytest.raises(CaseError, match=r"f_scale = '0.5 kV', for GEN1.omega: unit 'kV' is not understood here"):
+        gc.analyses.estimate(smib(), data, ["GEN1.H"], loss="huber", f_scale="0.5 kV")
