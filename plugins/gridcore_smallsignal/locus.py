@@ -133,8 +133,8 @@ def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, valu
     GridcoreError
         If at one of the values there is no equilibrium: which.
     """
-    system = as_system(system)
-    made = _follow_grid(system, _grid(system.case, {parameter: values}, 1), modes, method)
+    system, asked = as_system(system), patterns_of(parameter)
+    made = _follow_grid(system, _grid(system.case, dict.fromkeys(asked, values), 1), modes, method)
     if made.failures:
         (k,), told = next(iter(made.failures.items()))
         raise GridcoreError(f"{made.parameters[0]} = {made.values[0][k]:g}: {told}")

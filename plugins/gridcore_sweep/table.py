@@ -29,7 +29,7 @@ _SHOWN = ("critical", "margin", "angle", "speed_min", "speed_max", "voltage_end"
 _DIGITS = {"critical": 4, "margin": 1, "angle": 1, "speed_min": 4, "speed_max": 4, "voltage_end": 4}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """What came of a sweep.
 
@@ -52,6 +52,10 @@ class Table:
     made: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     _repr_html_ = html
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"<{self.title or 'Sweep'}: {len(self)} scenarios{failed}; {', '.join(self.columns)}>"
 
     def __len__(self) -> int:
         return len(self.scenarios)

@@ -139,3 +139,8 @@ def test_what_makes_no_sense_is_refused(system):
         gc.analyses.damping_map(system, {"EXC1.KA": [20, 30]})
     with pytest.raises(GridcoreError, match=r"states are not the same any more \(GEN2.Edp\)"):
         gc.analyses.root_locus(system, "GEN2.Tq0p", [0.5, 0.0])
+
+
+def test_a_locus_of_several_names_is_refused_in_words():
+    with pytest.raises(CaseError, match=r"1 parameter expected, got GEN2.H, GEN1.H"):
+        gc.analyses.root_locus("wscc9", ["GEN2.H", "GEN1.H"], [5.0, 6.0])

@@ -314,3 +314,10 @@ def test_a_system_stands_for_its_case_built_as_it_was():
     by_case = study(case, vary={"fault.clear": [0.2]}, t_end=0.5, deenergise=True, enforce_q_limits=True)
     assert made.keys == by_case.keys
     assert (made.setup.deenergise, made.setup.enforce_q_limits) == (True, True)
+
+
+def test_a_table_says_in_a_line_what_it_has():
+    table = gc.analyses.sweep("smib", vary={"GEN1.H": [3.0, 4.0]}, measures=["max GEN1.omega"], t_end=0.1, processes=1)
+    assert repr(table).startswith("<Sweep of smib: 2 scenarios; ")
+    assert "max GEN1.omega" in repr(table)
+    assert len(repr(table)) < 200
