@@ -63,7 +63,7 @@ def test_what_cannot_be_done_is_said_in_one_sentence(system, asked, says):
 @pytest.mark.parametrize("given", [None, 3, {"Bus": []}])
 def test_what_is_no_case_is_refused(given):
     for verb in (gc.load_case, gc.build, lambda case: gc.simulate(case, 0.1)):
-        with pytest.raises(CaseError, match="is no case: give a Case, or the name or path of one"):
+        with pytest.raises(CaseError, match="is no case: give a Case, a system or a run, or the name or path of one"):
             verb(given)
 
 

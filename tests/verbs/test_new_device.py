@@ -43,8 +43,8 @@ def test_the_tests_of_a_new_plugin_pass_and_the_doctor_finds_it_well(made):
 
 
 def test_it_says_how_it_is_installed_with_what_its_tests_need(made, tmp_path):
-    said = invoke("new-device", "Battery", "--out", tmp_path).stdout.splitlines()[-1]
-    assert said == f"pip install -e '{tmp_path}/gridcore-battery[test]' && python -m pytest {tmp_path}/gridcore-battery"
+    said = invoke("new-device", "Freezer", "--out", tmp_path).stdout.splitlines()[-1]
+    assert said == f"pip install -e '{tmp_path}/gridcore-freezer[test]' && python -m pytest {tmp_path}/gridcore-freezer"
     project = tomllib.loads((made / "pyproject.toml").read_text())["project"]
     assert project["optional-dependencies"] == {"test": ["pytest>=8"]}
     assert "    pip install -e '.[test]'\n" in (made / "README.md").read_text()
