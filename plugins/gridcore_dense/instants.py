@@ -10,6 +10,7 @@ from gridcore import Run
 from gridcore.case import Address
 from gridcore.results import Points
 from gridcore.tape import States
+from gridcore_notebook import html
 
 
 class Instants(Points):
@@ -26,6 +27,8 @@ class Instants(Points):
         In the order of time; `rows` are those of the points.
     rows : (points,) int array
     """
+
+    _repr_html_ = html
 
     def __init__(self, run: Run, shape: tuple[int, ...], t: np.ndarray, point_settings: np.ndarray, states: States,
                  rows: np.ndarray):

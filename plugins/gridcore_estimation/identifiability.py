@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from gridcore.errors import GridcoreError
+from gridcore_notebook import html
 from gridcore_verbs.tables import Table
 
 # Of normalised columns: a combination that moves the samples by less than this part of what its members do.
@@ -53,6 +54,8 @@ class Identifiability:
         The parameters in the order in which QR with pivoting takes them: each tells most of what those before it
         do not.
     """
+
+    _repr_html_ = html
 
     def __init__(self, names: Sequence[str], S: np.ndarray, scale: np.ndarray):
         self.names, self.S, self.scale = list(names), S, scale
@@ -116,6 +119,10 @@ class Identifiability:
             rest = self.subset(1 / SINGULAR)
             advice = f"; what can be told apart: {', '.join(rest)}" if rest else ""
             raise Unidentifiable(f"the measurements do not determine the parameters: {'; '.join(told)}{advice}")
+
+    def __repr__(self) -> str:
+        return (f"<Identifiability of {len(self.names)} parameters by {len(self.S)} samples: collinearity "
+                f"{self.collinearity:.4g}>")
 
     def table(self) -> Table:
         """One row a parameter, in the order in which QR takes them."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito (2008), without the yellow that vanishes on white: apart for every kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Where those do not suffice: as far from them and from each other as they are.
+MORE = ("#1E0078", "#961E3C", "#5A3300", "#3C4BFF", "#8B8B2E")
 GREY = "#B4B4B4"
 _SIZE = 7.5
 
@@ -32,9 +34,9 @@ class Label:
 
 
 def look(number: int) -> tuple[str, tuple[float, ...] | None]:
-    """Colour and dashes of the curve of this number: from the eighth on dashed, each time in longer dashes."""
-    again, colour = divmod(number, len(COLOURS))
-    return COLOURS[colour], (4.0 * again, 1.5) if again else None
+    """Colour and dashes of the curve of this number: of more than twelve dashed, each time in longer dashes."""
+    again, colour = divmod(number, len(COLOURS) + len(MORE))
+    return (COLOURS + MORE)[colour], (4.0 * again, 1.5) if again else None
 
 
 # Lines of runs, the first being solid.

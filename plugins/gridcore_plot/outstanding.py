@@ -6,28 +6,45 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-ALL_LABELLED = 12
-FEW = 7  # as many as there are colours
+ALL_LABELLED = 12  # as many as there are colours
 STANDING_OUT = 6
 
 
-def standing_out(devices: Sequence[str], *scores: np.ndarray, few: int = ALL_LABELLED) -> list[str]:
-    """All devices where they are few; of many the six with the highest scores, in their own order.
+def standing_out(devices: Sequence[str], *scores: np.ndarray, among: Sequence[np.ndarray] = ()) -> list[str]:
+    """All devices where they are few; of many those with the highest scores, in their own order.
 
     Parameters
     ----------
     devices : sequence of str
     *scores : (devices,) arrays
-        What makes one stand out. Of several the highest of each are taken in turn, so that the first of each is there.
-        A score of nan is the lowest.
-    few : int
-        So many are all named.
+        What makes one stand out. The first of each is always there. A score of nan is the lowest.
+    among : sequence of (devices,) arrays
+        Scores of all panels of which this is one: the first of each is there as long as those are no more than twelve.
+        Where they are fewer than six, the second of each follow, and so on.
     """
-    if len(devices) <= few:
+    if len(devices) <= ALL_LABELLED:
         return list(devices)
-    turns = zip(*(np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable").tolist() for score in scores))
-    first = list(dict.fromkeys(k for turn in turns for k in turn))[:STANDING_OUT]
-    return [devices[k] for k in sorted(first)]
+    orders = [_order(score) for score in among or scores]
+    must = [int(_order(score)[0]) for score in scores]
+    turns = [int(k) for turn in zip(*orders, strict=True) for k in turn]
+    wanted = max(STANDING_OUT, len({*must}), min(len({*turns[:len(orders)]}), ALL_LABELLED))
+    return [devices[k] for k in sorted(list(dict.fromkeys(must + turns))[:wanted])]
+
+
+def standing_first(devices: Sequence[str], score: np.ndarray) -> str:
+    """Who has the highest score."""
+    return devices[_order(score)[0]]
+
+
+def _order(score: np.ndarray) -> np.ndarray:
+    return np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable")
+
+
+def extremes(values: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of each of the (points, devices) values four scores: how far it strays, rises, dips, moves."""
+    high = np.max(np.where(np.isfinite(values), values, -np.inf), axis=0, initial=-np.inf)
+    low = np.min(np.where(np.isfinite(values), values, np.inf), axis=0, initial=np.inf)
+    return stray(values), high, -low, high - low
 
 
 def stray(values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from gridcore.results import recorded, select
 from gridcore_rotors.rotors import Rotors, kept_rotors
 from gridcore_tables.signals import signals
 
-from .outstanding import FEW, standing_out, stray
+from .outstanding import extremes, standing_first, standing_out
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -34,10 +34,9 @@ class Panel:
     values : (points, devices) array
         nan where a device is out of service.
     named : list of str
-        Those that have a colour and a label, the rest being grey: the same machines in all panels of machines. By
-        default those with the highest scores.
+        Those that have a colour and a label, the rest being grey. By default those with the highest scores.
     scores : tuple of (devices,) arrays
-        What makes a device stand out; by default how far it strays.
+        What makes a device stand out; by default how far it strays, rises, dips, moves.
     """
 
     heading: str
@@ -48,7 +47,7 @@ class Panel:
 
     def __post_init__(self) -> None:
         if not self.scores:
-            object.__setattr__(self, "scores", (stray(self.values),))
+            object.__setattr__(self, "scores", extremes(self.values))
         if not self.named:
             self.named.extend(standing_out(self.devices, *self.scores))
 
@@ -71,33 +70,50 @@ def panels(run: Run, of: str | Iterable[str] = ()) -> list[Panel]:
         If the run did not keep what it matches.
     """
     if of:
-        return _chosen(run, of)
+        return named_alike(_chosen(run, of))
     machines = kept_rotors(run)
     rotors = [] if machines is None else _rotor_panels(machines)
-    found = [*rotors, *_voltages(run), *_fields(run, rotors[0].named if rotors else [])]
-    return found or _states(run)
+    return named_alike([*rotors, *_voltages(run), *_fields(run)] or _states(run))
+
+
+def named_alike(shown: Sequence[Panel]) -> list[Panel]:
+    """Panels that share devices name the same: who stands out in any; a panel's own come first where those are many."""
+    return [replace(panel, named=standing_out(panel.devices, *panel.scores, among=_among(panel, shown)))
+            for panel in shown]
+
+
+def _among(panel: Panel, shown: Iterable[Panel]) -> list[np.ndarray]:
+    """The scores that this panel's devices have in all panels, where the first of them is one of them."""
+    out = []
+    for other in shown:
+        at = {device: k for k, device in enumerate(other.devices)}
+        if not at.keys().isdisjoint(panel.devices):
+            out += [np.array([score[at[d]] if d in at else np.nan for d in panel.devices]) for score in other.scores
+                    if standing_first(other.devices, score) in panel.devices]
+    return out
 
 
 def overlaid(runs: Sequence[Sequence[Panel]]) -> list[dict[int, Panel]]:
-    """The panels of several runs, by number of the run, for each quantity; in all of them it names the same devices.
-
-    Those have a colour each, and lines tell the runs: so they are fewer than of one run.
-    """
+    """The panels of several runs, by number of the run, for each quantity; in all of them it names the same devices."""
     by_heading: dict[str, dict[int, Panel]] = {}
     for number, found in enumerate(runs):
         for panel in found:
             by_heading.setdefault(panel.heading, {})[number] = panel
-    out: list[dict[int, Panel]] = []
-    before: list[str] = []
-    for members in by_heading.values():
-        devices = list(dict.fromkeys(device for panel in members.values() for device in panel.devices))
-        scores = [np.array([score[panel.devices.index(d)] if d in panel.devices else np.nan for d in devices])
-                  for panel in members.values() for score in panel.scores]
-        named = [d for d in before if d in devices] or standing_out(devices, *scores, few=FEW)
-        before += [d for d in named if d not in before]
-        out.append({number: replace(panel, named=[d for d in named if d in panel.devices])
-                    for number, panel in members.items()})
-    return out
+    joined = [_joined(heading, list(members.values())) for heading, members in by_heading.items()]
+    return [{number: replace(panel, named=[d for d in together.named if d in panel.devices])
+             for number, panel in members.items()}
+            for together, members in zip(named_alike(joined), by_heading.values(), strict=True)]
+
+
+def _joined(heading: str, panels: Sequence[Panel]) -> Panel:
+    """One panel for all runs: a device scores what it does in the run where that is highest."""
+    devices = list(dict.fromkeys(device for panel in panels for device in panel.devices))
+    column = {device: k for k, device in enumerate(devices)}
+    scores = np.full((len(panels[0].scores), len(devices)), -np.inf)
+    for panel in panels:
+        at = [column[device] for device in panel.devices]
+        scores[:, at] = np.fmax(scores[:, at], panel.scores)
+    return Panel(heading, devices, np.empty((0, len(devices))), scores=tuple(scores))
 
 
 def _chosen(run: Run, of: str | Iterable[str]) -> list[Panel]:
@@ -114,26 +130,20 @@ def _chosen(run: Run, of: str | Iterable[str]) -> list[Panel]:
 
 
 def _rotor_panels(machines: Rotors) -> list[Panel]:
-    """Speeds and angles; who parts most is among those that are named."""
     speeds, angles = np.where(machines.in_service, machines.omega, np.nan), np.degrees(machines.relative)
-    scores = np.max(np.nan_to_num(np.abs(angles)), axis=0), stray(speeds)
     reference = "infinite bus" if machines.infinite_buses else "centre of inertia"
-    return [Panel("rotor speed (pu)", machines.devices, speeds, scores=scores),
-            Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, angles, scores=scores)]
+    return [Panel("rotor speed (pu)", machines.devices, speeds),
+            Panel(f"rotor angle to\n{reference} (degrees)", machines.devices, angles)]
 
 
 def _voltages(run: Run) -> list[Panel]:
-    """Voltages of buses; who dips most is among those that are named."""
     buses = recorded(run, [i.id for i in run.system.layout.instances if issubclass(i.device, Bus)], "Vm")
     if not buses:
         return []
-    live = run.of(buses, "energised") == 1
-    values = np.where(live, run.of(buses, "Vm"), np.nan)
-    lowest = np.min(np.where(live, values, np.inf), axis=0)
-    return [Panel("bus voltage (pu)", buses, values, scores=(-lowest, stray(values)))]
+    return [Panel("bus voltage (pu)", buses, np.where(run.of(buses, "energised") == 1, run.of(buses, "Vm"), np.nan))]
 
 
-def _fields(run: Run, machines: list[str]) -> list[Panel]:
+def _fields(run: Run) -> list[Panel]:
     """Field voltages of the machines that have an exciter: elsewhere they are constant."""
     instances = run.system.layout.instances
     excited = sorted({instances[host].id for number, instance in enumerate(instances)
@@ -145,7 +155,7 @@ def _fields(run: Run, machines: list[str]) -> list[Panel]:
     if not excited:
         return []
     values = np.where(run.of(excited, "status") == 1, run.of(excited, "Efd"), np.nan)
-    return [Panel("field voltage (pu)", excited, values, [device for device in machines if device in excited])]
+    return [Panel("field voltage (pu)", excited, values)]
 
 
 def _states(run: Run) -> list[Panel]:

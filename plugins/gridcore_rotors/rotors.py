@@ -15,6 +15,7 @@ import numpy as np
 
 from gridcore.errors import CaseError
 from gridcore.results import Points
+from gridcore_notebook import html
 
 if TYPE_CHECKING:
     from gridcore.contract import Device
@@ -56,6 +57,8 @@ class Rotors:
     spread: np.ndarray
     infinite_buses: list[str]
     parted: tuple[str, ...] = ()
+
+    _repr_html_ = html
 
     @property
     def relative(self) -> np.ndarray:

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from gridcore.errors import GridcoreError
 from gridcore.linear import SingularMatrix
+from gridcore_notebook import html
 
 from .equilibrium import TOLERANCE, check_rest, out_of_service, point_of
 
@@ -145,6 +146,8 @@ class Linearisation:
     states, algebraics : list of (device, variable)
     jacobian : Jacobian
     """
+
+    _repr_html_ = html
 
     def __init__(self, system: Equilibrium, Z: np.ndarray, sparse: bool = False):
         self.system, self.Z = system, Z

@@ -14,6 +14,7 @@ import numpy as np
 from gridcore.case import Address, matching, patterns_of
 from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
+from gridcore_notebook import html
 from gridcore_provenance.record import provenance
 from gridcore_verbs.units import number
 
@@ -65,6 +66,8 @@ class Locus:
     failures: dict[tuple[int, ...], str]
     units: list[str]
     made: dict[str, str] = field(default_factory=dict)
+
+    _repr_html_ = html
 
     @cached_property
     def damping_ratio(self) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from gridcore.equations import evaluate, function_of
 from gridcore.equilibrium import PQ, PV, SLACK
 from gridcore.errors import GridcoreError
+from gridcore_notebook import html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,8 @@ class PowerFlow:
     system: Equilibrium
     dispatch: Dispatch
     solution: Solution
+
+    _repr_html_ = html
 
     @property
     def iterations(self) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import importlib
+import inspect
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 
 import gridcore as gc
 import gridcore_notebook
+from gridcore.registry import analyses
 from gridcore_estimation import Measurements
 
 
@@ -120,6 +124,73 @@ def test_a_sweep_shows_the_worst_scenarios(shell):
     assert {"0.9", "1", "1.1"} <= {word.strip() for word in found}
 
 
+def test_a_power_flow_shows_buses_and_branches(shell):
+    flow = gc.build("wscc9").power_flow
+    found = words(shell.html(flow))
+    assert found[0] == repr(flow)
+    for name, row in [*flow.buses.iterrows(), *flow.branches.iterrows()]:
+        at = found.index(name)
+        assert all(cell == (f"{value:.6g}" if isinstance(value, float) else str(value))
+                   for cell, value in zip(found[at + 1:], row))
+    many = words(shell.html(gc.build("ieee39").power_flow))
+    assert {"39 buses, the first 20 shown", "46 branches, the first 20 shown"} <= set(many)
+
+
+def test_a_locus_shows_where_each_mode_is_damped_least(shell):
+    locus = gc.analyses.root_locus("smib", "GEN1.H", [3.0, 3.5, 4.0])
+    found = words(shell.html(locus))
+    assert found[0] == repr(locus)
+    assert "GEN1.H [s]" in found
+    ratio = locus.damping_ratio
+    for mode, state in enumerate(locus.dominant):
+        where = int(ratio[:, mode].argmin())
+        assert [state, f"{ratio[where, mode]:.4f}", f"{locus.eigenvalues[where, mode]:.4f}",
+                f"{locus.values[0][where]:g}"] in [found[k:k + 4] for k in range(len(found))]
+    both = gc.analyses.damping_map("smib", {"GEN1.H": [3.0, 4.0], "GEN1.D": [0.0, 2.0]})
+    assert {"GEN1.H [s]", "GEN1.D [pu]"} <= set(words(shell.html(both)))
+
+
+def test_rotors_show_whether_they_stay_together_and_how_far_they_go(shell):
+    for clear, verdict in ((0.183, "3 rotors: in synchronism"), (0.5, "3 rotors: out of synchronism")):
+        case = gc.load_case("wscc9")
+        for address in ("fault.clear", "trip.t"):
+            case.set(address, clear)
+        rotors = gc.analyses.rotors(gc.simulate(case, t_end=2.0))
+        found = words(shell.html(rotors))
+        assert found[0] == verdict
+        for k, device in enumerate(rotors.devices):
+            at = found.index(device) if not rotors.parted else len(found) - 1 - found[::-1].index(device)
+            angle, speed = np.degrees(rotors.relative[:, k]), rotors.omega[:, k]
+            assert found[at + 1:at + 5] == [f"{angle.min():.1f}", f"{angle.max():.1f}", f"{speed.min():.5f}",
+                                            f"{speed.max():.5f}"]
+        assert ("parted" in found) == bool(rotors.parted)
+
+
+def test_what_samples_tell_of_parameters_shows_what_they_do_not(shell):
+    run = gc.simulate("swing", t_end=0.5)
+    data = Measurements(run.t[::20], np.array(["SWING.omega"] * len(run.t[::20])), run["SWING.omega"][::20],
+                        np.ones(len(run.t[::20])))
+    told = gc.analyses.identifiability("swing", data, ["SWING.Pm", "SWING.H"])
+    found = words(shell.html(told))
+    assert found[0] == repr(told)
+    assert {"SWING.Pm", "SWING.H"} <= set(found)
+    assert set(told.unidentifiable()) <= set(found)
+
+
+def test_a_linearisation_shows_its_states_by_device(shell):
+    found = words(shell.html(gc.analyses.linearise("smib")))
+    assert "delta, omega" in " ".join(found)
+    assert "GEN1" in found
+
+
+def test_instants_of_a_run_show_when_and_what(shell):
+    run = gc.simulate("swing", t_end=0.2)
+    found = words(shell.html(run.at([0.05, 0.1])))
+    assert "0.05 to 0.1 s" in found
+    assert any("omega" in word for word in found)
+    assert "SWING" in found
+
+
 def test_addresses_are_completed_by_the_tab_key(run):
     pytest.importorskip("IPython")
     from IPython.core.interactiveshell import InteractiveShell
@@ -148,6 +219,40 @@ def test_a_front_end_of_ipython_shows_tables_in_place_of_text():
     shown, _ = formatters.DisplayFormatter().format(gc.load_case("smib"))
     assert shown["text/html"] == gc.load_case("smib")._repr_html_()
     assert shown["text/plain"].startswith("<Case 'smib'")
+
+
+def returned(function):
+    """The class that a function says it returns, found as its module imports it; None where there is none to show."""
+    said = str(function.__annotations__["return"]).partition("[")[0]
+    head, _, rest = said.partition(".")
+    if hasattr(builtins, said) or said in ("None", "Callable"):
+        return None
+    module = importlib.import_module(function.__module__)
+    if not hasattr(module, head):  # imported for its type alone
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                if (alias.asname or alias.name) == head:
+                    parts = [alias.name] if isinstance(node, ast.Import) else ["." * node.level + (node.module or ""),
+                                                                                alias.name]
+                    found = importlib.import_module(parts[0], module.__package__)
+                    return getattr(found, rest or parts[-1])
+    found = getattr(module, head)
+    return getattr(found, rest) if rest else found
+
+
+def test_whatever_an_analysis_returns_shows_itself_as_a_table():
+    """What pandas and xarray return does; each class of our own has a view, and no view is without a class."""
+    functions = {name: analyses[name].function for name in analyses if not name.endswith("_checks")}
+    functions |= {name: getattr(gc, name) for name in ("adjoint", "build", "differences", "load_case", "load_run",
+                                                       "retrace", "simulate")}
+    shown = set()
+    for name, function in functions.items():
+        if inspect.signature(function).return_annotation is not inspect.Signature.empty \
+                and (cls := returned(function)) is not None and cls.__module__.split(".")[0] != "matplotlib":
+            assert getattr(cls, "_repr_html_", None), f"{name} returns {cls}, which shows text alone"
+            shown.add((cls.__module__, cls.__name__))
+    ours = {place for place in shown if place[0].startswith("gridcore")}
+    assert ours | {("gridcore_verbs.tables", "Table")} == set(gridcore_notebook.SHOWN)
 
 
 @pytest.mark.parametrize(("module", "name"), gridcore_notebook.SHOWN)

@@ -16,11 +16,11 @@ from matplotlib.transforms import Bbox
 import gridcore as gc
 from gridcore.errors import CaseError
 from gridcore.results import Event
-from gridcore_plot.curves import COLOURS, GREY, spread
+from gridcore_plot.curves import COLOURS, GREY, MORE, spread
 from gridcore_plot.events import ROWS, Instant, arrange, instants
 from gridcore_plot.figures import in_lines, plot
-from gridcore_plot.outstanding import ALL_LABELLED, FEW, STANDING_OUT, colour_numbers, standing_out, stray
-from gridcore_plot.panels import Panel, overlaid, panels
+from gridcore_plot.outstanding import ALL_LABELLED, STANDING_OUT, colour_numbers, extremes, standing_out, stray
+from gridcore_plot.panels import Panel, named_alike, overlaid, panels
 
 
 @pytest.fixture(scope="module")
@@ -137,18 +137,79 @@ def shown_of(axes, values) -> set[int]:
             for y in coloured}
 
 
-def test_of_many_curves_those_that_part_most_are_labelled(tmp_path):
-    run = gc.simulate(gc.build(machines(50)), t_end=0.5)
-    figure = plot(run, tmp_path / "f.png")
-    assert words(figure).count("44 others") == 3
+def highest(values) -> np.ndarray:
+    return np.array([column[np.isfinite(column)].max() if np.isfinite(column).any() else np.nan for column in values.T])
+
+
+def never_grey(values) -> set[int]:
+    """The columns of values that stray, rise, dip and move most, by definition."""
+    away = np.abs(values - np.nanmedian(values, axis=1, keepdims=True))
+    high, low = highest(values), -highest(-values)
+    return {int(np.nanargmax(of)) for of in (highest(away), high, -low, high - low)}
+
+
+@pytest.fixture(scope="module")
+def many() -> gc.Run:
+    return gc.simulate(gc.build(machines(50)), t_end=0.5)
+
+
+def test_of_many_curves_those_that_part_most_are_labelled(many, tmp_path):
+    figure = plot(many, tmp_path / "f.png")
     devices = [f"GEN{k}" for k in range(1, 51)]
-    speed, angle = run.of(devices, "omega"), np.degrees(gc.analyses.rotors(run).relative)
-    farthest = np.argsort(-np.abs(angle).max(axis=0))
-    fastest = np.argsort(-np.abs(speed - np.median(speed, axis=1, keepdims=True)).max(axis=0))
-    for axes, values in zip(figure.axes, (speed, angle)):
-        shown = shown_of(axes, values)
-        assert len(shown) == STANDING_OUT
-        assert {*farthest[:3], *fastest[:3]} <= shown
+    speed, angle = many.of(devices, "omega"), np.degrees(gc.analyses.rotors(many).relative)
+    field = many.of(devices, "Efd")
+    shown = [shown_of(figure.axes[k], values) for k, values in ((0, speed), (1, angle), (-1, field))]
+    assert STANDING_OUT <= len(shown[0]) <= ALL_LABELLED
+    assert shown[0] == shown[1] == shown[2]
+    assert {np.abs(angle).max(axis=0).argmax(), *never_grey(speed), *never_grey(angle), *never_grey(field)} <= shown[0]
+    assert words(figure).count(f"{50 - len(shown[0])} others") == 3
+
+
+def drawn_in(panel: Panel) -> set[int]:
+    return {panel.devices.index(device) for device in panel.named}
+
+
+def stepped(seed: int, count: int, points: int = 30) -> np.ndarray:
+    """Curves that wander from levels of their own, some of them out of service for a while or for good."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=count) + np.cumsum(rng.normal(size=(points, count)) * rng.exponential(size=count), axis=0)
+    values[:10, rng.integers(count, size=2)] = values[:, rng.integers(count)] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_who_parts_rises_dips_or_moves_most_in_a_panel_is_never_grey_there(seed):
+    """Whatever the other panels show, of one run and of several over each other."""
+    rng = np.random.default_rng([seed, 1])
+    names = [f"GEN{k}" for k in range(int(rng.integers(13, 60)))]
+    shown = []
+    for k in range(int(rng.integers(1, 6))):
+        devices = [d for d in names if rng.uniform() < 0.8]
+        shown.append(Panel(f"quantity {k}", devices, stepped(seed + 100 * k, len(devices))))
+    for panel in named_alike(shown):
+        assert len(panel.devices) <= ALL_LABELLED or never_grey(panel.values) <= drawn_in(panel)
+        assert len(panel.named) <= ALL_LABELLED
+    again = [Panel(panel.heading, panel.devices, panel.values + stepped(seed + 7, len(panel.devices)))
+             for panel in shown]
+    for members in overlaid([shown, again]):
+        both = Panel("both", members[0].devices, np.concatenate([members[0].values, members[1].values]))
+        extreme = {int(np.nanargmax(highest(both.values))), int(np.nanargmax(highest(-both.values)))}
+        assert extreme <= drawn_in(members[0])
+        assert members[0].named == members[1].named
+
+
+def test_panels_of_one_set_of_devices_name_the_same():
+    names = [f"GEN{k}" for k in range(40)]
+    shown = named_alike([Panel(str(k), names, stepped(k, 40)) for k in range(3)])
+    assert shown[0].named == shown[1].named == shown[2].named
+
+
+def test_a_shipped_case_of_many_machines_has_no_grey_extreme():
+    """Of npcc140 the highest field voltage is of a machine whose angle and speed do not stand out."""
+    shown = panels(gc.simulate(gc.build("npcc140"), t_end=3.0))
+    assert [panel.heading.split(" (")[0] for panel in shown][-1] == "field voltage"
+    for panel in shown:
+        assert never_grey(panel.values) <= drawn_in(panel)
 
 
 def test_who_dips_most_is_never_grey():
@@ -158,20 +219,21 @@ def test_who_dips_most_is_never_grey():
     volts[5:, 20] = 0.9
     buses = [f"BUS{k}" for k in range(50)]
     assert "BUS20" not in standing_out(buses, stray(volts))
-    assert "BUS20" in standing_out(buses, -volts.min(axis=0), stray(volts))
+    assert "BUS20" in standing_out(buses, *extremes(volts))
+    assert "BUS20" in Panel("bus voltage (pu)", buses, volts).named
 
 
-def test_a_machine_has_one_colour_in_all_panels(tmp_path):
+def test_a_machine_has_one_colour_in_all_panels(many, tmp_path):
     """Also where some machines have no exciter."""
     case = machines(9)
     del case.records[next(k for k, record in enumerate(case.records) if record.fields.get("id") == "EXC2")]
-    for run in (gc.simulate(gc.build(machines(50)), t_end=0.3), gc.simulate(gc.build(case), t_end=0.3)):
+    for run in (many, gc.simulate(gc.build(case), t_end=0.3)):
         figure = plot(run, tmp_path / "f.png")
         colour_of: dict[str, set[str]] = {}
         for text in figure.texts:
             if text.get_text().startswith("GEN"):
                 colour_of.setdefault(text.get_text(), set()).add(text.get_color())
-        assert len(colour_of) in (STANDING_OUT, 9)
+        assert STANDING_OUT <= len(colour_of) <= ALL_LABELLED
         assert all(len(colours) == 1 for colours in colour_of.values())
 
 
@@ -193,7 +255,7 @@ _SEEN = {"protanope": np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]]),
 
 @pytest.mark.parametrize("who", _SEEN)
 def test_colours_stay_apart_without_red_or_green_cones(who):
-    rgb = np.array([[int(c[k:k + 2], 16) / 255 for k in (1, 3, 5)] for c in COLOURS]) ** 2.2
+    rgb = np.array([[int(c[k:k + 2], 16) / 255 for k in (1, 3, 5)] for c in COLOURS + MORE]) ** 2.2
     seen = np.clip(rgb @ (np.linalg.inv(_TO_LMS) @ _SEEN[who] @ _TO_LMS).T, 0, 1) ** (1 / 2.2)
     closest = min(np.linalg.norm(a - b) for a, b in combinations(seen, 2))
     naive = np.array([[1.0, 0, 0], [0, 0.5, 0]]) @ (np.linalg.inv(_TO_LMS) @ _SEEN[who] @ _TO_LMS).T
@@ -339,15 +401,15 @@ def test_runs_lie_over_each_other_each_device_in_its_colour_each_run_in_its_line
     assert overlapping(figure) == []
 
 
-def test_the_named_devices_of_runs_are_as_many_as_there_are_colours():
-    assert FEW == len(COLOURS)
-    few = [Panel("v (pu)", [f"B{k}" for k in range(10)], np.ones((4, 10))) for _ in range(2)]
-    few[1].values[2, 9] = 0.1
+def test_the_named_devices_of_runs_are_no_more_than_there_are_colours():
+    assert len(COLOURS + MORE) == ALL_LABELLED
+    few = [Panel("v (pu)", [f"B{k}" for k in range(20)], np.ones((4, 20))) for _ in range(2)]
+    few[1].values[2, 19] = 0.1
     dipped = Panel("v (pu)", few[1].devices, few[1].values)
     [both] = overlaid([[few[0]], [dipped]])
     assert both[0].named == both[1].named
     assert len(both[0].named) == STANDING_OUT
-    assert "B9" in both[0].named
+    assert "B19" in both[0].named
 
 
 def test_there_is_a_line_for_each_of_four_runs_and_no_more(run, tmp_path):
