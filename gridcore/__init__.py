@@ -11,12 +11,7 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from . import errors as errors
-    from .case import BranchTrip as BranchTrip
-    from .case import BusFault as BusFault
     from .case import Case as Case
-    from .case import ParameterStep as ParameterStep
-    from .case import Ramp as Ramp
-    from .case import Trip as Trip
     from .case import load_case as load_case
     from .case import save_case as save_case
     from .contract import Algebraic as Algebraic
@@ -60,9 +55,14 @@ if TYPE_CHECKING:
     differences: Any
     jax: Any
     torch: Any
+    BusFault: type[Device]
+    BranchTrip: type[Device]
+    Trip: type[Device]
+    ParameterStep: type[Device]
+    Ramp: type[Device]
 
 _PACKAGE = {name: package for package, names in {
-    "case": ("load_case", "save_case", "Case", "BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp"),
+    "case": ("load_case", "save_case", "Case"),
     "equilibrium": ("build",),
     "system": ("System",),
     "integrate": ("simulate", "retrace"),
@@ -74,9 +74,10 @@ _PACKAGE = {name: package for package, names in {
     "errors": ("GridcoreError", "errors"),
 }.items() for name in names}
 
-_ANALYSES = "differences", "jax", "torch"  # those that have a name here, too
+# those of plugins that have a name here, too
+_ANALYSES, _DEVICES = ("differences", "jax", "torch"), ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp")
 
-__all__ = ["__version__", *_ANALYSES, *_PACKAGE]
+__all__ = ["__version__", *_ANALYSES, *_DEVICES, *_PACKAGE]
 
 
 def __getattr__(name: str) -> Any:
@@ -89,6 +90,8 @@ def __getattr__(name: str) -> Any:
         found = module if name == _PACKAGE[name] else getattr(module, name)
     elif name in _ANALYSES:
         found = getattr(import_module(".registry", __name__).analyses, name)
+    elif name in _DEVICES:
+        found = import_module(".registry", __name__).devices[name]
     else:
         raise AttributeError(f"module 'gridcore' has no attribute '{name}'")
     globals()[name] = found

@@ -5,16 +5,14 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from .case import BranchTrip, BusFault, ParameterStep, Ramp, Trip
 from .contract import Bus
 from .registry import Register, hookimpl
 
 
 @hookimpl
 def register_devices(register: Register) -> None:
-    """The bus, and the disturbances of a study."""
-    for device in (Bus, BusFault, BranchTrip, Trip, ParameterStep, Ramp):
-        register(device)
+    """The bus: all else is of plugins."""
+    register(Bus)
 
 
 @hookimpl

@@ -17,7 +17,6 @@ ROWS = [row for rows in numerics.TABLE.values() for row in rows]
 # Numbers as small that are no tolerances of the core.
 EXCEPTIONS = {
     "case/units.py": "factors of units, exact",
-    "case/disturbances.py": "the default reactance of a fault, data",
 }
 
 

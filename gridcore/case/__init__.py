@@ -1,17 +1,15 @@
-"""Cases as data: records, validation, units, files, and what can happen in a study.
+"""Cases as data: records, validation, units and files.
 
 Imports from ``contract`` and what is left of it. Nothing in a case is ever executed.
 """
 
 from .addresses import Address, is_pattern, matching, patterns_of, split
-from .disturbances import BranchTrip, BusFault, ParameterStep, Ramp, Trip
 from .files import as_case, existing, load_case, save_case, shipped
 from .records import Case
 from .units import Base, convert
 from .validation import Instance, ValidCase, validate, validate_again
 
 __all__ = [
-    "Address", "Base", "BranchTrip", "BusFault", "Case", "Instance", "ParameterStep", "Ramp", "Trip", "ValidCase",
-    "as_case", "convert", "existing", "is_pattern", "load_case", "matching", "patterns_of", "save_case", "shipped",
-    "split", "validate", "validate_again",
+    "Address", "Base", "Case", "Instance", "ValidCase", "as_case", "convert", "existing", "is_pattern", "load_case",
+    "matching", "patterns_of", "save_case", "shipped", "split", "validate", "validate_again",
 ]

@@ -3,10 +3,11 @@
 Imports from ``network`` and what is left of it. Native code is in :mod:`gridcore.equations.native`, and nowhere else.
 """
 
-from .kernel import Batch, Batches, c_source, vector_function
+from .kernel import Batch, Batches, vector_function
 from .layout import BASE, Group, Layout
 from .native import Direct
 from .pointwise import evaluate
+from .source import c_source
 from .sparse_map import Entries, SparseMap, entries, function_of
 from .trace import Symbol, Trace, numpy_on_symbols
 from .workspace import Equations, Workspace

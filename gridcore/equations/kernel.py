@@ -17,39 +17,6 @@ import numpy as np
 
 from .native import FALLBACK, INTERPRETER, Kernels, Runtime
 
-_STACK = 2000  # numbers that a kernel may have on the stack, which is small in some threads
-_WRAPPER = """
-void {name}_batch(long count, const double *Z, const int *gather, double *out, const int *scatter,
-                  const double *scale, const int *rows)
-{{
-    {where}double in[{n_in} + 1], res[{n_out} + 1], w[{n_w}];
-    const double *arg[1] = {{in}};
-    double *to[1] = {{res}};
-    for (long i = 0; i < count; ++i, gather += {n_in}, scatter += {n_out}) {{
-        for (int k = 0; k < {n_in}; ++k) in[k] = Z[gather[k]];
-        {name}(arg, to, 0, w, 0);
-        if (scale) {{
-            for (int k = 0; k < {n_out}; ++k) out[scatter[k]] += scale[rows[k]] * res[k];
-            rows += {n_out};
-        }} else
-            for (int k = 0; k < {n_out}; ++k) out[scatter[k]] += res[k];
-    }}
-}}
-"""
-
-
-def c_source(functions: Sequence[ca.Function]) -> str:
-    """C code of the functions (one vector in, one vector out) with their batch loops."""
-    large = [f.nnz_in(0) + f.nnz_out(0) + f.sz_w() > _STACK for f in functions]
-    generator = ca.CodeGenerator("kernels", {"with_header": False, "casadi_int": "long long int",
-                                             "avoid_stack": any(large)})
-    for function in functions:
-        generator.add(function)
-    return generator.dump() + "".join(
-        _WRAPPER.format(name=f.name(), n_in=f.nnz_in(0), n_out=f.nnz_out(0), n_w=f.sz_w() + 1,
-                        where="static _Thread_local " if off_stack else "")
-        for f, off_stack in zip(functions, large, strict=True))
-
 
 class Batch:
     """A function over all instances of a shape: ``out[scatter] += f(Z[gather])``.

@@ -86,6 +86,7 @@ FILES = {
     "protection.undervoltage": "UnderVoltageLoadShedding",
     "protection.generator": "FRQTPAT VTGTPAT",
     "protection.shedding": "LDS3BL LVS3BL TransferTrip",
+    "disturbances": "BusFault BranchTrip Trip ParameterStep Ramp",
     "hybrid.switched_linear": "SwitchedLinear",
     "hybrid.bouncing_ball": "BouncingBall",
 }

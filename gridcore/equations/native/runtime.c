@@ -52,17 +52,19 @@ void gc_residual(const plan *p)
     for (long i = 0; i < p->n; ++i) p->R[i] = p->base[i] + p->c[i] * p->F[i] - p->mass[i] * p->Z[i];
 }
 
-/* Whether all of these are finite: then x - x is zero. Sums side by side, for no compiler may change their order */
-static int all_finite(long n, const double *v)
+/* The sum of x y, or of 0 x where there is no y; eight sums side by side, for no compiler may change their order */
+static inline double product(long n, const double *x, const double *y)
 {
     double sum[8] = {0.0}, rest = 0.0;
     long k = 0;
     for (; k + 8 <= n; k += 8)
-        for (int j = 0; j < 8; ++j) sum[j] += v[k + j] - v[k + j];
-    for (; k < n; ++k) rest += v[k] - v[k];
+        for (int j = 0; j < 8; ++j) sum[j] += x[k + j] * (y ? y[k + j] : 0.0);
+    for (; k < n; ++k) rest += x[k] * (y ? y[k] : 0.0);
     for (int j = 0; j < 8; ++j) rest += sum[j];
-    return rest == 0.0;
+    return rest;
 }
+
+#define all_finite(n, v) (product(n, v, 0) == 0.0)
 
 /* A = diag(mass) - diag(c) dF/dX, in the fixed pattern; returns whether it is finite */
 int gc_matrix(const plan *p)
@@ -128,16 +130,13 @@ void gc_mix(long n, long row, long many, double least, const double *weight, dou
             steps[row * n + i] = change + made[i];
             changes[row * n + i] = change * weight[i];
         }
-    for (long i = 0; i < n; ++i) last[i] = g[i];
+    for (long i = 0; i < n; ++i) {
+        last[i] = g[i];
+        made[i] = weight[i] * g[i];
+    }
     for (long j = 0; j < many; ++j) {
-        const double *y = changes + j * n, *z = changes + row * n;
-        double with_newest = 0.0, with_g = 0.0;
-        for (long i = 0; i < n; ++i) {
-            with_newest += y[i] * z[i];
-            with_g += y[i] * weight[i] * g[i];
-        }
-        gram[row * MIXED + j] = gram[j * MIXED + row] = with_newest;
-        b[j] = with_g;
+        gram[row * MIXED + j] = gram[j * MIXED + row] = product(n, changes + j * n, changes + row * n);
+        b[j] = product(n, changes + j * n, made);
     }
     for (long j = 0; j < many; ++j)
         for (long k = 0; k < many; ++k) a[j][k] = gram[j * MIXED + k];

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import Algebraic, Device, Mode, Param, PerUnit, Reference, timer
+from gridcore import Algebraic, Device, Mode, Param, PerUnit, Reference, timer
 
 NEVER = float("inf")
 

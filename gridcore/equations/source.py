@@ -1,0 +1,80 @@
+"""C code of traced functions: the loop over the instances of each, some of which are taken at once, in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import casadi as ca
+
+_LANES = Path(__file__).with_name("native") / "lanes.h"
+_STACK = 2000  # numbers of an instance that a kernel may have on the stack, which is small in some threads
+_KERNEL = """
+void {name}_batch(long count, const double *Z, const int *gather, double *out, const int *scatter,
+                  const double *scale, const int *rows)
+{{
+    {where}lanes {work}, res[{n_out} + 1];
+    const int *g[LANES];
+    for (long i = 0; i < count; i += LANES) {{
+        const long some = count - i < LANES ? count - i : LANES;
+        for (long l = 0; l < LANES; ++l) g[l] = gather + (i + (l < some ? l : 0)) * {n_in};
+{operations}
+        add(some, {n_out}, res, out, scatter, scale, rows);
+        scatter += LANES * {n_out};
+        rows += scale ? LANES * {n_out} : 0;
+    }}
+}}
+"""
+_INFINITE = {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}
+
+
+def _of_each(form: str, names: str) -> dict[int, str]:
+    return {getattr(ca, f"OP_{name}".upper()): form.format(name) for name in names.split()}
+
+
+# The operations, of what stands at {1} and {2}, into {0}; functions that take long are called for no lane in vain.
+_OPERATIONS = {
+    **_of_each("{{0}} = each({}, some, {{1}});",
+               "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf log1p expm1"),
+    **_of_each("{{0}} = each({}, LANES, {{1}});", "sqrt fabs floor ceil sign"),
+    **_of_each("{{0}} = each2({}, some, {{1}}, {{2}});", "pow fmod atan2 copysign hypot remainder"),
+    **_of_each("{{0}} = each2({}, LANES, {{1}}, {{2}});", "fmin fmax"),
+    ca.OP_CONSTPOW: "{0} = each2(pow, some, {1}, {2});", ca.OP_ASSIGN: "{0} = {1};", ca.OP_NEG: "{0} = -{1};",
+    ca.OP_ADD: "{0} = {1} + {2};", ca.OP_SUB: "{0} = {1} - {2};", ca.OP_MUL: "{0} = {1} * {2};",
+    ca.OP_DIV: "{0} = {1} / {2};", ca.OP_INV: "{0} = 1.0 / {1};", ca.OP_SQ: "{0} = {1} * {1};",
+    ca.OP_TWICE: "{0} = 2.0 * {1};", ca.OP_LT: "{0} = truth({1} < {2});", ca.OP_LE: "{0} = truth({1} <= {2});",
+    ca.OP_EQ: "{0} = truth({1} == {2});", ca.OP_NE: "{0} = truth({1} != {2});",
+    ca.OP_NOT: "{0} = truth({1} == 0.0);", ca.OP_AND: "{0} = truth(({1} != 0.0) & ({2} != 0.0));",
+    ca.OP_OR: "{0} = truth(({1} != 0.0) | ({2} != 0.0));", ca.OP_IF_ELSE_ZERO: "{0} = only({1}, {2});",
+}
+
+
+def c_source(functions: Sequence[ca.Function]) -> str:
+    """C code of the functions (one vector in, one vector out) with their batch loops."""
+    return _LANES.read_text() + "".join(_kernel(function) for function in functions)
+
+
+def _kernel(function: ca.Function) -> str:
+    n_in, n_out, n_work = function.nnz_in(0), function.nnz_out(0), function.sz_w() + 1
+    if n_in + n_out + n_work > _STACK:
+        where, work, place = "static _Thread_local ", f"a[{n_work}]", "a[{}]".format
+    else:
+        where, work, place = "", ", ".join(map("a{}".format, range(n_work))), "a{}".format
+    return _KERNEL.format(name=function.name(), n_in=n_in, n_out=n_out, where=where, work=work,
+                          operations="\n".join(_operations(function, list(map(place, range(n_work))))))
+
+
+def _operations(function: ca.Function, places: Sequence[str]) -> Iterator[str]:
+    """A line for each operation of a function, on these places."""
+    operation, read, written = function.instruction_id, function.instruction_input, function.instruction_output
+    for k in range(function.n_instructions()):
+        op = operation(k)
+        if op == ca.OP_INPUT:
+            yield f"        {places[written(k)[0]]} = READ({read(k)[1]});"
+        elif op == ca.OP_OUTPUT:
+            yield f"        res[{written(k)[1]}] = {places[read(k)[0]]};"
+        elif op == ca.OP_CONST:
+            value = function.instruction_constant(k)
+            yield f"        {places[written(k)[0]]} = SAME({_INFINITE.get(str(value)) or value.hex()});"
+        else:
+            yield "        " + _OPERATIONS[op].format(*(places[i] for i in (*written(k), *read(k))))
