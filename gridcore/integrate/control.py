@@ -114,7 +114,7 @@ class Controlled(Stepper):
         X, differential = ws.X.copy(), ws.differential
         rates = self.newton.derivative(differential)
         slope = np.where(differential, rates, 0.0)
-        speed = float(np.max(np.abs(rates) / (ws.scale + np.abs(X)), initial=0.0))
+        speed = float(np.max(np.abs(rates) / (ws.scale + np.abs(X))))
         h = min(target - t, 0.01 / speed if speed else np.inf)
         ws.X += h * rates
         ws.Z[-1] = t + h

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ITERATIONS = 100
 _HALVINGS = 60  # attempts to find a point at which a guard that begins at zero has not crossed
 _RETREATS = 10  # attempts nearer to the start of the bracket, where a step has no solution
+_ZERO = 1e-3  # of the guard at the end of the step: where it is larger, however near in time, it jumps
 _SLOW = 3  # points in a row that have not halved the bracket, after which it is bisected
 
 
@@ -57,8 +58,7 @@ class Crossing:
             if near is None and before * side >= 0:
                 return self._end(low)
             low = near or low
-        found = self._by_itself(low, high, side)
-        if found is not None:
+        if (found := self._by_itself(low, high, side)) is not None:
             return found
         last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
         slow, step = 0, np.inf
@@ -87,8 +87,9 @@ class Crossing:
                 continue
             step, before_it = abs(point.gamma / speed), step
             stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
-            if step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= numerics.LOCATION * full) or (
-                    stalls and step <= numerics.NOISY_LOCATION * full and step <= self._noise(speed)):
+            known = max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, self._noise(speed)))
+            if abs(point.gamma) < _ZERO * abs(after) and (
+                    step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= known)):
                 return point.t
         self._end(high)
         if self.driver.visible(np.array([self.guard]), np.array([high.gamma]))[0]:
@@ -107,9 +108,8 @@ class Crossing:
         t, rate = interpolated([low, high]), (high.X - low.X) / (high.t - low.t)
         self.X[:] = low.X + (t - low.t) * rate
         found = driver.stepper.end_at_zero(t, lambda: (value(driver.Z), *row(driver.Z)), low.t, high.t, side)
-        if found is None:
-            return None
-        driver.end_at(found, solved=True)
+        if found is not None:
+            driver.end_at(found, solved=True)
         return found
 
     def _end(self, point: _Point) -> float:

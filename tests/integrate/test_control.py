@@ -200,6 +200,15 @@ def test_progress_is_told_of_every_step_that_was_chosen():
     assert np.array_equal(seen, run.t[run.tape.mesh()])
 
 
+@pytest.mark.parametrize("t_end", [0.5, 0.45])
+def test_progress_on_a_mesh_is_told_once_at_each_of_its_points(t_end):
+    seen = []
+    run = gc.simulate(built("wscc9"), t_end, mesh=gc.simulate(built("wscc9"), 0.5, "auto"), progress=seen.append)
+    assert np.array_equal(seen, run.t[run.tape.mesh()])
+    assert (np.diff(seen) > 0).all()
+    assert seen[-1] == t_end
+
+
 @METHODS
 def test_attempts_that_were_not_accurate_enough_are_counted_and_few(monkeypatch, method):
     """What was tried is what was accepted and what was not; a rejected length is shortened so that few are."""

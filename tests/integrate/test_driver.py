@@ -22,10 +22,12 @@ from devices_for_tests import (
 )
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard, quantity, timer
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, quantity, timer
 from gridcore.integrate.locate import Crossing
+from gridcore.registry import Integrator
 from gridcore.tape import Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
+from gridcore_theta import Theta
 
 METHODS = ["theta", *(["ida"] if importlib.util.find_spec("scikits_odes_sundials") else [])]
 # Of an event: theta locates on its own discretisation, exact for what is linear in t; IDA to its tolerances.
@@ -292,6 +294,42 @@ def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_ta
     np.testing.assert_allclose(side * run["L", "x"], np.where(after, 0.25, expected), rtol=0, atol=1e-9)
 
 
+def test_a_switch_that_moves_nothing_but_for_round_off_is_no_jump_to_the_method():
+    """What it has learnt of the steps before serves on."""
+    noted = []
+
+    class Notes(Theta):
+        def switch(self, ws, t, jumped):
+            noted.append(jumped)
+            super().switch(ws, t, jumped)
+
+    class Shifts(Device):
+        """Timers that change what nothing reads, an algebraic variable or a state; and a limit that is reached."""
+
+        idle, small, large, sets = (Param("s", 0.1 * k) for k in (1, 2, 3, 4))
+        x0, top = Param("", 0.0), Param("", 0.55)
+        w = State("", limits=(-9.0, "top"), start_at="x0")
+        x = State("", start_at="x0")
+        y = Algebraic("")
+        unread, shift = Mode(0), Param("", 0.0)
+
+        def rates(s):
+            return 1.0, 1.0
+
+        def residuals(s):
+            return s.y - s.x - s.shift
+
+        nothing = timer("idle", then={"unread": 1})
+        little = timer("small", then={"shift": 1e-15})
+        much = timer("large", then={"shift": lambda s: s.shift + 1e-12})
+        reset = timer("sets", then={"x": lambda s: s.x + 1e-12})
+
+    with registered(Shifts, Integrator("notes", Notes)):
+        run = gc.simulate(system(Shifts(id="S")), 1.0, 0.07, method="notes")
+    assert [e.item for e in run.events] == ["nothing", "little", "much", "reset", "w_at_top"]
+    assert noted[-5:] == [False, False, True, True, False]
+
+
 # ---------------------------------------------------------------- what goes wrong
 
 
@@ -390,6 +428,26 @@ def test_a_guard_that_has_just_left_zero_is_not_taken_for_one_that_comes_to_it()
         run = gc.simulate(system(Leaves(id="L")), 1.0, 0.1)
     assert [event.item for event in run.events] == ["begins", "follows", "comes_back"]
     assert [event.t for event in run.events] == pytest.approx([0.5, 0.5, 0.54], abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [90, 120])
+def test_more_than_a_hundred_events_that_follow_from_each_other_at_one_instant_are_chattering(count):
+    """Also where each is another guard's."""
+    def falls(k):
+        return guard("up", then={"fallen": k + 1})(lambda s: s.x - 0.5 if k == 0 else s.fallen - k + 0.5)
+
+    x0 = Param("", 0.0)
+    dominoes = type("Dominoes", (Device,), {
+        "x0": x0, "x": State("", start_at="x0"), "fallen": Mode(0), "rates": lambda s: 1.0,
+        **{f"g{k}": falls(k) for k in range(count)}})
+    with registered(dominoes):
+        case = system(dominoes(id="D"))
+        if count < 100:
+            assert len(gc.simulate(case, 1.0, 0.1).events) == count
+        else:
+            with pytest.raises(gc.errors.EventError, match=r"chattering: D\.g0 \(1 times\)") as caught:
+                gc.simulate(case, 1.0, 0.1)
+            assert caught.value.t == pytest.approx(0.5)
 
 
 def test_many_limits_that_are_reached_once_within_a_step_are_no_chattering():

@@ -173,8 +173,26 @@ def test_a_guard_that_its_action_sends_back_fires_again_without_an_accepted_poin
     assert watch.bounces(0, np.array([-1e-17]), visible)
     watch.turned(0, rate=-1.0)
     assert fires(watch, -1) == []
+    watch.turned(0, rate=0.0)
+    assert fires(watch, -1) == []
     watch.turned(0, rate=+1.0)
     assert fires(watch, -1) == [0]
+
+
+@pytest.mark.parametrize("direction", [UP, DOWN])
+def test_a_guard_bounces_that_has_a_direction_and_is_watched_at_zero_with_nothing_pending(direction):
+    watch = watching(direction, BOTH, at=[-direction, 1], cancel=[-2, -1])
+    zero = np.array([direction * 1e-17, -1e-17])
+    go(watch, *zero)
+    assert watch.bounces(0, zero, visible)
+    assert not watch.bounces(0, np.array([direction * 1e-3, -1e-17]), visible)
+    assert not watch.bounces(1, zero, visible)
+    watch.arm(0, 5.0, 0)
+    assert not watch.bounces(0, zero, visible)
+    watch.disarm(0)
+    watch.switching.on[0] = False
+    watch.refresh(None, zero)
+    assert not watch.bounces(0, zero, visible)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -236,11 +236,12 @@ def test_where_the_equations_have_no_solution_half_way_the_crossing_is_found_bes
             assert [e.t for e in run.events] == pytest.approx([zero + 0.5], abs=1e-12)
 
 
-def test_a_guard_that_cannot_be_located_is_named():
+@pytest.mark.parametrize("far", [1.0, 2.0, 0.3, 50.0])
+def test_a_guard_that_cannot_be_located_is_named(far):
     """A jump through zero has no crossing to be found."""
 
     class Jump(Device):
-        x0 = Param("", 0.0)
+        x0, far = Param("", 0.0), Param("")
         x = State("", start_at="x0")
         hit = Mode(0)
 
@@ -249,10 +250,10 @@ def test_a_guard_that_cannot_be_located_is_named():
 
         @guard("up", then={"hit": 1})
         def jumps(s):
-            return np.where(s.x > 0.05, 1.0, -1.0)
+            return np.where(s.x > 0.05, s.far, -1.0)
 
     with registered(Jump), pytest.raises(gc.errors.EventError, match=r"J\.jumps cannot be located") as caught:
-        gc.simulate(system(Jump(id="J")), 0.2, 0.1)
+        gc.simulate(system(Jump(id="J", far=far)), 0.2, 0.1)
     assert caught.value.t == pytest.approx(0.05)
     assert caught.value.run.t[-1] == 0.0
 

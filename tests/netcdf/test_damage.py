@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from types import SimpleNamespace
 
 import h5netcdf
 import numpy as np
@@ -14,7 +15,7 @@ import gridcore as gc
 from gridcore.errors import GridcoreError
 from gridcore.tape import Arm, Cancel, Clock, Method, Records, Resolve, Step, Switch
 from gridcore_netcdf import write
-from gridcore_netcdf.checks import ranges
+from gridcore_netcdf.checks import Part, check_clocks, ranges
 from gridcore_netcdf.output import Output
 from gridcore_netcdf.seal import seal
 
@@ -251,6 +252,34 @@ def test_what_cannot_be_is_told_with_its_place(change, said, tmp_path):
         gc.load_run(tmp_path / "x.nc")
 
 
+def test_what_happens_at_a_point_may_happen_at_the_first_and_at_the_last():
+    """And what is of a guard, a clock, a method or a setting may be of the first and of the last of these."""
+    allowed = ranges(SYSTEM, points=9, clocks=5, methods=3, settings=4)
+    many = {"k": 9, "guard": 2, "by": 2, "clock": 5, "start": 5, "end": 5, "method": 3, "settings": 4}
+    for name, found in allowed.items():
+        kind, _, field = name.rpartition("_")
+        if kind in ("Arm", "Cancel", "Switch") or field in ("start", "end", "method") or name == "point_clock":
+            assert found == (0, many[field]), name
+    assert allowed["Step_k"] == allowed["Resolve_k"] == (0, 8)
+    assert allowed["Step_guard"] == (-1, 2)
+    assert allowed["Clock_after"] == (-1, 5)
+    assert allowed["Clock_of"] == (-1, len(SYSTEM.Z0))
+
+
+def test_a_clock_is_of_a_parameter_or_a_guard_that_there_is(tmp_path):
+    last = len(SYSTEM.Z0) - 2
+    grid, timer, guard = Clock("grid", -1), Clock("timer", SYSTEM.n), Clock("guard", 0)
+    for good in ([grid, timer, Clock("timer", last), guard, Clock("guard", 1), Clock("delay", last, 0)],
+                 [grid, Clock("delay", SYSTEM.n, 0), Clock("delay", last, 1)]):
+        check_clocks(part(tmp_path), good, SYSTEM)
+    for bad in (Clock("grid", 0), Clock("grid", -1, 0), Clock("timer", SYSTEM.n - 1), Clock("timer", last + 1),
+                Clock("timer", last, 0), Clock("guard", -1), Clock("guard", 2), Clock("guard", 0, 0),
+                Clock("delay", last, 1), Clock("delay", last, 7), Clock("delay", last + 1, 0),
+                Clock("delay", last, -1)):
+        with pytest.raises(GridcoreError, match="'tape/Clock' number 1 cannot be"):
+            check_clocks(part(tmp_path), [grid, bad], SYSTEM)
+
+
 def test_a_step_from_the_last_point_leads_to_none_and_one_from_the_point_before_leads_to_it():
     run = small()
     allowed = ranges(run.system, run.tape.points, len(run.tape.clocks), 1, 1)["Step_k"]
@@ -260,7 +289,11 @@ def test_a_step_from_the_last_point_leads_to_none_and_one_from_the_point_before_
 
 @pytest.mark.parametrize(("change", "fits"), [
     ({}, True), ({"pending": {"1": [0.5, 0]}}, True), ({"pending": {"2": [0.5, 0]}}, False),
-    ({"pending": {"-1": [0.5, 0]}}, False), ({"pending": {"1": [0.5, 99]}}, False), ({"timers": []}, False),
+    ({"pending": {"-1": [0.5, 0]}}, False), ({"pending": {"7": [0.5, 0]}}, False),
+    ({"pending": {"1": [0.5, -1]}}, False),
+    ({"timers": [[0.5, -2, 0], [9.9, -1, 0]]}, False), ({"timers": [[0.5, 0, 0], [9.9, -1, 0]]}, False),
+    ({"timers": [[9.9, 0, 0]]}, False), ({"t": float("nan")}, False), ({"pending": {"1": [0.5, 99]}}, False),
+    ({"timers": []}, False),
     ({"timers": [[0.5, 99, 0], [9.9, -1, 0]]}, False), ({"timers": [[0.5, -1, 99]]}, False), ({"points": 10**6}, False),
     ({"reached": -1}, False), ({"clock": 99}, False), ({"t": float("inf")}, False),
     ({"counters": {"steps": "many"}}, False)])
@@ -280,6 +313,84 @@ def test_a_checkpoint_that_cannot_be_is_told(saved, tmp_path, change, fits):
         gc.load_run(path)
 
 
+@pytest.mark.parametrize("name", ["clock", "points", "records", "clocks", "settings", "reached"])
+def test_a_number_of_a_checkpoint_is_one_that_its_tape_has(saved, tmp_path, name):
+    tape = gc.load_run(saved).tape
+    most = {"clock": len(tape.clocks) - 1, "points": tape.points, "records": len(tape.records),
+            "clocks": len(tape.clocks), "settings": len(tape.settings), "reached": tape.points}[name]
+    for value in (-9, -1, 0, most, most + 1, most + 9):
+        def change(file, value=value):
+            last = json.loads(file["tape"].attrs["last"])
+            file["tape"].attrs["last"] = json.dumps(last | {name: value})
+
+        path = changed(saved, tmp_path / "x.nc", change)
+        if 0 <= value <= most:
+            assert getattr(gc.load_run(path).tape.last, name) == value
+        else:
+            with pytest.raises(GridcoreError, match="is no checkpoint of this run"):
+                gc.load_run(path)
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), [
+    ("last_active", (0, 1), (-1, 2, 9)), ("last_side", (-1, 0, 1), (-2, 2, 9)),
+    ("last_X", (0.5,), (float("nan"), float("inf")))])
+def test_a_checkpoint_has_states_that_are_finite_and_guards_that_are_watched_or_not(saved, tmp_path, name, good, bad):
+    for value in (*good, *bad):
+        def change(file, value=value):
+            file["tape"].variables[name][-1] = value
+
+        path = changed(saved, tmp_path / "x.nc", change)
+        if value in good:
+            assert getattr(gc.load_run(path).tape.last, name.removeprefix("last_"))[-1] == value
+        else:
+            with pytest.raises(GridcoreError, match="is no checkpoint of this run"):
+                gc.load_run(path)
+
+
+def part(tmp_path, values=(), **attributes):
+    """A part of a file that has one variable, `numbers`, and attributes."""
+    (path := tmp_path / "x.nc").write_bytes(bytes(1000))
+    group = SimpleNamespace(variables={"numbers": np.asarray(values)}, attrs=attributes)
+    return Part(group, "tape", path)
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize(("low", "end"), [(-1, 3), (0, 4), (2, 3)])
+def test_a_number_fits_from_the_first_of_its_range_to_before_the_end(tmp_path, low, end, dtype):
+    for value in range(-9, 9):
+        values = np.array([low, value, low, -7], dtype)[:3]
+        if low <= value < end:
+            assert list(part(tmp_path, values).within("numbers", 3, {"numbers": (low, end)}, dtype)) == list(values)
+        else:
+            with pytest.raises(GridcoreError, match=rf"'tape/numbers' is {dtype(value)} in row 1, and must be at least "
+                                                    rf"{low} and below {end}"):
+                part(tmp_path, values).within("numbers", 3, {"numbers": (low, end)}, dtype)
+
+
+def test_positions_are_of_variables_that_there_are_each_once(tmp_path):
+    for good in ([], [0], [2], [2, 0, 1]):
+        assert list(part(tmp_path, np.array(good, int)).positions("numbers", 3)) == good
+    for bad in ([-1], [-7, 1], [3], [0, 3], [0, 9], [1, 1], [2, 0, 2]):
+        with pytest.raises(GridcoreError, match="'tape/numbers' must be from 0 to 2, each once"):
+            part(tmp_path, np.array(bad)).positions("numbers", 3)
+
+
+def test_a_variable_has_no_more_bytes_than_its_file(tmp_path):
+    assert len(part(tmp_path, np.zeros(125)).numbers("numbers", float, (None,))) == 125
+    with pytest.raises(GridcoreError, match="claims 126 values"):
+        part(tmp_path, np.zeros(126)).numbers("numbers", float, (None,))
+
+
+def test_an_attribute_of_another_type_is_told_with_that_which_it_must_have(tmp_path):
+    made = part(tmp_path, text=1.5, number="one", json="[1]", null="null")
+    assert made.json("null", dict, type(None)) is None
+    for asked, said in ((lambda: made.text("text"), "'tape/text' is float, and must be str"),
+                        (lambda: made.integer("number"), "'tape/number' is str, and must be int"),
+                        (lambda: made.json("json", dict, type(None)), "'tape/json' is list, and must be dict")):
+        with pytest.raises(GridcoreError, match=said):
+            asked()
+
+
 def test_settings_may_be_those_of_the_first_parameter_and_of_the_last_mode(saved, tmp_path):
     size = len(SYSTEM.Z0) - 1 - SYSTEM.n
     for at in (0, size - 1):
@@ -294,9 +405,11 @@ def test_settings_that_cannot_be_are_told(saved, tmp_path):
     run = gc.load_run(saved)
     last = {"settings_at": f"0 to {len(run.system.Z0) - 2 - run.system.n}$",
             "settings_number": f"1 to {len(run.tape.settings) - 1}, and not decrease"}
-    for name, value in (("settings_at", -1), ("settings_at", 10**6), ("settings_number", 99), ("settings_number", -1)):
+    size, count = len(run.system.Z0) - 1 - run.system.n, len(run.tape.settings)
+    for name, value in (*(("settings_at", value) for value in (-1, -7, size, size + 1, 10**6)),
+                        *(("settings_number", value) for value in (-1, 0, -7, count, count + 1, 99))):
         def change(file, name=name, value=value):
-            file["tape"].variables[name][0] = value
+            file["tape"].variables[name][0 if value < 1 else -1] = value
 
         path = changed(saved, tmp_path / "x.nc", change)
         with pytest.raises(GridcoreError, match=f"'tape/{name}' must be from {last[name]}"):

@@ -9,6 +9,7 @@ import signal
 import tempfile
 import typing
 
+import h5netcdf
 import numpy as np
 import pytest
 from devices_for_tests import Explosion, system
@@ -182,6 +183,18 @@ def test_any_netcdf_program_can_read_the_results(tmp_path):
         assert [*file["TwoAxis"][:]] == ["GEN1", "GEN2", "GEN3"]
         assert np.array_equal(file["omega"][:, 1], run["GEN2", "omega"])
         assert np.array_equal(file["time"][:], run.t)
+
+
+def test_what_is_of_variables_guards_and_points_has_their_dimension(tmp_path):
+    run = gc.simulate(gc.build("hiskens_pai"), t_end=0.4, step=0.02)
+    run.save(tmp_path / "run.nc")
+    with h5netcdf.File(tmp_path / "run.nc") as file:
+        tape = file["tape"]
+        found = {name: (*variable.dimensions, *variable.shape) for name, variable in tape.variables.items()}
+    assert found["last_X"] == ("variable", run.system.n)
+    assert found["last_active"] == found["last_side"] == ("guard", len(run.system.switching.guards))
+    assert found["point_clock"] == ("point", len(run.t))
+    assert found["record_kind"] == ("record", len(run.tape.records))
 
 
 def test_xarray_opens_the_file_as_the_dataset(tmp_path):

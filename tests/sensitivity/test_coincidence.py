@@ -400,3 +400,21 @@ def test_behind_another_event_a_speed_that_rates_which_balance_leave_is_none():
     assert crossing(replay, behind, slope + along)[2] == pytest.approx(gamma @ slope + 1.0)
     with pytest.raises(gc.errors.EventError, match="grazes"):
         crossing(replay, behind, 1e-12 * along)
+
+
+def test_behind_another_event_a_guard_of_voltages_grazes_where_their_rates_balance():
+    """It reads algebraic variables alone, whose rates are no sums of the system's equations."""
+    run = gc.simulate(gc.build(relay_at_the_clearing()), 0.3, 0.01)
+    replay = Replay(run.system, run.tape, np.array([run.system.layout.address("GEN2.H")]))
+    trigger = next(k for k, g in enumerate(run.system.system.switching.guards) if g.device == "R")
+    here = next(r for r in run.tape.records if isinstance(r, Step) and r.h > 0)
+    behind = dataclasses.replace(here, h=0.0, guard=trigger)
+    gamma, _, _ = replay.guard(trigger, here.k + 1)
+    a, b = np.flatnonzero(gamma)[:2]
+    across = np.zeros(run.system.n)
+    across[[a, b]] = 0.1 * gamma[b], -0.1 * gamma[a]
+    along = 1e-10 * np.abs(gamma) @ np.abs(across) * gamma / (gamma @ gamma)
+    assert not replay.point(here.k + 1).differential[[a, b]].any()
+    assert crossing(replay, behind, across + 100 * along)[2] == pytest.approx(gamma @ (100 * along), rel=1e-6)
+    with pytest.raises(gc.errors.EventError, match="grazes"):
+        crossing(replay, behind, across + along)

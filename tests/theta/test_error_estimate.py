@@ -62,6 +62,49 @@ def test_it_is_known_from_the_second_step_on(theta: float, power: int, made: int
     assert estimate[1] == pytest.approx(2 * estimate[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("theta", [0.5, 1.0])
+def test_of_what_decays_within_a_step_it_is_the_estimate_that_its_slopes_give(theta: float) -> None:
+    """No filter makes it small, as that of the step's own matrix would."""
+
+    class Decays(Device):
+        x0 = Param("", 1.0)
+        x = State("", start_at="x0", rate=lambda s: -40.0 * s.x)
+
+    with registered(Decays):
+        system = small(Decays(id="D"))
+    ws = system.workspace()
+    ws.load(system.Z0)
+    ws.differential[:] = system.differential(ws.Z)
+    stepper, path = Theta(0.1, theta), [ws.X[0]]
+    stepper.restart(ws, 0.0)
+    for k in range(4):
+        stepper.advance(0.1 * k, 0.1 * (k + 1))
+        path.append(ws.X[0])
+    slopes = np.diff(path)[::-1][:3] / 0.1
+    expected = np.dot(error_weights(theta, (0.1, 0.1, 0.1)), slopes)
+    assert stepper.local_error()[0] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("h", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize(("short", "knows"), [(1.0, True), (1e-2, True), (0.9e-3, False), (1e-5, False)])
+def test_a_step_that_is_tiny_beside_the_next_ends_what_is_known_in_any_unit_of_time(
+        h: float, short: float, knows: bool) -> None:
+    class Rises(Device):
+        x0, pace = Param("", 1.0), Param("1/s")
+        x = State("", start_at="x0", rate=lambda s: s.pace)
+
+    with registered(Rises):
+        system = small(Rises(id="R", pace=1 / h))
+    ws = system.workspace()
+    ws.load(system.Z0)
+    ws.differential[:] = system.differential(ws.Z)
+    stepper = Theta(h)
+    stepper.restart(ws, 0.0)
+    for begin, end in itertools.pairwise(h * np.cumsum([0.0, 1.0, 1.0, 1.0, short, 1.0])):
+        stepper.advance(begin, end)
+    assert stepper.predictor.knows == knows
+
+
 def estimate(case: str, step: float, theta: float = 0.5) -> float:
     return gc.simulate(gc.build(case), 1.0, step, theta=theta).counters["error_estimate"]
 

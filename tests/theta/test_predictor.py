@@ -61,3 +61,34 @@ def test_equations_are_those_of_the_theta_method(path: Predictor) -> None:
     F, x = ws.rhs(), ws.X
     step = x - path.X0 - h * ((1 - theta) * path.f0 + theta * F)
     np.testing.assert_allclose(-ws.R, np.where(ws.mass, step, F), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("theta", [0.5, 0.7, 1.0])
+@pytest.mark.parametrize("made", [0, 1, 2, 3, 5])
+def test_an_error_is_that_of_a_path_that_began_at_the_last_start(path: Predictor, theta: float, made: int) -> None:
+    """Whatever was before that; with fewer steps behind than it needs, too."""
+    rng, fresh = np.random.default_rng(2), Predictor(path.ws)
+    before, after = rng.normal(size=(4, path.ws.n)), rng.normal(size=(made + 1, path.ws.n))
+    found = []
+    for history, which in ((before, path), (before[:0], fresh)):
+        for part in (history, after):
+            which.forget()
+            path.ws.X[:], t = 0.1, 0.0
+            for number, x in enumerate(part):
+                h = 0.1 * 1.1**number
+                which.begin(t + h, h, theta)
+                path.ws.X[:], t = x, t + h
+                if part is before or number < made:
+                    which.end(h)
+        found.append(which.local_error(h, theta))
+    np.testing.assert_array_equal(*found)
+    assert np.abs(found[0]).max() > 0
+
+
+def test_an_error_is_known_with_two_steps_behind(path: Predictor) -> None:
+    known = []
+    for _ in range(5):
+        known.append(path.knows)
+        path.begin(0.1, 0.1, theta=0.5)
+        path.end(0.1)
+    assert known == [False, False, True, True, True]
