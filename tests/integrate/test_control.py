@@ -268,6 +268,8 @@ class Told(Stepper):
 
     def local_error(self):
         """A part of 0.3 of the tolerance, for one step, where rtol is 1e-3."""
+        if self.error == "unknown":
+            return None
         return 0.3 * self.error * (1e-3 * np.abs(self.ws.X) + 1e-5 * self.ws.scale)
 
 
@@ -301,6 +303,12 @@ def test_a_step_grows_fivefold_at_most_and_not_after_one_that_was_rejected():
     grew = tried[1:6] / tried[:5]
     assert grew[:2] == pytest.approx([5.0, 5.0], rel=1e-9)
     assert grew[2:] == pytest.approx([0.9 * 8.0 ** (-1 / 3), 1.0, 5.0], rel=1e-9)
+
+
+def test_a_step_of_which_nothing_is_known_is_taken_and_the_next_is_no_longer():
+    tried = lengths("unknown", "unknown", 0.1, 0.1)
+    assert tried[1:3] / tried[:2] == pytest.approx([0.9, 0.9], rel=1e-9)
+    assert tried[3] / tried[2] == pytest.approx(0.9 * 0.1 ** (-0.7 / 3), rel=1e-9)
 
 
 def test_what_is_left_is_made_in_two_halves_though_the_first_would_have_the_second_shorter():

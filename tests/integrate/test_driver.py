@@ -260,38 +260,42 @@ def test_a_limited_state_without_time_constant_is_limited_too():
     np.testing.assert_allclose(run["F", "x"], np.clip(np.sin(run.t), -0.5, 0.5), atol=1e-12)
 
 
-@pytest.mark.parametrize("side", [1.0, -1.0])
-def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_takes_it_along(method, side):
-    """``dx/dt = 1`` reaches the lid 0.5 at 0.5 s, is let go by a lid of 0.9 at 1 s, and follows that of 0.25 at 2 s."""
+@pytest.mark.parametrize(("side", "size"), [(1.0, 1.0), (-1.0, 1.0), (1.0, 100.0), (-1.0, 100.0)])
+def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_takes_it_along(method, side, size):
+    """``dx/dt = 1`` reaches the lid 0.5 at 0.5 s, stays there through a switch that does not move it, is let go by a
+    lid of 0.9 at 1 s, and follows that of 0.25 at 2 s; or a hundred times that.
+    """
 
     class Lid(Device):
-        side, lid = Param("", 1.0), Param("", 0.5)
-        lifts, falls = Param("s", 1.0), Param("s", 2.0)
+        side, size, lid = Param("", 1.0), Param("", 1.0), Param("", 0.5)
+        stays, lifts, falls = Param("s", 0.7), Param("s", 1.0), Param("s", 2.0)
+        other = Mode(0)
         x0 = Param("", 0.0)
         x = State("", limits=("low", "high"), start_at="x0")
 
         def rates(s):
-            return s.side
+            return s.side * s.size
 
         @quantity("")
         def low(s):
-            return np.where(s.side < 0, -s.lid, -9.0)
+            return np.where(s.side < 0, -s.lid, -9.0) * s.size
 
         @quantity("")
         def high(s):
-            return np.where(s.side < 0, 9.0, s.lid)
+            return np.where(s.side < 0, 9.0, s.lid) * s.size
 
+        stay = timer("stays", then={"other": 1})
         lift = timer("lifts", then={"lid": lambda s: 0.9})
         fall = timer("falls", then={"lid": lambda s: 0.25})
 
     with registered(Lid):
-        run = gc.simulate(system(Lid(id="L", side=side)), 2.5, 0.1, method=method)
+        run = gc.simulate(system(Lid(id="L", side=side, size=size)), 2.5, 0.1, method=method)
     bound = "x_at_high" if side > 0 else "x_at_low"
-    assert [e.item for e in run.events] == [bound, "lift", bound, "fall"]
-    assert times(run) == pytest.approx([0.5, 1.0, 1.4, 2.0], abs=EXACT[method])
+    assert [e.item for e in run.events] == [bound, "stay", "lift", bound, "fall"]
+    assert times(run) == pytest.approx([0.5, 0.7, 1.0, 1.4, 2.0], abs=EXACT[method])
     expected = np.interp(run.t, [0, 0.5, 1, 1.4, 2], [0, 0.5, 0.5, 0.9, 0.9])
     after = (run.t > 2) | (np.arange(len(run.t)) > np.flatnonzero(run.t == 2)[0])
-    np.testing.assert_allclose(side * run["L", "x"], np.where(after, 0.25, expected), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(side * run["L", "x"] / size, np.where(after, 0.25, expected), rtol=0, atol=1e-9)
 
 
 def test_a_switch_that_moves_nothing_but_for_round_off_is_no_jump_to_the_method():
@@ -448,6 +452,12 @@ def test_more_than_a_hundred_events_that_follow_from_each_other_at_one_instant_a
             with pytest.raises(gc.errors.EventError, match=r"chattering: D\.g0 \(1 times\)") as caught:
                 gc.simulate(case, 1.0, 0.1)
             assert caught.value.t == pytest.approx(0.5)
+
+
+def test_as_many_timers_as_there_are_may_come_within_one_step_and_at_one_instant():
+    for at in (lambda k: 0.5 + 1e-4 * k, lambda k: 0.55):
+        run = gc.simulate(system(*(Clockwork(id=f"C{k}", at=at(k)) for k in range(130))), 1.0, 0.1)
+        assert len(run.events) == 130
 
 
 def test_many_limits_that_are_reached_once_within_a_step_are_no_chattering():

@@ -384,9 +384,9 @@ def test_a_variable_has_no_more_bytes_than_its_file(tmp_path):
 def test_an_attribute_of_another_type_is_told_with_that_which_it_must_have(tmp_path):
     made = part(tmp_path, text=1.5, number="one", json="[1]", null="null")
     assert made.json("null", dict, type(None)) is None
-    for asked, said in ((lambda: made.text("text"), "'tape/text' is float, and must be str"),
-                        (lambda: made.integer("number"), "'tape/number' is str, and must be int"),
-                        (lambda: made.json("json", dict, type(None)), "'tape/json' is list, and must be dict")):
+    for asked, said in ((lambda: made.text("text"), "'tape/text' is float, and must be str$"),
+                        (lambda: made.integer("number"), "'tape/number' is str, and must be int$"),
+                        (lambda: made.json("json", dict, type(None)), "'tape/json' is list, and must be dict$")):
         with pytest.raises(GridcoreError, match=said):
             asked()
 
