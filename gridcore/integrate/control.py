@@ -97,7 +97,7 @@ class Controlled(Stepper):
         error, k, before = max(error, numerics.EPS), self.order + 1, self._before
         pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)
         factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else _GROW)
-        cut_off = h < self.h  # by a target: the length that was proposed is still as good
+        cut_off = h < self.h * (1 - numerics.SAME_LENGTH)  # by a target: what was proposed is still as good
         self.h, self._before = min(max(h * factor, self.h if cut_off else 0.0), self._longest), error
 
     def _measured(self, error: np.ndarray | None) -> tuple[float, int]:
