@@ -23,6 +23,7 @@ _ITERATIONS = 100
 _HALVINGS = 60  # attempts to find a point at which a guard that begins at zero has not crossed
 _RETREATS = 10  # attempts nearer to the start of the bracket, where a step has no solution
 _ZERO = 1e-3  # of the guard at the end of the step: where it is larger, however near in time, it jumps
+_FAR = 1e-3  # part of the step over which a guard may bend
 _SLOW = 3  # points in a row that have not halved the bracket, after which it is bisected
 
 
@@ -71,7 +72,9 @@ class Crossing:
                 break
             point = self._between(t, low, last)
             last = [*last[-2:], point]
-            if point.gamma == 0:  # of which kind is this zero?
+            ahead, rise = point.t - best.t, point.gamma - best.gamma
+            if point.gamma == 0 or (  # of which kind is this zero? A line from far away does not say
+                    abs(ahead) > _FAR * full and abs(point.gamma * ahead) <= numerics.TIME_ROUND_OFF * abs(end * rise)):
                 after_it = self._between(t + numerics.BESIDE_A_ZERO * (high.t - t), point, [low, point])
                 if after_it.gamma * side > 0:
                     return self._end(point)

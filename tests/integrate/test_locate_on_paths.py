@@ -97,6 +97,17 @@ def test_a_point_at_which_a_guard_is_exactly_zero_and_turns_back_or_crosses_the_
     assert len(path.times) <= 15
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("round_off", [-1e-15, -1e-17, -1e-19, 1e-19, 1e-17, 1e-15])
+@pytest.mark.parametrize("begun", [0.0, 64.0])
+def test_nor_is_one_at_which_it_is_zero_but_for_round_off(begun, round_off, side):
+    for apart in np.linspace(0.05, 0.45, 20):
+        path = Path(lambda t, a=apart: side * np.tanh(
+            60 * (t - begun - 0.5 + a) * (t - begun - 0.5) * (t - begun - 0.5 - a)) + round_off, resolution=1e-14)
+        assert path.locate(begun, begun + 1.0) in [pytest.approx(begun + 0.5 + a, abs=1e-11) for a in (-apart, apart)]
+        assert len(path.times) <= 25
+
+
 def test_a_point_at_which_a_guard_is_exactly_zero_and_crosses_is_taken_at_once():
     path = Path(lambda t: (t - 0.5) * (1 + (t - 0.5) ** 2))
     assert path.locate(0.0, 1.0) == 0.5
