@@ -276,7 +276,7 @@ class Told(Stepper):
         return 0.3 * self.error * (1e-3 * np.abs(self.ws.X) + 1e-5 * self.ws.scale)
 
 
-def lengths(*errors, order=2, t_end=1e6):
+def lengths(*errors, order=2, t_end=1e6, of=None):
     """Of the steps that are tried where errors are these."""
     made = []
 
@@ -286,8 +286,36 @@ def lengths(*errors, order=2, t_end=1e6):
             made.append(self)
 
     with registered(Integrator("told", Kept)):
-        gc.simulate(system(Driven(id="D", x0=1.0)), t_end, "auto", "told", errors=errors, order=order)
+        gc.simulate(of or system(Driven(id="D", x0=1.0)), t_end, "auto", "told", errors=errors, order=order)
     return np.array(made[-1].lengths)
+
+
+@pytest.mark.parametrize("factors", [(4.0, 0.0, 0.0), (1.0, 4.0, 0.0), (0.0, 0.0, -2.0), (-3.0, 5.0, 1.0)])
+@pytest.mark.parametrize("follows", [0.0, 3.0])
+def test_with_the_first_step_the_rule_of_euler_would_make_half_the_error_that_is_tolerated(factors, follows):
+    """``h^2 / 2 x''``, or with x' for x'' where that is larger, of ``x' = constant + bend t + rate x``; whatever
+    algebraic variable follows it.
+    """
+
+    class Bends(Device):
+        constant, bend, rate, follows = Param(""), Param(""), Param(""), Param("")
+        x0 = Param("", 1.0)
+        x = State("", start_at="x0")
+        y = Algebraic("")
+
+        def rates(s):
+            return s.constant + s.bend * s.time + s.rate * s.x
+
+        def residuals(s):
+            return s.y - s.follows * s.x * s.x * s.time
+
+    constant, bend, rate = factors
+    slope = constant + rate
+    curved = max(abs(bend + rate * slope), abs(slope))
+    with registered(Bends):
+        of = system(Bends(id="B", constant=constant, bend=bend, rate=rate, follows=follows))
+    first = lengths(t_end=10.0, of=of)[0]
+    assert first**2 / 2 * curved == pytest.approx(0.5 * 0.3 * (1e-3 + 1e-5), rel=1e-6)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])

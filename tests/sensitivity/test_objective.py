@@ -84,3 +84,9 @@ def test_parameters_that_it_reads_are_among_its_derivatives(run):
     direct = gc.adjoint(run, both, "GEN2.H").item() - gc.adjoint(run, gc.Terminal(
         lambda v: v["GEN2", "omega"]), "GEN2.H").item() * run.system.Z0[layout.address("GEN2.H")]
     assert direct == pytest.approx(run["GEN2.omega"][-1], rel=1e-12)
+
+
+@pytest.mark.parametrize("key", ["GEN2", "ab", 7, ("GEN2",), ("GEN2", "omega", "pu"), (), ["GEN2", "omega"]])
+def test_what_is_no_pair_of_a_device_and_a_quantity_is_told_how_quantities_are_named(run, key):
+    with pytest.raises(gc.errors.CaseError, match="quantities are named by a pair"):
+        evaluate(run, [gc.Terminal(lambda v: v[key])])
