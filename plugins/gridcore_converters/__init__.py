@@ -38,6 +38,9 @@ FILES = {
     "dc.vsc": "VSC",
     "lcc.rectifier": "LCCLine",
     "lcc.inverter": "LCCInverter",
+    "lcc.cdc4t": "CDC4T",
+    "lcc.cdc6t": "CDC6T",
+    "lcc.quasi_static": "CDCInverter",
     "network.line_inductor": "LineInductor",
     "network.rl_load": "RLLoad",
 }

@@ -12,7 +12,9 @@ record goes follows from what it is:
   that bus is not zero, or for all of another name, says that name (``dyr_record``); one whose records begin with a
   number that is no bus, and with no identifier, says so (``dyr_numbered``), and so does one that stands for a whole
   family of load models (``dyr_family``);
-* a class of tap changers says of how many windings (``dyr_tap``), ``bus 'MODEL' bus [bus] circuit values... /``.
+* a class of tap changers says of how many windings (``dyr_tap``), ``bus 'MODEL' bus [bus] circuit values... /``;
+* one of two-terminal lines for direct current takes the place of the sources at both ends: see
+  :mod:`gridcore_readers.dc_lines`.
 
 No model is put in place of another unless the user says so.
 """
@@ -32,7 +34,7 @@ from gridcore.errors import CaseError, DeviceError
 from gridcore.registry import devices
 from gridcore.suggest import suggest
 
-from . import power_sources
+from . import dc_lines, power_sources
 from .characteristics import exponents
 from .dyr_text import Key, Model, read_models
 from .load_groups import breadth, family, holds
@@ -217,6 +219,8 @@ class Extension:
 
     def _refuse_unknown(self, models: list[Model]) -> None:
         missing: dict[str, list[int]] = defaultdict(list)
+        self.strangers += [model for model in models if model.named and not _of_line(self.classes.get(model.name))]
+        models[:] = [model for model in models if not model.named or _of_line(self.classes.get(model.name))]
         for model in models:
             if model.name not in self.classes:
                 if model.bus in self.buses:
@@ -259,7 +263,7 @@ class Extension:
         if any(issubclass(host, Source) == issubclass(cls, Source) for _, host in here) or (
                 naming == "GEN" and old.device.source):
             raise self.error(model, f"'{id}' is a {old.model} already")
-        values = self._values(model, cls)
+        values = self.values(model, cls)
         declared = cls.declares
         kept = {key: value for key, value in old.fields.items() if key not in values
                 and (key in ("id", "status", *cls.attaches) or key in declared.fields or key in declared.params)}
@@ -274,6 +278,8 @@ class Extension:
         cls = self.classes[model.name]
         if windings(cls):
             return self._regulate(model, cls)
+        if _of_line(cls):
+            return dc_lines.replaces(self, model, cls)
         ports: dict[str, Any] = {}
         for port in cls.attaches:
             if f"{port}@from" in order(cls):
@@ -289,7 +295,7 @@ class Extension:
             if first is not model:
                 raise self.error(model, f"{first.place} drives {ports[port]}.{name} already")
         numbered = {"id": f"{cls.__name__}{model.bus}"} if hasattr(cls, "dyr_numbered") else {}
-        record = Record(cls.__name__, {**numbered, **ports, **self._values(model, cls)}, str(self.path), model.place)
+        record = Record(cls.__name__, {**numbered, **ports, **self.values(model, cls)}, str(self.path), model.place)
         id = (cls.naming or cls.__name__).format(**record.fields)
         for each in (record, *transfers(self, model, cls, id)):
             self.case.add(each)
@@ -306,7 +312,7 @@ class Extension:
             control = self.controls.of(found)
         except CaseError as error:
             raise self.error(model, str(error)) from None
-        self.case.add(Record(cls.__name__, {**control, **self._values(model, cls)}, str(self.path), model.place))
+        self.case.add(Record(cls.__name__, {**control, **self.values(model, cls)}, str(self.path), model.place))
         return True
 
     def _at(self, model: Model, cls: type[Device], port: Port) -> Key:
@@ -349,6 +355,9 @@ class Extension:
         cls = self.classes[model.name]
         if hasattr(cls, "dyr_numbered"):
             model.values.insert(0, model.identifier)
+        if _of_line(cls) and not model.named:  # of which a name without quotes is a number
+            model.values.insert(0, model.identifier)
+            model.identifier = str(model.bus)
         if windings(cls):
             further = windings(cls) - 1
             ends = [model.identifier, *model.values[:further], "1"]
@@ -376,7 +385,8 @@ class Extension:
                 self.omitted[model.name, name].append(model.bus)
         return True
 
-    def _values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
+    def values(self, model: Model, cls: type[Device]) -> dict[str, float | str]:
+        """The fields of a device that its record gives."""
         values: dict[str, float | str] = {**model.further}
         for n, (entry, word) in enumerate(zip(order(cls), model.values)):
             name, _, unit = (entry or "").partition(" ")
@@ -416,7 +426,7 @@ class Extension:
         if self.strangers:
             which = defaultdict(list)
             for model in self.strangers:
-                which[model.name].append(f"{model.bus} '{model.identifier}'")
+                which[model.name].append(f"{model.bus} '{model.identifier}'".removeprefix("0 " if model.named else ""))
             what = "; ".join(f"{name} at {listed(at, 5)}" for name, at in which.items())
             self.case.note(f"{self.path.name}: {len(self.strangers)} records skipped, for what they act on is not in "
                            f"the case: {what}")
@@ -439,6 +449,11 @@ class Extension:
         if at:
             how = f"are negative loads ({self.loads})" if self.loads else "inject constant power"
             self.case.note(f"{len(at)} generators in service have no machine model and {how}: buses {listed(at)}")
+
+
+def _of_line(cls: type[Device] | None) -> bool:
+    """Whether a class is one of lines for direct current, whose records begin with the name of one."""
+    return hasattr(cls, "dyr_line")
 
 
 def _for_loads(cls: type[Device]) -> bool:

@@ -11,7 +11,7 @@ from gridcore.case import Base, Case, Instance, convert, validate
 from gridcore.contract import Field, Load, Node
 from gridcore.errors import CaseError
 
-from . import transfer
+from . import dc_lines, transfer
 from .dyr import order
 from .inverse import inverse
 from .monitored import named
@@ -77,16 +77,20 @@ def write(case: Case, path: Path) -> None:
                 ends, name = [by_id[leg].ports["bus1"] for leg in legs], name[:-len("_w1")]
             buses = [str(number[end]) for end in ends]
             return [buses[0], model, *buses[1:], f"'{_identifier(name, 'TRANSFORMER' + '-'.join(buses))}'"]
+        if hasattr(instance.device, "dyr_line"):
+            return [f"'{dc_lines.name(instance)}'", model]
         if own := _own_number(instance, taken):
             return [str(own), model]
         bus, identifier = place(instance.id)
         return [str(bus), model, f"'{identifier}'"]
 
+    ends = dc_lines.ends({instance.device for instance in records})
     for instance in records:
         words = head(instance) if order(instance.device) else []
         if words:
             lines += _record(instance, words, said, valid.frequency)
-        elif order(instance.device) or (instance.device.declares.variables() and not issubclass(instance.device, Node)):
+        elif order(instance.device) or (instance.device.declares.variables() and instance.model not in ends
+                                        and not issubclass(instance.device, Node)):
             without.append(instance.id)
     if without:
         lines.append(f"// without a record of PSS/E, left out: {', '.join(without)}")

@@ -21,7 +21,12 @@ def bus_fields(number: int, label: str, kv: float, Vm: float, Va: float) -> dict
 
 def called(kind: str, row: Row) -> str:
     """The name of what a file calls by words of its own."""
-    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", row.text("NAME"))
+    return called_so(kind, row.text("NAME"))
+
+
+def called_so(kind: str, words: str) -> str:
+    """The name of what is called so in a file."""
+    return kind + "_" + re.sub(r"[\s.*?\[\]]+", "-", words.strip())
 
 
 def given_id(name: str, default: str) -> dict[str, Any]:

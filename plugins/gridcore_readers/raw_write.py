@@ -17,11 +17,11 @@ from typing import Any
 from gridcore.case import Case, Instance, validate
 from gridcore.contract import Load
 
-from . import tap_changers
+from . import dc_lines, tap_changers
 from .characteristics import shares_of
 from .inverse import inverse, inverse_of_all
 from .raw import PV, SLACK
-from .raw_tables import BEYOND, COLUMNS, IMPEDANCE, WINDING, layout, sections
+from .raw_tables import BEYOND, COLUMNS, DC_TERMINAL, IMPEDANCE, WINDING, layout, sections
 from .transformers import SMALLEST
 
 PQ = 1
@@ -72,6 +72,7 @@ class _Writer:
         self.voltage = self.buses | {i.id: self.buses[i.ports["bus"]] for i in records if i.model == JOINED}
         self.controls = {i.ports["transformer"]: tap_changers.columns(i, self.number) for i in records
                          if tap_changers.windings(i.device)}
+        self.ends = {i.ports["line"]: i for i in records if i.model in dc_lines.ends({i.device for i in records})}
         self.stars: list[tuple[Instance, list[Instance], list[Any]]] = []
         legs = self._stars(records)
         for instance in [instance for instance in records if not self._at_branch(instance)]:
@@ -189,6 +190,8 @@ class _Writer:
             self._generator(instance)
         elif issubclass(instance.device, Load):
             self._load(instance)
+        elif hasattr(instance.device, "dyr_line") and instance.id in self.ends and instance.in_service:
+            self._line_for_direct_current(instance)
         elif len(instance.device.bus_ports()) > 1:
             raise instance.record.error(f"a RAW file has no branch like a {instance.model}")
 
@@ -293,6 +296,14 @@ class _Writer:
         g, b = values["g"] / 2, values["b"] / 2
         self._half(transformer.ports["bus1"], g / values["tap"] ** 2, b / values["tap"] ** 2, transformer.in_service)
         self._half(transformer.ports["bus2"], g, b, transformer.in_service)
+
+    def _line_for_direct_current(self, line: Instance) -> None:
+        at = line.ports["bus"], self.ends[line.id].ports["bus"]
+        row, *ends = dc_lines.rows(line, (self.number[at[0]], self.number[at[1]]),
+                                   (self.voltage[at[0]].values["Vm0"], self.voltage[at[1]].values["Vm0"]))
+        self._put(dc_lines.SECTION, row)
+        for end in ends:
+            self._put(dc_lines.SECTION, end, DC_TERMINAL)
 
     def _generator(self, source: Instance) -> None:
         bus, values = source.ports["bus"], source.values
