@@ -50,6 +50,7 @@ def replaces(extension: Extension, model: Model, cls: type[Any]) -> bool:
     fields = _circuit(row, ends, Vm)
     if any(end.number("RC") for end in ends):
         case.note(f"{row.place}: RC of the converters of {row.text('NAME')} is left out, as in the power flow")
+    case.note(f"{extension.path.name}: the line {row.text('NAME')} is a {model.name}, and no constant power")
     rectifier, inverter = sources
     line = Record(cls.__name__, {"id": id, "bus": rectifier.fields["bus"], **fields, **extension.values(model, cls)},
                   str(extension.path), model.place)

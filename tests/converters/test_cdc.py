@@ -89,7 +89,7 @@ def test_at_rest_it_is_what_the_row_says_and_its_powers_are_those_of_the_wavefor
 
 
 #: What the functions of GridPACK's ``pf_hvdc.hpp`` (Battelle, modified BSD licence) gave for this line with fixed taps:
-#: AC voltages, then I (kA), Vd1 and Vd2 (kV), alpha (degrees) and Q (Mvar) of the rectifier, gamma and Q of the inverter.
+#: AC voltages, then I (kA), Vd1, Vd2 (kV), alpha (degrees) and Q (Mvar) of the rectifier, gamma and Q of the inverter.
 POWER: dict[str, float] = {}
 OTHER, CURRENT = {"Pset": -480.0}, {"Pset": 0.0, "Iset": 0.9, "RCOMP": 0.0}
 GRIDPACK = [

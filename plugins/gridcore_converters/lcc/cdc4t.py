@@ -99,8 +99,8 @@ class CDC4T(InterruptedLine):
     VUNBL. *Bypassed*, Vd2 = 0 with the current of t0, from where Vd2 is below VBYPAS, for TBYPAS and then until the
     inverter's AC voltage is above VUNBY. After either the order of the voltage rises from RSVOLT with VRAMP, after the
     first that of the current from RSCUR with CRAMP, too, and it is the current that is held until both are back;
-    meanwhile it is not bypassed. Where Vd2 is below VCMOD, the current of t0 is *held* in place of the power, for TCMODE
-    and then until Vd2 is above VCMOD.
+    meanwhile it is not bypassed. Where Vd2 is below VCMOD, the current of t0 is *held* in place of the power, for
+    TCMODE and then until Vd2 is above VCMOD.
 
     Where sources differ: VBYPAS is in kV as in STEPS, not in per unit as PowerWorld has it. VCMOD changes the order, as
     PSS/E's manual says; in STEPS only the mode. Where the rectifier is at ALFDY, I is on the characteristics, as Kundur
