@@ -98,7 +98,7 @@ RECORD = ("Pset VSCHD VCMOD RCOMP DELTI RDC NBR XCR ER NBI XCI EI ALFDY GAMDY TV
 
 
 def by_record(model: str, line: dict[str, float], *faults: tuple[int, dict[str, float]]) -> gc.Case:
-    """Two grids joined by a line with the record of PSS/E, one of two, a machine beside its inverter; faults at its ends.
+    """Two grids joined by a line with a record of PSS/E, a machine beside its inverter; faults at both ends.
 
     Kundur's areas with such lines do as well; these have fewer variables.
     """
