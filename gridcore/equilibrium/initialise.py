@@ -1,10 +1,9 @@
 """Operating point to initial state: one sparse Newton for all variables and all set-points.
 
-The unknowns are ``U = [X; S]``, S being the set-points and the inputs that nothing drives. The equations are
-those of the running system, but for the AC buses, whose voltages are given (the potentials of all other nodes
-are unknowns like any); and, to make up for the set-points, the current that each regulating device must
-inject at its bus, and what a set-point ``equals``. The same Jacobian gives the derivative of the initial
-state, by one more solve.
+The unknowns are ``U = [X; S]``, S being the set-points and the inputs that nothing drives. The equations are those of
+the running system, but for the AC buses, whose voltages are given (the potentials of all other nodes are unknowns like
+any); and, to make up for the set-points, the current that each regulating device must inject at its bus, and what a
+set-point ``equals``. The same Jacobian gives the derivative of the initial state, by one more solve.
 """
 
 from __future__ import annotations

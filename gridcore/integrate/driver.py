@@ -264,8 +264,6 @@ class Driver:
             self.t = reached.t
         except ConvergenceError as error:
             self.t = self._shorten(target, X, error)
-        if not self.guarded:
-            return -1
         self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
         if not len(fired):
@@ -281,7 +279,7 @@ class Driver:
     def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> float:
         """Advance from X, where there is no solution at a target, to a time before it at which a guard has fired."""
         t, low, high = self.t, self.t, target
-        for _ in range(_HALVINGS if self.guarded else 0):
+        for _ in range(_HALVINGS):
             part = 0.5 * (low + high)
             self.ws.X[:], self.Z[-1] = X, t
             try:
@@ -295,6 +293,7 @@ class Driver:
                 return reached.t
             low = part
         self.ws.X[:] = X
+        error.args = (f"{error}; the last time with a solution is t = {low:.9g} s",)
         raise error
 
     def _reach(self, t: float, target: float) -> Advance:
@@ -404,7 +403,7 @@ class Driver:
             if jumps:
                 self._resolve()
         except GridcoreError as error:
-            error.args = (f"no solution of the network after {names}: {error}",)
+            error.args = (f"no solution of the network after {names}, from before it or the operating point: {error}",)
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])
@@ -435,13 +434,13 @@ class Driver:
         held = system.at_moving_limit(self.Z)
         before = self.Z[held[:, 0]]
         least = numerics.JUMP_OF_STATE * (self.ws.scale[held[:, 0]] + np.abs(before))
-        self.newton.resolve(self.ws.differential)
+        self.newton.resolve(self.ws.differential, system.Z0[: system.n])
         free = held[(self.Z[held[:, 0]] - before) * self.Z[held[:, 1]] > least]
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0
             self._refresh()
-            self.newton.resolve(self.ws.differential)
+            self.newton.resolve(self.ws.differential, system.Z0[: system.n])
 
     def _refuse_repetition(self, guard: int, h: float) -> None:
         """A guard that is located again and again within what counts as one time is chattering."""

@@ -354,10 +354,16 @@ class Newton:
         ws.c[:] = np.where(differential, 0.0, -1.0)
         ws.base[:] = np.where(differential, ws.X, 0.0)
 
-    def resolve(self, differential: np.ndarray) -> None:
-        """Solve the algebraic equations at the present time, with the differential variables held."""
+    def resolve(self, differential: np.ndarray, other: np.ndarray | None = None) -> None:
+        """Solve for the algebraic variables, the differential ones held, from what they are, or else from `other`."""
         self.hold(differential)
-        self.solve_damped()
+        try:
+            self.solve_damped()
+        except ConvergenceError:
+            if other is None:
+                raise
+            self.ws.X[:] = np.where(differential, self.ws.base, other)
+            self.solve_damped()
         self.forget()
 
     def derivative(self, differential: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:

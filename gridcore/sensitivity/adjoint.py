@@ -140,8 +140,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     jumps : str
         Jump rule: ``"discrete"`` (exact), ``"continuous"``, or a registered one; by default that of the method.
     dispatch : {"power flow", "direct"}
-        Whether P0, Q0 and V0 act through the power flow, or power and voltage at t0 are parameters
-        of their own.
+        Whether P0, Q0 and V0 act through the power flow, or power and voltage at t0 are parameters of their own.
     method : str
         ``"discrete"``: the derivative of the numbers that the run has. Or one that a plugin registered, which may be
         approximate.

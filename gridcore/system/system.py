@@ -146,9 +146,7 @@ class System:
 
     def guard_row(self, guard: int) -> GuardRow:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
-        if guard not in self._guard_rows:
-            self._guard_rows[guard] = self._guard_row(guard)
-        return self._guard_rows[guard]
+        return self._guard_rows.get(guard) or self._guard_rows.setdefault(guard, self._guard_row(guard))
 
     def _guard_row(self, guard: int) -> GuardRow:
         trigger = self.switching.guards[guard]

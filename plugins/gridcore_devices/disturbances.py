@@ -40,8 +40,7 @@ class BusFault(Device):
     def currents(s: Any, bus: Any) -> Any:
         z2 = s.r * s.r + s.x * s.x
         g, b = s.r / z2, -s.x / z2
-        return (np.where(s.on, -(g * bus.Vr - b * bus.Vi), 0.0),
-                np.where(s.on, -(g * bus.Vi + b * bus.Vr), 0.0))
+        return np.where(s.on, -(g * bus.Vr - b * bus.Vi), 0.0), np.where(s.on, -(g * bus.Vi + b * bus.Vr), 0.0)
 
 
 class BranchTrip(Device):

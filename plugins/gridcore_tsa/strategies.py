@@ -103,7 +103,7 @@ class Strategy(Replay):
         self._put(k + 1)
         rows, X = self.steps.differential, self.steps.X
         X[~rows] = self.tape.states.row(k)[~rows]
-        self.newton.resolve(rows)
+        self.newton.resolve(rows, self.system.Z0[: self.system.n])
         self.stepper.restart(self.steps, float(self.tape.t[k]))
         self._history.clear()
         self.work.counters["direct_solves"] += 1

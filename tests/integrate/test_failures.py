@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.contract import Algebraic, Device, Mode, Param, timer
 from gridcore.errors import ConvergenceError, NetworkError
 
 
@@ -34,7 +38,8 @@ def test_newtons_failure_is_told_with_device_bus_time_cause_and_what_to_try() ->
     with pytest.raises(ConvergenceError) as caught:
         gc.simulate(gc.build(case), 1.0)
     told = str(caught.value)
-    assert told.startswith("no solution of the network after fault.strikes (fault): Newton's method does not conver")
+    assert told.startswith("no solution of the network after fault.strikes (fault), from before it or the operating "
+                           "point: Newton's method does not converge at ")
     assert " at t = 0.1 s; there may be a solution with a smaller step, or with loads at constant impedance" in told
     device, _, near = caught.value.place.partition(" (")
     assert near
@@ -49,3 +54,43 @@ def test_a_place_has_what_is_near() -> None:
     assert ws.place(at["EXC2", "VR"]) == "EXC2.VR (GEN2)"
     assert ws.place(at["GEN2", "delta"]) == "GEN2.delta (BUS2)"
     assert layout.label(at["EXC2", "VR"]) == "EXC2.VR"
+
+
+class Kinked(Device):
+    """y is 1, from `away` on -1, and from `back` on a root of a curve that has a kink, with its least value, before it.
+
+    The curve is ``level - y`` below zero and ``level + y - bend y^2`` above, which has a root near 1, or none.
+    """
+
+    away, back = Param("s", 0.1), Param("s", 0.2)
+    level, bend = Param("", 0.2), Param("", 1.0)
+    y = Algebraic("", init=1.0)
+    place = Mode(0)
+
+    def residuals(s: Any) -> Any:
+        curve = s.level + np.where(s.y < 0, -s.y, s.y - s.bend * s.y**2)
+        return np.where(s.place == 0, s.y - 1.0, np.where(s.place == 1, s.y + 1.0, curve))
+
+    leaves = timer("away", then={"place": 1}, doc="leaves")
+    comes = timer("back", then={"place": 2}, doc="comes back")
+
+
+def kinked(**values: float) -> gc.System:
+    case = gc.Case("kinked")
+    case.add("Kinked", id="K", **values)
+    return gc.build(case)
+
+
+def test_where_a_kink_is_in_the_way_the_solution_is_sought_from_the_operating_point() -> None:
+    end = gc.Terminal(lambda v: v["K", "y"])
+    with gc.registered(Kinked):
+        run = gc.simulate(kinked(), 0.3, 0.05)
+        assert run["K", "y"][[0, -1]] == pytest.approx([1.0, 0.5 + np.sqrt(0.45)], abs=1e-12)
+        exact = 0.5 / np.sqrt(0.45)
+        assert gc.adjoint(run, end, wrt="K.level").item() == pytest.approx(exact, abs=1e-12)
+        assert gc.analyses.tsa(run, ["K.level"], [("K", "y")]).values.ravel()[-1] == pytest.approx(exact, abs=1e-12)
+
+
+def test_where_there_is_none_from_there_either_the_error_says_so() -> None:
+    with gc.registered(Kinked), pytest.raises(ConvergenceError, match=r"after K\.comes .* or the operating"):
+        gc.simulate(kinked(bend=0.0), 0.3, 0.05)

@@ -287,7 +287,10 @@ def main(draw: Callable[[np.random.Generator], Scenario] = draw, judged: Callabl
     parser.add_argument("--only", type=int, help="this one alone, in words")
     chosen = parser.parse_args()
     if chosen.only is not None:
-        verdict = (judged or judge)(scenario(chosen.seed, chosen.only, draw)[0], tell=True)
+        program, refused = scenario(chosen.seed, chosen.only, draw)
+        for error in refused:
+            print(f"could not be run, and drawn again: {type(error).__name__}: {error}")
+        verdict = (judged or judge)(program, tell=True)
         print(verdict)
         return int(verdict == "FAIL")
     counts: Counter[str] = Counter()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import closed_forms
 import numpy as np
@@ -152,3 +153,6 @@ def test_where_there_is_no_solution_and_no_event_before_the_run_ends_and_says_wh
         gc.simulate(system(Nose(id="N", level=-1.0)), 1.8, 0.3)
     assert caught.value.run.t[-1] == pytest.approx(0.9)
     assert caught.value.t == pytest.approx(1.2)
+    told = re.search(r"; the last time with a solution is t = ([\d.]+) s$", str(caught.value))
+    assert told
+    assert float(told[1]) == pytest.approx(1.0, abs=1e-6)
