@@ -11,7 +11,7 @@ record goes follows from what it is:
   ``"port@circuit"``, and the device has a parameter ``end``. A class that stands for the records of a model in which
   that bus is not zero, or for all of another name, says that name (``dyr_record``); one whose records begin with a
   number that is no bus, and with no identifier, says so (``dyr_numbered``), and so does one that stands for a whole
-  family of load models (``dyr_family``);
+  family of load models (``dyr_family``); one whose records have other names, too, says them (``dyr_also``);
 * a class of tap changers says of how many windings (``dyr_tap``), ``bus 'MODEL' bus [bus] circuit values... /``;
 * one of two-terminal lines for direct current takes the place of the sources at both ends: see
   :mod:`gridcore_readers.dc_lines`.
@@ -52,7 +52,14 @@ def available() -> dict[str, type[Device]]:
     """The device classes that say the order of their record, by model."""
     found = {name.upper(): devices[name] for name in devices if order(devices[name])}
     found = {getattr(cls, "dyr_record", name): cls for name, cls in found.items()} | found
+    found = {other: found[name] for other, name in spellings().items()} | found
     return {model: cls for name, own in found.items() for model, cls in family(name, own).items()}
+
+
+def spellings() -> dict[str, str]:
+    """Other names of records (``dyr_also``), and the one of each by which it is written."""
+    return {other.upper(): getattr(devices[name], "dyr_record", name).upper() for name in devices
+            for other in getattr(devices[name], "dyr_also", ())}
 
 
 def order(cls: type[Device]) -> tuple[str | None, ...]:
@@ -120,9 +127,13 @@ def _chosen(case: Case, path: Path, models: list[Model], substitute: Mapping[str
         for name in sorted(which & names):
             at = [model.bus for model in models if model.name == name]
             case.note(f"{name} {said.format(other.get(name))}: {len(at)} records, buses {listed(at)}")
+    own = spellings()
     for model in models:
         model.name = other.get(model.name, model.name)
-    return [model for model in models if model.name not in gone]
+    models = [model for model in models if model.name not in gone]
+    for model in models:
+        model.name = own.get(model.name, model.name)
+    return models
 
 
 class Extension:

@@ -109,7 +109,10 @@ def test_the_active_current_of_the_virtual_machine_falls_to_its_limit_in_the_lon
     assert run["GEN2", "slip"][-1] > 1e-3  # the machine wants to run ahead, and may not
 
 
-def test_records_of_a_dyr_file_take_the_place_of_a_generator(tmp_path):
+@pytest.mark.parametrize(("written", "name"), [("REGFMA1", "REGFMA1"), ("REGFM_A1", "REGFMA1"), ("REGFMB1", "REGFMB1"),
+                                               ("regfm_b1", "REGFMB1"), ("REGFMB1U", "REGFMB1")])
+def test_records_of_a_dyr_file_take_the_place_of_a_generator(tmp_path, written, name):
+    """Whatever name the specification, PSS/E or a user's model gives it; it is written by that of PSS/E."""
     case = gc.Case("two", base_mva=100)
     for number in (1, 2):
         case.add("Bus", id=number)
@@ -117,12 +120,17 @@ def test_records_of_a_dyr_file_take_the_place_of_a_generator(tmp_path):
     case.add("InfiniteBus", bus=1, control="slack")
     case.add("Line", bus1=1, bus2=2, x=0.1)
     gc.save_case(case, tmp_path / "two.toml")
-    for name in ("REGFMA1", "REGFMB1"):
-        order = available()[name].dyr
-        defaults = {key: param.default for key, param in available()[name].declares.params.items()} | {"kiv": 5.86}
-        (tmp_path / "two.dyr").write_text(f"2 '{name}' 1 " + " ".join(f"{defaults[key]:g}" for key in order) + " /\n")
-        read = gc.load_case(tmp_path / "two.toml", tmp_path / "two.dyr")
-        assert read["GEN2"].model == name
-        assert read["GEN2"].fields["Xdp"] == 0.12
-        run = gc.simulate(gc.build(read), 0.5)
-        assert np.abs(run.X - run.X[0]).max() < 1e-9
+    order = available()[name].dyr
+    values = {key: param.default for key, param in available()[name].declares.params.items()} | {"kiv": 5.86, "mq": 0.03}
+    (tmp_path / "two.dyr").write_text(f"2 '{written}' 1 " + " ".join(f"{values[key]:g}" for key in order) + " /\n")
+    read = gc.load_case(tmp_path / "two.toml", tmp_path / "two.dyr")
+    assert read["GEN2"].model == name
+    assert (read["GEN2"].fields["Xdp"], read["GEN2"].fields["mq"]) == (0.12, 0.03)
+    run = gc.simulate(gc.build(read), 0.5)
+    assert np.abs(run.X - run.X[0]).max() < 1e-9
+    gc.save_case(read, tmp_path / "again.dyr")
+    assert f"'{name}'" in (tmp_path / "again.dyr").read_text()
+    assert gc.load_case(tmp_path / "two.toml", tmp_path / "again.dyr")["GEN2"].fields == read["GEN2"].fields
+    assert not any(note for note in read.notes if "skipped" in note or "no effect" in note)
+    left = gc.load_case(tmp_path / "two.toml", tmp_path / "two.dyr", drop=[written])
+    assert left["GEN2"].model == "StaticGenerator"

@@ -28,6 +28,7 @@ class REGFMA1(BehindImpedance):
     The record in PSS/E has no impedance: it is ZSORCE. With QVFlag Qref is zero, without it the reactive power at t0.
     """
 
+    dyr_also = ("REGFM_A1",)  # WECC's, PSLF's and PowerWorld's
     dyr = ("VFlag", "QVFlag", "TPf", "TQf", "TVf", "IMAX", "EMAX", "EMIN", "PMAX", "PMIN", "QMAX", "QMIN", "mp", "mq",
            "kppmax", "kipmax", "kpqmax", "kiqmax", "kpv", "kiv")
     VFlag = Param("", 1.0, ge=0, le=1, doc="1: the terminal voltage is controlled, 0: the internal one")

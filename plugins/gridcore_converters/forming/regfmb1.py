@@ -34,6 +34,7 @@ class REGFMB1(BehindImpedance):
     The record is that of the model in UNIFI's library for PSS/E, REGFMB1U.
     """
 
+    dyr_also = ("REGFM_B1", "REGFMB1U")
     dyr = ("wFlag", "VdrpFlag", "QVFlag", "PQFlag", "FFlag", "ESFlag", "mq", "kpv", "kiv", "mp", "DwMAX", "DwMIN",
            "kpPLL", "kiPLL", "wPLLMAX", "wPLLMIN", "Tp", "H", "D1", "D2", "wD", "ISS", "Kf", "KI", "IMAX", "TPf", "TQf",
            "TVf", "TIf", "Ke", "VFRZ")
