@@ -134,6 +134,8 @@ for free use.""",
 Loads of constant active current and constant reactive impedance. The disturbance: fault at bus 2401, in southern
 California, at 1 s, cleared after 100 ms.""",
         loads="I/Z",
+        licence="Data: published by the National Renewable Energy Laboratory for free use, with no licence named; "
+                f"its files name the first reference. {FACTS}",
         add=[gc.BusFault(id="fault", bus=2401, t=1.0, clear=1.1)]),
 }
 

@@ -121,7 +121,8 @@ def test_records_of_a_dyr_file_take_the_place_of_a_generator(tmp_path, written, 
     case.add("Line", bus1=1, bus2=2, x=0.1)
     gc.save_case(case, tmp_path / "two.toml")
     order = available()[name].dyr
-    values = {key: param.default for key, param in available()[name].declares.params.items()} | {"kiv": 5.86, "mq": 0.03}
+    params = available()[name].declares.params
+    values = {key: param.default for key, param in params.items()} | {"kiv": 5.86, "mq": 0.03}
     (tmp_path / "two.dyr").write_text(f"2 '{written}' 1 " + " ".join(f"{values[key]:g}" for key in order) + " /\n")
     read = gc.load_case(tmp_path / "two.toml", tmp_path / "two.dyr")
     assert read["GEN2"].model == name
