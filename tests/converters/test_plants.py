@@ -132,3 +132,28 @@ def test_a_branch_has_two_ends_and_a_share_something_to_share():
     case.set("VARS.Kw", 0.0)
     with pytest.raises(CaseError, match="Kw must not be 0"):
         gc.build(case)
+
+
+@pytest.mark.parametrize("at", [{"control": "PQ", "P0": 0.05, "Q0": 0.33}, {"control": "PQ", "P0": 0.4, "Q0": -0.33},
+                                {"control": "PV", "P0": 1.0, "V0": 1.08, "Qmin": -0.33, "Qmax": 0.33}])
+@pytest.mark.parametrize("control", ["REECA1", "REECB1", "REECD1"])
+def test_a_plant_behind_its_collector_rests_at_partial_load_and_at_its_reactive_limits(control, at):
+    """Two transformers and the cables between them: what the plant controls is far from what its converters see."""
+    case = gc.Case("collector")
+    for number in (1, 2, 3, 4, 5):
+        case.add("Bus", id=number)
+    case.add("InfiniteBus", id="INF", bus=1, control="slack")
+    case.add("Line", id="TIE", bus1=2, bus2=1, r=0.01, x=0.1, b=0.02)
+    case.add("Transformer", id="STATION", bus1=2, bus2=3, r=0.002, x=0.08, tap=1.02)
+    case.add("Line", id="COLLECTOR", bus1=3, bus2=4, r=0.015, x=0.025, b=0.03)
+    case.add("Transformer", id="PADS", bus1=4, bus2=5, r=0.006, x=0.06)
+    case.add("REGCA1", id="GEN5", bus=5, Sn=100.0, **at)
+    limits = {"Qmin": -0.33, "Qmax": 0.33}
+    case.add(control, id="REEC", converter="GEN5", QFlag=1.0, Vmin=0.85, **limits)
+    case.add("MonitoringREPCA1", id="PLANT", control="REEC", bus=2, branch="TIE", end=1, RefFlag=1.0, Fflag=1.0, Kp=1.0,
+             Ki=4.0, **limits)
+    found = gc.simulate(gc.build(case, enforce_q_limits=True), 2.0, 0.02)
+    assert np.abs(found.X - found.X[0]).max() < 1e-9
+    assert found["GEN5", "P"][0] == pytest.approx(at["P0"], abs=1e-10)
+    assert abs(found["GEN5", "Q"][0]) == pytest.approx(0.33, abs=1e-10)
+    assert abs(found["BUS5", "Vm"][0] - found["BUS2", "Vm"][0]) > 0.02
