@@ -254,5 +254,4 @@ class Linearised:
 
     @cached_property
     def _guards(self) -> SparseMap:
-        system = self.system.system
-        return system.guard_map(np.concatenate([np.arange(system.n), [system.layout.t], self.carried]))
+        return self.system.system.guard_map(np.r_[: self.system.n, self.system.layout.t, self.carried])
