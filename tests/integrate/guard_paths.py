@@ -16,18 +16,19 @@ BEGUN, END = 0.5, 0.625
 
 class Path:
     """What :class:`Crossing` and :func:`first` ask of a driver, whose guards are functions of time and whose state is
-    the time. `terms` is the size of the terms of guards, `rate` their speed at the start; at the times that are
-    `unsolved` a step has no solution; values up to the `resolution` are round-off; `by_itself` is what the method says
-    that is asked to end its step at a zero; `late` is how late guards come after an event of the same instant.
+    the time. `terms` is the size of the terms of guards; `rate` their speed at the start, which costs a solution and is
+    asked of those that begin at zero. At the times that are `unsolved` a step has no solution; values up to the
+    `resolution` are round-off; `by_itself` is what the method says that is asked to end its step at a zero; `late` is
+    how late guards come after an event of the same instant.
     """
 
-    def __init__(self, *functions, terms=0.0, rate=np.nan, unsolved=lambda t: False, resolution=0.0, targets=None,
+    def __init__(self, *functions, terms=0.0, rate=None, unsolved=lambda t: False, resolution=0.0, targets=None,
                  by_itself=lambda *step: None, late=None):
         self.functions, self.unsolved, self.times, self.resolution = functions, unsolved, [], resolution
         self.ws, self.Z, self.gamma, self.t = SimpleNamespace(X=np.ones(1)), np.ones(2), None, None
         self.counters = Counter()
         self.stepper = SimpleNamespace(end_at_zero=by_itself)
-        self.instant = SimpleNamespace(rates=lambda guards: np.array([rate]), apart=late,
+        self.instant = SimpleNamespace(rates=lambda guards: self.at(self.begun, np.array([rate])), apart=late,
                                        lateness=lambda guards: self.at(self.begun, np.array(late)[guards]))
         self.watch = SimpleNamespace(fired=self.fired)
         switching = SimpleNamespace(

@@ -23,9 +23,10 @@ from devices_for_tests import (
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, quantity, timer
+from gridcore.integrate.driver import Driver
 from gridcore.integrate.locate import Crossing
 from gridcore.registry import Integrator
-from gridcore.tape import Resolve, Step, Switch
+from gridcore.tape import SEGMENT, Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_theta import Theta
 
@@ -558,3 +559,13 @@ def test_an_error_keeps_the_run_so_far():
     run = caught.value.run
     assert run.counters["steps"] == len(run.t) - 1
     assert run["E", "x"][0] == 1.0
+
+
+@pytest.mark.parametrize("at", [0.1, 0.105])
+def test_a_run_is_cut_into_segments_whether_its_events_fall_on_the_grid_or_not(monkeypatch, at):
+    """A segment does not begin between events of one instant, but soon after them."""
+    begun = []
+    monkeypatch.setattr(Driver, "new_segment", lambda self, new=Driver.new_segment: begun.append(self.t) or new(self))
+    run = gc.simulate(system(Clockwork(id="C", at=at)), 3.5 * SEGMENT * 0.01, 0.01)
+    assert len(run.events) == 1
+    assert begun == pytest.approx([0.01 * SEGMENT * k for k in range(4)], abs=0.05)

@@ -418,3 +418,19 @@ def test_behind_another_event_a_guard_of_voltages_grazes_where_their_rates_balan
     assert crossing(replay, behind, across + 100 * along)[2] == pytest.approx(gamma @ (100 * along), rel=1e-6)
     with pytest.raises(gc.errors.EventError, match="grazes"):
         crossing(replay, behind, across + along)
+
+
+@pytest.mark.parametrize(("wrt", "joint"), [
+    (["fault.clear"], [("fault.clear", "trip.t")]), (["trip.t", "fault.clear"], [("fault.clear", "trip.t")]),
+    ([], [("fault.clear", "trip.t"), ("fault.t", "fault.clear")]), (["fault.t"], [("trip.t",)])])
+def test_what_moves_together_has_the_sum_beside_what_is_asked_for_alone(wrt, joint):
+    """However many columns that makes, as many as names, say."""
+    run = gc.simulate(gc.build(cleared_and_opened()), 0.3, OFF)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoincidenceWarning)
+        each = gc.adjoint(run, OBJECTIVES, ["fault.t", "fault.clear", "trip.t"])
+        found = gc.adjoint(run, OBJECTIVES, wrt, joint=joint)
+    assert list(found["parameter"].values) == [*wrt, *(" + ".join(group) for group in joint)]
+    for k, group in enumerate([*((name,) for name in wrt), *joint]):
+        expected = each.sel(parameter=list(group)).sum("parameter")
+        np.testing.assert_allclose(found[:, k], expected, rtol=1e-12)
