@@ -164,6 +164,7 @@ def test_a_delayed_action_follows_its_trigger_by_the_delay(method):
     assert events(run) == [("D", "too_high", "delay started"), ("D", "too_high", "switch")]
     assert times(run) == pytest.approx([RISES, RISES + 0.7], abs=EXACT[method])
     assert run["D", "acted"][-1] == 1
+    assert [run.counters.get(name) for name in ("delays", "cancellations", "switches", "events")] == [1, None, 1, 1]
 
 
 def test_crossing_back_cancels_and_the_next_crossing_starts_again(method):
@@ -171,7 +172,7 @@ def test_crossing_back_cancels_and_the_next_crossing_starts_again(method):
     assert [kind for _, _, kind in events(run)] == ["delay started", "cancelled"] * 2
     assert times(run) == pytest.approx([RISES, FALLS, RISES + 2 * math.pi, FALLS + 2 * math.pi], abs=2 * EXACT[method])
     assert run["D", "acted"][-1] == 0
-    assert run.counters["cancellations"] == 2
+    assert [run.counters.get(name) for name in ("delays", "cancellations", "switches", "events")] == [2, 2, None, None]
 
 
 def test_an_own_cancel_function_takes_the_place_of_crossing_back(method):

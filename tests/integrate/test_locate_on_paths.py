@@ -187,6 +187,7 @@ def test_a_guard_that_begins_at_zero_and_goes_across_crosses_where_it_begins(bef
 def test_a_guard_that_begins_short_of_zero_by_round_off_and_goes_across_crosses_there(before):
     path = Path(lambda t: before + (t - BEGUN), rate=1.0, resolution=1e-15)
     assert path.locate() == pytest.approx(BEGUN, abs=2e-12)
+    assert abs(path.gamma[0]) <= 2e-16
     assert len(path.times) <= 6
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.integrate.retrace import same_events
+from gridcore.integrate.retrace import _mismatch, same_events
+from gridcore.tape import GRID
 
 MISMATCH = ("replay_mismatch", "replay_mismatch_events")
 
@@ -37,6 +38,22 @@ def test_the_mismatch_is_the_largest_difference_where_both_are_under_the_same_mo
     assert mismatch == difference.max() > 1e-4
     assert again.settings["replay_mismatch_of"] == ".".join(run.system.variables[difference.max(axis=0).argmax()])
     assert again.settings | {"method": "theta", "mesh_of": "theta", "theta": 1.0, "t_end": 0.3} == again.settings
+
+
+@pytest.mark.parametrize(("there", "here"), [(1, 0), (0, 1), (2, 1)])
+def test_points_are_compared_that_are_under_the_same_modes_however_many_others_either_run_has(there, here):
+    """Points of the grid at 1 to 5 s, one or two before, and a switch that one run has before and one after 3 s."""
+    def run(more, settings, X):
+        t = [*np.linspace(0.1, 0.2, more), 1.0, 2.0, 3.0, 3.0, 4.0, 5.0]
+        return SimpleNamespace(
+            t=np.array(t), tape=SimpleNamespace(point_clock=[GRID] * (more + 2) + settings[0] + [GRID] * 2), events=[],
+            point_settings=np.array([0] * more + settings[1]), X=np.array([[9.0]] * more + [[x] for x in X]),
+            system=SimpleNamespace(variables=[("D", "x")]))
+
+    early = run(there, ([7, GRID], [0, 0, 0, 1, 1, 1]), [1.0, 1.0, 1.0, 5.0, 5.0, 5.0])
+    late = run(here, ([GRID, 7], [0, 0, 0, 1, 1, 1]), [1.0, 1.25, 1.0, 5.0, 5.5, 5.0])
+    found = _mismatch(early, late)
+    assert found == {"replay_mismatch": 0.5, "replay_mismatch_of": "D.x", "replay_mismatch_events": 0.0}
 
 
 def test_the_mismatch_of_events_is_the_largest_of_their_times():

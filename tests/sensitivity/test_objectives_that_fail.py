@@ -23,6 +23,16 @@ DERIVE = [lambda run, objective: gc.adjoint(run, objective, "GEN2.H"),
           lambda run, objective: gc.analyses.forward_gradient(run, objective, "GEN2.H")]
 
 
+@pytest.mark.parametrize(("error", "said"), [(ValueError("first\nsecond"), r"\(first\)$"),
+                                             (ValueError(), r"\(ValueError\)$")])
+def test_of_what_goes_wrong_in_a_function_the_first_line_is_told_or_its_kind(run, error, said):
+    def fails(v):
+        raise error
+
+    with pytest.raises(CaseError, match=said):
+        gc.adjoint(run, gc.Terminal(fails), "GEN2.H")
+
+
 @pytest.mark.parametrize("derive", DERIVE)
 @pytest.mark.parametrize(("function", "words"), [
     (lambda v: math.sin(slip(v)), "takes a quantity for a number"),
