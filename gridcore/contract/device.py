@@ -83,7 +83,7 @@ class Param(Declaration):
     Parameters
     ----------
     unit, doc : str
-        Unit the equations use (a case file may give any that converts to it), and what pages say of it.
+        Unit the equations use (a case file may give any that converts: to "pu" none), and what pages say of it.
     default : float or "base_mva", optional
         Without one the field is required. ``"base_mva"`` takes the system's base.
     gt, ge, lt, le : float, optional
@@ -92,10 +92,10 @@ class Param(Declaration):
         ``"port.input"``: this parameter feeds that input of the device it hangs on.
     """
 
-    def __init__(self, unit: str = "", default: Any = REQUIRED, *, gt: float | None = None,
-                 ge: float | None = None, lt: float | None = None, le: float | None = None,
-                 drives: str | None = None, doc: str = ""):
-        self.unit, self.default, self.drives, self.doc = unit, default, drives, doc
+    def __init__(self, unit: str = "", default: Any = REQUIRED, *, gt: float | None = None, ge: float | None = None,
+                 lt: float | None = None, le: float | None = None, drives: str | None = None, doc: str = ""):
+        self.unit = PerUnit() if unit == "pu" and not isinstance(unit, PerUnit) else unit
+        self.default, self.drives, self.doc = default, drives, doc
         self.bounds = {k: v for k, v in (("gt", gt), ("ge", ge), ("lt", lt), ("le", le)) if v is not None}
 
 

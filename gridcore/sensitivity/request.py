@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..case import Address, patterns_of
 from ..equations import BASE
 from ..errors import CaseError
 from ..integrate import made_by
 from ..kept import KeptFor
 from ..registry import registries as plugins
-from ..results import patterns_of
 from ..suggest import suggest
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Request:
         return {**self._labels, "at": ("parameter", system.Z0[self._shown])}
 
     @classmethod
-    def of(cls, system: Equilibrium, wrt: str | Iterable[str], dispatch: str,
+    def of(cls, system: Equilibrium, wrt: Address | Iterable[Address], dispatch: str,
            joint: Iterable[Iterable[str]] = ()) -> Request:
         """The same for the patterns as a user gives them; found once for each system."""
         several = joint if isinstance(joint, Iterable) and not isinstance(joint, str) else [()]

@@ -11,9 +11,8 @@ from gridcore.case import Case
 from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError
 from gridcore.sensitivity import Objective
-from gridcore_optimisation.measures import Measure, Simulation
+from gridcore_optimisation.measures import Measure, Simulation, objectives_of
 from gridcore_optimisation.parameters import Parameters
-from gridcore_optimisation.problem import objectives_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +32,7 @@ class Function:
     """
 
     def __init__(self, system: Equilibrium | Case | str | Path, of: Objective | Sequence[Objective] | Measure,
-                 wrt: str | Iterable[str], t_end: float | None, options: dict[str, Any]):
+                 wrt: str | Iterable[str], t_end: float | str | None, options: dict[str, Any]):
         self.system = as_system(system)
         parameters = Parameters.of(self.system, wrt, None, None)
         self.names, self.units, self.start = parameters.names, parameters.units, parameters.start
@@ -62,7 +61,7 @@ class Function:
         return values, jacobian
 
 
-def _measure(of: Any, t_end: float | None, options: dict[str, Any]) -> Measure:
+def _measure(of: Any, t_end: float | str | None, options: dict[str, Any]) -> Measure:
     if isinstance(of, Measure):
         if t_end is not None or options:
             raise CaseError(f"{type(of).__name__} is no objective of a run: it takes no t_end and no "

@@ -10,7 +10,7 @@ import click
 from gridcore.commands import Study, completing, file_of, seconds, simulation_options, system_options
 from gridcore.registry import plots
 from gridcore_verbs.tables import Table, json_option, show, write_csv
-from gridcore_verbs.units import intervals, number
+from gridcore_verbs.units import intervals
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -26,13 +26,6 @@ def _pairs(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]
             raise click.BadParameter(f"'{text}' is not NAME=VALUE")
         out[name.strip()] = value.strip()
     return out
-
-
-def _number(recordings: list[Recording], name: str, given: str) -> float:
-    """A number in the unit of a parameter, ``"name:address"`` of the recording of that name; nothing is no bound."""
-    of, _, address = name.rpartition(":")
-    case = next((r for r in recordings if r.name == of), recordings[0]).system.case
-    return number(case, address, given)
 
 
 @click.command("fit")
@@ -82,18 +75,15 @@ def fit(data: Path, also: tuple[str, ...], channels: dict[str, str], shift: floa
 
     recordings = [_recording(study, study["case"], data, channels, shift, t_end)]
     recordings += [_recording({**study, "changes": {}}, *_case_and_file(text), channels, shift, t_end) for text in also]
-    begin = {name: _number(recordings, name, value) for name, value in start.items()}
     if check:
-        found = identifiability(recordings, wrt=wrt, start=begin)
+        found = identifiability(recordings, wrt=wrt, start=start)
         show("identifiability", found.table())
         click.echo(f"\ncollinearity index of all {found.collinearity:.4g}; "
                    f"to be estimated together: {', '.join(found.subset()) or 'none'}")
         for line in found.unidentifiable():
             click.echo(f"not determined: {line}")
         return
-    limits = {name: (_number(recordings, name, low), _number(recordings, name, high))
-              for name, (low, high) in bounds.items()}
-    result = estimate(recordings, wrt=wrt, start=begin, bounds=limits, method=fit_method, loss=loss, f_scale=f_scale,
+    result = estimate(recordings, wrt=wrt, start=start, bounds=bounds, method=fit_method, loss=loss, f_scale=f_scale,
                       absolute=absolute, unidentifiable="hold" if hold else "error", tolerance=tolerance, tell=_tell)
     _report(result, level, out, plot)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.case import Case, patterns_of
+from gridcore.case import Address, Case
 from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError
 from gridcore.results import Run
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
+from gridcore_verbs.units import spread
 
 from .fit import Fit
 from .identifiability import Identifiability
@@ -24,12 +25,13 @@ from .problem import Problem, Recording, TrialFailed
 from .uncertainty import covariance
 
 Study = Equilibrium | Case | Run | str | Path | Sequence[Recording]
+Pair = tuple[float | str, float | str]
 
 
-def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
-             start: Mapping[str, float] | None = None, bounds: Mapping[str, tuple[float, float]] | None = None,
+def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] = (), *,
+             start: Mapping[Any, float | str] | None = None, bounds: Mapping[Any, Pair] | None = None,
              method: str | None = None, loss: str = "linear", f_scale: float | str = 1.0, step: Spacing = 0.01,
-             t_end: float | None = None, scale: Mapping[str, float] | None = None, absolute: bool = False,
+             t_end: float | str | None = None, scale: Mapping[Any, float] | None = None, absolute: bool = False,
              unidentifiable: str = "error", tolerance: float = 1e-6, limit: int = 50,
              tell: Callable[[int, Iterate], None] | None = None, **options: Any) -> Fit:
     """Find the parameters with which the simulation fits measurements best.
@@ -49,10 +51,10 @@ def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
         delays, times, values after a step), and states, whose initial value is meant. ``"name:address"``
         is the parameter of the recording of that name alone; all others are common to all recordings that
         have them.
-    start : mapping of str to float, optional
-        Where to start, by default the values of the system.
-    bounds : mapping of str to (float, float), optional
-        Beside those that devices declare.
+    start : mapping of str to float or str, optional
+        Where to start, by address and pattern, by default the values of the system. Text has a unit: ``"183 ms"``.
+    bounds : mapping of str to pair of float or str, optional
+        Beside those that devices declare, by address and pattern.
     method : {"trf", "dogbox", "gauss-newton", "l-bfgs-b"}, optional
         The first two are those of :func:`scipy.optimize.least_squares`, ``"trf"`` is the default; Gauss-Newton
         is the plain one, full steps without bounds; ``"l-bfgs-b"`` takes the gradient of the sum from one
@@ -63,8 +65,8 @@ def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
     step, t_end, **options
         Of the simulation, as for :func:`gridcore.simulate`; `t_end` is the last sample by default.
     scale : mapping of str to float, optional
-        Size of a parameter: what counts as one in tolerances and in identifiability. By default the value
-        where it starts, or one where that is zero.
+        By address and pattern, size of a parameter: what counts as one in tolerances and in identifiability. By default
+        the value where it starts, or one where that is zero.
     absolute : bool
         The weights are ``1 / sigma^2``: do not estimate the size of the noise from the residuals. Of the linear loss.
     unidentifiable : {"error", "hold"}
@@ -124,9 +126,10 @@ def estimate(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
     return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))
 
 
-def identifiability(system: Study, data: Any = None, wrt: str | Iterable[str] = (), *,
-                    start: Mapping[str, float] | None = None, step: Spacing = 0.01, t_end: float | None = None,
-                    scale: Mapping[str, float] | None = None, **options: Any) -> Identifiability:
+def identifiability(system: Study, data: Any = None, wrt: Address | Iterable[Address] = (), *,
+                    start: Mapping[Any, float | str] | None = None, step: Spacing = 0.01,
+                    t_end: float | str | None = None, scale: Mapping[Any, float] | None = None,
+                    **options: Any) -> Identifiability:
     """What measurements can tell of parameters, before anything is fitted.
 
     The values of the data play no part: those of an experiment that is only planned may be zero.
@@ -144,7 +147,7 @@ def identifiability(system: Study, data: Any = None, wrt: str | Iterable[str] = 
     return _at(problem, *_start(problem, start, scale))
 
 
-def _recordings(system: Study, data: Any, step: Spacing, t_end: float | None,
+def _recordings(system: Study, data: Any, step: Spacing, t_end: float | str | None,
                 options: Mapping[str, Any]) -> list[Recording]:
     if isinstance(system, Equilibrium | Case | Run | str | Path):
         if data is None:
@@ -181,7 +184,7 @@ def _at(problem: Problem, x: np.ndarray, sizes: np.ndarray) -> Identifiability:
         raise TrialFailed(f"no simulation where the estimation starts, {values}: {error}") from None
 
 
-def _start(problem: Problem, start: Mapping[str, float] | None, scale: Mapping[str, float] | None
+def _start(problem: Problem, start: Mapping[Any, float | str] | None, scale: Mapping[Any, float] | None
            ) -> tuple[np.ndarray, np.ndarray]:
     x = _filled(problem, "start", start, [p.start for p in problem.parameters])
     sizes = _filled(problem, "scale", scale, np.where(x != 0, np.abs(x), 1.0))
@@ -190,26 +193,23 @@ def _start(problem: Problem, start: Mapping[str, float] | None, scale: Mapping[s
     return x, sizes
 
 
-def _filled(problem: Problem, what: str, given: Mapping[str, float] | None, default: Any) -> np.ndarray:
+def _filled(problem: Problem, what: str, given: Mapping[Any, float | str] | None, default: Any) -> np.ndarray:
     out = np.array(default, dtype=float)
-    for name, value in zip(patterns_of(given or {}), (given or {}).values(), strict=True):
-        if name not in problem.names:
-            raise CaseError(f"{what} is given for '{name}', which is not estimated{suggest(name, problem.names)}")
-        if not np.isfinite(value):
-            raise CaseError(f"{what} of {name} must be a finite number, not {value!r}")
-        out[problem.names.index(name)] = value
+    for j, value in spread(problem.names, given or {}, what):
+        out[j] = problem.number(problem.names[j], value)
+        if not np.isfinite(out[j]):
+            raise CaseError(f"{what} of {problem.names[j]} must be a finite number, not {value!r}")
     return out
 
 
-def _bounds(problem: Problem, bounds: Mapping[str, tuple[float, float]] | None, held: Mapping[str, float],
+def _bounds(problem: Problem, bounds: Mapping[Any, Pair] | None, held: Mapping[str, float],
             x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low, high = (np.array([getattr(p, side) for p in problem.parameters]) for side in ("low", "high"))
-    for name, (a, b) in zip(patterns_of(bounds or {}), (bounds or {}).values(), strict=True):
-        if name in held:
+    for j, pair in spread([*problem.names, *held], bounds or {}, "bounds"):
+        if j >= len(problem.names):
             continue
-        if name not in problem.names:
-            raise CaseError(f"bounds are given for '{name}', which is not estimated{suggest(name, problem.names)}")
-        j = problem.names.index(name)
+        name = problem.names[j]
+        a, b = (problem.number(name, end) for end in pair)
         low[j], high[j] = max(low[j], a), min(high[j], b)
         if not low[j] < high[j]:
             raise CaseError(f"bounds of {name}: {low[j]:g} must be less than {high[j]:g}")

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import convert
+from gridcore.case import Address, convert, patterns_of
 from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import base_of, select
 from gridcore.sensitivity import At, Objective, Request, Sampling, Sum, adjoint, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
-from gridcore.tape import Spacing
+from gridcore.tape import Spacing, span
+from gridcore_verbs.units import number
 
 from .measurements import Measurements
 from .sampling import Channels, Samples, between, by_adjoint, forward
@@ -49,8 +50,8 @@ class Recording:
         Grid of the simulation (s), as for :func:`gridcore.simulate`.
     name : str
         By which parameters of this recording alone are told: ``"monday:step.by"``.
-    t_end : float, optional
-        End of the simulation (s), by default that of the measurements.
+    t_end : float or str, optional
+        End of the simulation (s, or a text with a unit), by default that of the measurements.
     options : mapping
         Further arguments of :func:`gridcore.simulate`: ``{"method": "trbdf2"}``, of a method with derivatives.
     """
@@ -59,7 +60,7 @@ class Recording:
     data: Measurements
     step: Spacing = 0.01
     name: str = ""
-    t_end: float | None = None
+    t_end: float | str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -118,7 +119,7 @@ class Problem:
         Work done.
     """
 
-    def __init__(self, recordings: Sequence[Recording], wrt: str | Iterable[str]):
+    def __init__(self, recordings: Sequence[Recording], wrt: Address | Iterable[Address]):
         self.recordings = list(recordings)
         if not self.recordings:
             raise CaseError("there are no recordings to estimate from")
@@ -126,7 +127,7 @@ class Problem:
         if len(set(names)) < len(names):
             raise CaseError(f"two recordings are called '{max(names, key=names.count)}'")
         self.attached = [_attach(r) for r in self.recordings]
-        self.parameters = self._parameters([wrt] if isinstance(wrt, str) else list(wrt))
+        self.parameters = self._parameters(patterns_of(wrt))
         self._mine = [[j for j, p in enumerate(self.parameters) if k in p.recordings]
                       for k in range(len(self.recordings))]
         ends = np.cumsum([0, *(len(a.time) for a in self.attached)])
@@ -138,7 +139,7 @@ class Problem:
         self._trials: dict[bytes, _Trial] = {}
         self._warned = False
 
-    def _parameters(self, patterns: list[str]) -> list[Parameter]:
+    def _parameters(self, patterns: Sequence[str]) -> list[Parameter]:
         found: dict[str, tuple[str, list[int]]] = {}
         names = {r.name: k for k, r in enumerate(self.recordings) if r.name}
         for pattern in patterns:
@@ -168,6 +169,12 @@ class Problem:
             if name != address and (address, ks[0]) in shared:
                 raise CaseError(f"{name} and {address} are the same parameter: ask for one of them")
         return [self._parameter(name, address, ks) for name, (address, ks) in found.items()]
+
+    def number(self, name: str, given: float | str) -> float:
+        """A value in the unit of a parameter, which may be one of a single recording; text may have another unit."""
+        of, _, address = name.rpartition(":")
+        case = next((r for r in self.recordings if r.name == of), self.recordings[0]).system.case
+        return number(case, address, given) if isinstance(given, str) else float(given)
 
     def _parameter(self, name: str, address: str, recordings: list[int]) -> Parameter:
         system = self.recordings[recordings[0]].system
@@ -323,7 +330,8 @@ def _attach(recording: Recording) -> Samples:
             raise data.error(f"channel '{name}' is a pattern of {len(found)} quantities: name one")
         channels.append(found[0])
         factors[name] = _factor(data, system, found[0], name)
-    t_end = float(data.time.max()) if recording.t_end is None else recording.t_end
+    last = float(data.time.max()) if recording.t_end is None else recording.t_end
+    _, _, t_end = span(recording.step, 0.0, last, system.case.frequency)
     near = 1e-9 * (1 + abs(t_end))  # the last digits of a clock
     time = np.where(np.abs(data.time) <= near, 0.0, np.where(np.abs(data.time - t_end) <= near, t_end, data.time))
     outside = time[(time < 0) | (time > t_end)]

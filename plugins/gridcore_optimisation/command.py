@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gridcore.commands import Study, completing, end_of, file_of, simulation_options, system_options
 from gridcore_verbs.tables import json_option, show, write_csv
-from gridcore_verbs.units import intervals, measured, number
-
-if TYPE_CHECKING:
-    from gridcore.case import Case
-
-    from .measures import Constraint
+from gridcore_verbs.units import intervals
 
 Limit = tuple[Path, str]
 _LIMIT = (click.Path(path_type=Path), str)
@@ -55,18 +50,17 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     from gridcore_netcdf.dataset import write_dataset
     from gridcore_provenance.record import provenance
 
+    from .measures import Constraint
     from .report import iterations, limits, parameters
     from .search import optimise
 
     asked = Study(**study)
     system = asked.build()
     load_objectives = functools.partial(analyses["load_objectives"].function, system=system, outside=outside)
-    constraints = [_constraint(system.case, load_objectives(path), side, limit)
+    constraints = [Constraint(load_objectives(path), **{side: limit})
                    for side, given in (("high", at_most), ("low", at_least)) for path, limit in given]
     found = optimise(system, load_objectives(file), wrt, t_end=end_of(system.case, asked.t_end), step=asked.step,
-                     constraints=constraints, bounds={
-                         pattern: (number(system.case, pattern, low), number(system.case, pattern, high))
-                         for pattern, (low, high) in bounds.items()}, method=solver, simulate=asked.simulation)
+                     constraints=constraints, bounds=bounds, method=solver, simulate=asked.simulation)
     run = asked.simulate(found.system, out)
     show("parameters", parameters(found))
     if len(found.constraints):
@@ -134,11 +128,3 @@ def critical_command(between: tuple[str, str], parameter: str, wrt: tuple[str, .
     show("derivatives", table)
     write_csv(table, path, provenance(found.run))
     click.echo(str(path))
-
-
-def _constraint(case: Case, objectives: list[Any], side: str, limit: str) -> Constraint:
-    """A limit of all these objectives, in their unit."""
-    from .measures import Constraint
-
-    units = {objective.unit for objective in objectives}
-    return Constraint(objectives, **{side: measured(case, limit, units.pop() if len(units) == 1 else "")})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Case, patterns_of
+from gridcore.case import Address, Case, patterns_of
 from gridcore.commands import Progress
 from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError, GridcoreError, PluginError
@@ -96,7 +96,7 @@ class Critical:
 
 def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.clear", *,
                    between: tuple[float | str, float | str], t_end: float | str,
-                   step: Spacing = 0.01, wrt: str | Iterable[str] = (), tolerance: float | str = 1e-6,
+                   step: Spacing = 0.01, wrt: Address | Iterable[Address] = (), tolerance: float | str = 1e-6,
                    attempts: int = 60, simulate: Mapping[str, Any] | None = None) -> Critical:
     """The value of a parameter at which machines fall out of step: of a clearing time, the critical one.
 
@@ -143,7 +143,7 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     low, high = (number(system.case, parameter, str(value)) for value in between)
     close = measured(system.case, str(tolerance), unit_of(system, parameter))
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, close)
-    wanted = [wrt] if isinstance(wrt, str) else list(wrt)
+    wanted = list(patterns_of(wrt))
     if wanted:
         Request.of(system, wanted, "power flow")  # a wrong pattern is told before the search
     with Progress("searching the critical value"):

@@ -13,8 +13,10 @@ from gridcore.errors import CaseError
 from gridcore.integrate import simulate
 from gridcore.sensitivity import Objective, adjoint
 from gridcore.tape import Spacing
+from gridcore_verbs.units import measured
 
 if TYPE_CHECKING:
+    from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
 
 
@@ -61,7 +63,7 @@ class Simulation:
     """
 
     objectives: Sequence[Objective]
-    t_end: float
+    t_end: float | str
     step: Spacing = 0.01
     simulate: Mapping[str, Any] = field(default_factory=dict)
     adjoint: Mapping[str, Any] = field(default_factory=dict)
@@ -85,7 +87,8 @@ class Constraint:
     Parameters
     ----------
     of : Objective, sequence of Objective, or Measure
-    low, high : float
+    low, high : float or str
+        In the unit of the objectives, or a text with one that converts: ``"200 mHz"``.
 
     Raises
     ------
@@ -94,11 +97,42 @@ class Constraint:
     """
 
     of: Any
-    low: float = -math.inf
-    high: float = math.inf
+    low: float | str = -math.inf
+    high: float | str = math.inf
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) or math.isfinite(self.high)):
-            raise CaseError("a constraint has a lower or an upper limit, or both, that are finite")
-        if not self.low <= self.high:
-            raise CaseError(f"the limits of a constraint contradict each other: {self.low:g} to {self.high:g}")
+        if not isinstance(self.low, str) and not isinstance(self.high, str):
+            _check_limits(self.low, self.high)
+
+    def limits(self, case: Case) -> tuple[float, float]:
+        """Both as numbers in the objectives' unit; a CaseError if a text does not convert to it."""
+        units = set() if isinstance(self.of, Measure) else {objective.unit for objective in objectives_of(self.of)}
+        unit = units.pop() if len(units) == 1 else ""
+        low, high = (measured(case, side, unit) if isinstance(side, str) else side for side in (self.low, self.high))
+        _check_limits(low, high)
+        return low, high
+
+
+def _check_limits(low: float, high: float) -> None:
+    if not (math.isfinite(low) or math.isfinite(high)):
+        raise CaseError("a constraint has a lower or an upper limit, or both, that are finite")
+    if not low <= high:
+        raise CaseError(f"the limits of a constraint contradict each other: {low:g} to {high:g}")
+
+
+def objectives_of(of: Any) -> list[Objective]:
+    """An objective or a sequence of them, as a list.
+
+    Raises
+    ------
+    CaseError
+        If it is neither.
+    """
+    found = [of] if isinstance(of, Objective) else list(of) if isinstance(of, Sequence) else [of]
+    for item in found:
+        if not isinstance(item, Objective):
+            raise CaseError(f"{item!r} is neither an objective (gc.Integral, gc.Terminal, gc.Sampled, their sum) nor a "
+                            "measure with a method value_and_gradient(system, parameters)")
+    if not found:
+        raise CaseError("there is no objective in an empty list")
+    return found

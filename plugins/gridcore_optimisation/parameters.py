@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import patterns_of
 from gridcore.errors import CaseError
 from gridcore.sensitivity import Request
-from gridcore.suggest import suggest
+from gridcore_verbs.units import number, spread
 
 if TYPE_CHECKING:
+    from gridcore.case import Address, Case
     from gridcore.equilibrium import Equilibrium
 
-Pair = tuple[float, float]
+Pair = tuple[float | str | None, float | str | None]
 _USUAL = 0.1  # a usual change, as a part of the value
 
 
@@ -43,8 +42,8 @@ class Parameters:
     scale: np.ndarray
 
     @classmethod
-    def of(cls, system: Equilibrium, wrt: str | Iterable[str], bounds: Mapping[str, Any] | Pair | None,
-           scale: Mapping[str, float] | float | None) -> Parameters:
+    def of(cls, system: Equilibrium, wrt: Address | Iterable[Address], bounds: Mapping[Any, Any] | Pair | None,
+           scale: Mapping[Any, float] | float | None) -> Parameters:
         """The parameters that patterns name.
 
         Raises
@@ -60,8 +59,8 @@ class Parameters:
         start = np.array([system.Z0[system.layout.address(name)] for name in names])
         declared = np.array([_declared(system, name) for name in names])
         low, high = declared.T.copy()
-        for at, pair in _spread(names, bounds, "bounds"):
-            lower, upper = _pair(names[at], pair)
+        for at, pair in spread(names, bounds, "bounds"):
+            lower, upper = _pair(system.case, names[at], pair)
             low[at], high[at] = max(low[at], lower), min(high[at], upper)
         for name, x, a, b in zip(names, start, low, high, strict=True):
             if not a <= b:
@@ -70,7 +69,7 @@ class Parameters:
                 raise CaseError(f"{name} = {x:g} starts outside its bounds {a:g} to {b:g}")
         width = np.where(np.isfinite(high - low) & (high > low), high - low, 1 / _USUAL)
         size = _USUAL * np.where(start != 0, np.abs(start), width)
-        for at, value in _spread(names, scale, "scale"):
+        for at, value in spread(names, scale, "scale"):
             if not (isinstance(value, int | float) and 0 < value < math.inf):
                 raise CaseError(f"the scale of {names[at]} must be a number above 0, not {value!r}")
             size[at] = value
@@ -91,7 +90,7 @@ def _given(system: Equilibrium, name: str) -> bool:
     return number is not None and parameter in system.instances[number].values
 
 
-def _declared(system: Equilibrium, name: str) -> Pair:
+def _declared(system: Equilibrium, name: str) -> tuple[float, float]:
     """The range of values that the device allows; what must be greater than a number may come close to it."""
     device, _, parameter = name.rpartition(".")
     instance = system.instances[system.layout.find(device)]
@@ -103,25 +102,10 @@ def _declared(system: Equilibrium, name: str) -> Pair:
     return float(low), float(high)
 
 
-def _spread(names: list[str], given: Any, what: str) -> Iterable[tuple[int, Any]]:
-    """(place, value) of what is given for all or by pattern; of several patterns the last holds."""
-    if given is None:
-        return []
-    if not isinstance(given, Mapping):
-        return [(k, given) for k in range(len(names))]
-    out: dict[int, Any] = {}
-    for pattern, value in zip(patterns_of(given), given.values(), strict=True):
-        found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
-        if not found:
-            raise CaseError(f"{what}: '{pattern}' is not among the parameters that are varied{suggest(pattern, names)}")
-        out.update((names.index(name), value) for name in found)
-    return list(out.items())
-
-
-def _pair(name: str, pair: Any) -> Pair:
+def _pair(case: Case, name: str, pair: Any) -> tuple[float, float]:
     try:
-        low, high = (infinite if value is None else float(value)
-                     for value, infinite in zip(pair, (-math.inf, math.inf), strict=True))
+        ends = [none if value is None else value for value, none in zip(pair, (-math.inf, math.inf), strict=True)]
+        low, high = (number(case, name, value) if isinstance(value, str) else float(value) for value in ends)
     except (TypeError, ValueError):
         raise CaseError(f"the bounds of {name} must be two numbers, or None for no bound, not {pair!r}") from None
     if not low <= high:

@@ -16,7 +16,7 @@ import numpy as np
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.sensitivity import Objective, Sum
 
-from .measures import Constraint, Measure, Simulation
+from .measures import Constraint, Measure, Simulation, objectives_of
 from .parameters import Parameters
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Problem:
                  tell: Callable[[Trial], None] | None = None):
         self.system, self.parameters, self.tell = system, parameters, tell
         self._gather(objective, constraints, simulation)
+        limits = [constraint.limits(system.case) for constraint in constraints]
         self.trials: list[Trial] = []
         self._known: dict[bytes, Trial] = {}
         self._counts: list[int] = []
@@ -94,8 +95,7 @@ class Problem:
         self.row_scale = np.array([_inverse(row * parameters.scale, value)
                                    for row, value in zip(first.jacobian, first.constraints, strict=True)])
         counts = self._counts
-        self.raw_low, self.raw_high = (np.repeat([getattr(c, side) for c in constraints], counts)
-                                       for side in ("low", "high"))
+        self.raw_low, self.raw_high = (np.repeat([pair[side] for pair in limits], counts) for side in (0, 1))
         self.low, self.high = self.raw_low * self.row_scale, self.raw_high * self.row_scale
         self.names = [name for c, count in zip(constraints, counts, strict=True) for name in _labels(c.of, count)]
 
@@ -217,24 +217,6 @@ class Problem:
             raise CaseError(f"{type(measure).__name__}.value_and_gradient gives {len(values)} values and derivatives "
                             f"of shape {gradient.shape}: they must be {wanted}")
         return values, gradient.reshape(wanted)
-
-
-def objectives_of(of: Any) -> list[Objective]:
-    """An objective or a sequence of them, as a list.
-
-    Raises
-    ------
-    CaseError
-        If it is neither.
-    """
-    found = [of] if isinstance(of, Objective) else list(of) if isinstance(of, Sequence) else [of]
-    for item in found:
-        if not isinstance(item, Objective):
-            raise CaseError(f"{item!r} is neither an objective (gc.Integral, gc.Terminal, gc.Sampled, their sum) nor a "
-                            "measure with a method value_and_gradient(system, parameters)")
-    if not found:
-        raise CaseError("there is no objective in an empty list")
-    return found
 
 
 def _labels(of: Any, count: int) -> list[str]:

@@ -6,23 +6,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gridcore.case import Case
+from gridcore.case import Address, Case
 from gridcore.commands import Progress
 from gridcore.equilibrium import Equilibrium, as_system
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing
 
-from .measures import Constraint, Measure, Simulation
+from .measures import Constraint, Measure, Simulation, objectives_of
 from .parameters import Pair, Parameters
-from .problem import Problem, Trial, objectives_of
+from .problem import Problem, Trial
 from .result import Optimum, optimum
 from .solvers import SOLVERS, Ended
 
 
-def optimise(system: Equilibrium | Case | str, objective: Any, wrt: str | Iterable[str], *, t_end: float | None = None,
-             step: Spacing = 0.01, constraints: Constraint | Sequence[Constraint] = (),
-             bounds: Mapping[str, Any] | Pair | None = None, scale: Mapping[str, float] | float | None = None,
+def optimise(system: Equilibrium | Case | str, objective: Any, wrt: Address | Iterable[Address], *,
+             t_end: float | str | None = None, step: Spacing = 0.01,
+             constraints: Constraint | Sequence[Constraint] = (), bounds: Mapping[Any, Pair] | Pair | None = None,
+             scale: Mapping[Any, float] | float | None = None,
              method: str | Callable[[Problem, Mapping[str, Any]], Ended] | None = None,
              options: Mapping[str, Any] | None = None, simulate: Mapping[str, Any] | None = None,
              adjoint: Mapping[str, Any] | None = None, tell: Callable[[Trial], None] | None = None) -> Optimum:
@@ -44,7 +45,8 @@ def optimise(system: Equilibrium | Case | str, objective: Any, wrt: str | Iterab
         Of the simulation (s), as in :func:`gridcore.simulate`; not needed where everything is a Measure.
     constraints : Constraint or sequence of Constraint
     bounds : (low, high), or mapping of patterns to (low, high), optional
-        In the parameters' units, None for no bound. The ranges that devices declare hold in any case.
+        In the parameters' units, or texts with one: ``("100 ms", 0.3)``; None for no bound. The ranges that devices
+        declare hold in any case.
     scale : float, or mapping of patterns to float, optional
         Size of a usual change of a parameter, with which a solver begins: a tenth of the start; where that is
         zero a tenth of the width of the bounds, or 1.
@@ -86,7 +88,7 @@ def optimise(system: Equilibrium | Case | str, objective: Any, wrt: str | Iterab
         return optimum(problem, solver(problem, options or {}), name, unit)
 
 
-def _simulation(t_end: float | None, step: Spacing, simulate: Mapping[str, Any], adjoint: Mapping[str, Any],
+def _simulation(t_end: float | str | None, step: Spacing, simulate: Mapping[str, Any], adjoint: Mapping[str, Any],
                 objectives: Sequence[Any]) -> Simulation:
     if t_end is None:
         raise CaseError("t_end is missing: how long is the simulation whose objectives are meant?")

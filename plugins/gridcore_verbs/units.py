@@ -1,13 +1,14 @@
-"""Numbers of the command line that belong to a parameter, with units or without.
+"""Numbers that belong to a parameter, with units or without.
 
 Nothing heavy is imported before it is needed: verbs import this when they are loaded.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +30,30 @@ def intervals(_: click.Context, parameter: click.Parameter, texts: Sequence[str]
             raise click.BadParameter(f"'{text}' is not {parameter.metavar}")
         found[name] = (low or "-inf", high or "inf")
     return found
+
+
+def spread(names: Sequence[str], given: Any, what: str) -> list[tuple[int, Any]]:
+    """(place, value) of what is given for all names, or by address and pattern; of several patterns the last holds.
+
+    Raises
+    ------
+    CaseError
+        If a pattern names none of them: `what` is given for it.
+    """
+    from gridcore.case import patterns_of
+    from gridcore.suggest import suggest
+
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        return [(k, given) for k in range(len(names))]
+    out: dict[int, Any] = {}
+    for pattern, value in zip(patterns_of(given), given.values(), strict=True):
+        found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
+        if not found:
+            raise CaseError(f"{what}: '{pattern}' is not among the parameters that are varied{suggest(pattern, names)}")
+        out.update((names.index(name), value) for name in found)
+    return list(out.items())
 
 
 def number(case: Case, address: str, given: str) -> float:

@@ -10,6 +10,7 @@ from .ratios import Ratio, best
 SHORT = {
     "kernels": lambda: kernels.measure(rounds=1, counts=(10, 50)),
     "imports": lambda: startup.imports(rounds=1),
+    "commands": lambda: startup.commands(rounds=1),
     "step": lambda: step.measure(rounds=1),
     "suite": lambda: suite.measure(rounds=1, most=118),
     "sensitivities": lambda: sensitivities.measure(rounds=1, forward_rounds=1),

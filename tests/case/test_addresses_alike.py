@@ -1,5 +1,7 @@
 """One address means one thing wherever it is given, and so do a case, a system and a run."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,16 @@ import gridcore as gc
 from gridcore.case import as_case, patterns_of
 from gridcore.equilibrium import as_system, starting_at
 from gridcore.errors import CaseError
+from gridcore_autodiff.function import Function
+from gridcore_estimation import Measurements
+from gridcore_optimisation import Constraint
+from gridcore_optimisation.measures import Simulation
+from gridcore_optimisation.parameters import Parameters
 
 CASE = gc.load_case("wscc9")
 SYSTEM = gc.build(CASE)
 RUN = gc.simulate(SYSTEM, t_end=0.2)
+DATA = Measurements(RUN.t, np.full(len(RUN.t), "GEN2.omega"), RUN["GEN2.omega"], np.ones(len(RUN.t)))
 SPEED = gc.Terminal(lambda v: v["GEN2", "omega"], name="speed")
 
 
@@ -46,7 +54,39 @@ TAKES_PARAMETERS = {
     "modes": lambda a: gc.analyses.small_signal(SYSTEM).sensitivities(a, [2])["eigenvalue"].values,
     "vary": lambda a: _swept(vary={a: [5.0, 6.0]}),
     "rows": lambda a: _swept(rows=[{a: 5.0}]),
+    "draw": lambda a: _swept(random={"samples": 2, "draw": {a: {"distribution": "norm", "loc": 6.0, "scale": 0.1}}}),
+    "starting_at": lambda a: starting_at(SYSTEM, {_alike(a, "GEN2.omega"): 1.01}).Z0,
+    "wrt of optimise": lambda a: _optimised(a).x,
+    "bounds of optimise": lambda a: _optimised(bounds={a: (6.0, 6.5)}).x,
+    "scale of optimise": lambda a: _optimised(scale={a: 0.1}).x,
+    "wrt of fit": lambda a: _fitted(a).values,
+    "start of fit": lambda a: _fitted(start={a: 6.2}).start,
+    "bounds of fit": lambda a: _fitted(bounds={a: (6.3, 7.0)}, method="trf").values,
+    "scale of fit": lambda a: _fitted(scale={a: 2.0}).values,
+    "identifiability": lambda a: gc.analyses.identifiability(SYSTEM, DATA, a, scale={a: 2.0}).S,
+    "parameter of critical": lambda a: _critical(_alike(a, "fault.clear")).value,
+    "wrt of critical": lambda a: _critical(wrt=a).sensitivities.values,
 }
+
+
+def _alike(given, address):
+    """Another address, as a pair where `given` is one."""
+    return tuple(address.split(".")) if isinstance(given, tuple) else address
+
+
+def _optimised(wrt="GEN2.H", **options):
+    """Three iterations: the same ones give the same numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gc.analyses.optimise(SYSTEM, SPEED, wrt, t_end=0.15, options={"maxiter": 3}, **options)
+
+
+def _fitted(wrt="GEN2.H", **options):
+    return gc.analyses.estimate(SYSTEM, DATA, wrt, **options)
+
+
+def _critical(parameter="fault.clear", **options):
+    return gc.analyses.critical_value(SYSTEM, parameter, between=(0.183, 0.4), t_end=1.0, tolerance=0.01, **options)
 
 
 def _changed(address):
@@ -125,3 +165,37 @@ def test_the_system_of_a_run_is_taken_as_it_is():
 def test_what_is_no_case_is_told():
     with pytest.raises(CaseError, match="5 is no case: give a Case, a system or a run, or the name or path of one"):
         gc.build(5)
+
+
+# Whatever the command line takes with a unit takes one in Python ----------------------------------------
+
+CLEAR = ("smib", Measurements(np.array([0.2, 0.4]), np.full(2, "GEN1.omega"), np.ones(2), np.ones(2)), "fault.clear")
+POWER = gc.Terminal(lambda v: v["GEN2", "P0"], unit="MW")
+TAKES_UNITS = {
+    "t_end of fit": (lambda v: gc.analyses.identifiability(SYSTEM, DATA, "GEN2.H", t_end=v).S, 0.2, "200 ms"),
+    "start of fit": (lambda v: gc.analyses.identifiability(*CLEAR, start={"fault.*": v}).S, 0.16, "160 ms"),
+    "bounds": (lambda v: Parameters.of(SYSTEM, "fault.*", {"fault.clear": (v, None)}, None).low, 0.15, "150 ms"),
+    "limits": (lambda v: Constraint(POWER, low=v).limits(CASE), 0.5, "500 kW"),
+    "t_end": (lambda v: Simulation([SPEED], v).value_and_gradient(SYSTEM, ["GEN2.H"])[1], 0.05, "50 ms"),
+    "vary": (lambda v: _swept(vary={"fault.clear": [v], "trip.t": [0.15]})[:, -1], 0.15, "150 ms"),
+    "t_end of torch": (lambda v: Function(SYSTEM, SPEED, "GEN2.H", v, {}).at(np.array([6.4]))[1], 0.05, "50 ms"),
+}
+
+
+@pytest.mark.parametrize("of", TAKES_UNITS)
+def test_a_value_may_have_a_unit(of):
+    values, number, text = TAKES_UNITS[of]
+    assert np.array_equal(values(number), values(text))
+
+
+def test_a_unit_of_something_else_is_refused():
+    for ask in (lambda: Parameters.of(SYSTEM, "fault.clear", {"*": ("1 kV", None)}, None),
+                lambda: Constraint(POWER, low="1 s").limits(CASE),
+                lambda: gc.analyses.identifiability(*CLEAR, start={"fault.clear": "1 kV"})):
+        with pytest.raises(CaseError, match="unit"):
+            ask()
+
+
+def test_bounds_of_a_fit_may_be_a_pattern():
+    fit = gc.analyses.estimate(SYSTEM, DATA, "GEN2.H", bounds={"GEN*": (1.0, "6.1 s")}, start={"GEN?.H": 6.0})
+    assert fit["GEN2.H"] <= 6.1

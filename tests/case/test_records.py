@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from gridcore.case import Case, validate
 from gridcore.case.records import identify
-from gridcore.contract import Bus, Device, Field, Input, Load, Param, Record, Reference, Source, State, timer
+from gridcore.contract import Bus, Device, Field, Input, Load, Param, PerUnit, Record, Reference, Source, State, timer
 from gridcore.errors import CaseError, PluginError
 from gridcore.registry import registered
 
 
 class Machine(Source):
     H = Param("s", gt=0, doc="inertia constant")
-    X = Param("pu", gt=0)
+    X = Param(PerUnit("ohm"), gt=0)
     delta = State("rad")
     Efd = Input("pu")
 
@@ -26,15 +26,15 @@ class Exciter(Device):
     attaches = "machine"
     naming = "EXC_{machine}"
     KA = Param("", 20.0)
-    VMAX = Param("pu", math.inf)
+    VMAX = Param(PerUnit("MW", "MVA"), math.inf)
     E = State("pu", drives="machine.Efd")
 
 
 class Branch(Device):
     attaches = ("bus1", "bus2")
     naming = "LINE{bus1}-{bus2}"
-    r = Param("pu", 0.0)
-    x = Param("pu", doc="series reactance")
+    r = Param(PerUnit("ohm"), 0.0)
+    x = Param(PerUnit("ohm"), doc="series reactance")
 
     def check(values):
         return "r and x are both zero" if values["r"] == values["x"] == 0 else None
@@ -57,6 +57,7 @@ class Step(Device):
 
 class Demand(Load):
     kind = Field("pq", choices=("pq", "z"))
+    Vlow = Param(PerUnit("kV"), 0.7)
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +171,7 @@ def test_a_valid_case_has_numbers_in_declared_units_words_and_ports(case):
     assert machine.values["Qmax"] == math.inf
     assert exciter.id == "EXC_GEN1"
     assert exciter.ports == {"machine": "GEN1"}
-    assert load.values == {"P0": 0.5, "Q0": 0.0, "k": 1.0}
+    assert load.values == {"P0": 0.5, "Q0": 0.0, "k": 1.0, "Vlow": 0.7}
     assert load.words == {"kind": "pq"}
     assert all(type(v) is float for i in valid.records for v in i.values.values())
 
@@ -206,7 +207,8 @@ def test_per_unit_is_on_the_rating_except_for_dispatch(case):
     ("GEN1.bus", "GEN1", ("field 'bus'", "no bus 'GEN1'")),
     ("LINE1-2.bus2", 1, ("Branch row 1 (line 8)", "field 'bus2'", "'BUS1' is bus1 too")),
     ("LINE1-2.x", 0.0, ("Branch row 1 (line 8)", "r and x are both zero")),
-    ("LOAD2.k", "50 kV", ("Demand row 1 (line 14)", "field 'k'", "nominal voltage")),
+    ("LOAD2.Vlow", "50 kV", ("Demand row 1 (line 14)", "field 'Vlow'", "nominal voltage")),
+    ("LOAD2.k", "50 kV", ("Demand row 1 (line 14)", "field 'k'", "'kV'", "accepted: pu, %, and")),
     ("LOAD2.P0", "50 kV", ("Demand row 1 (line 14)", "field 'P0'", "accepted: pu, %, MW, MVA")),
     ("BUS2.id", 1, ("Bus row 2 (line 5)", "field 'id'", "'BUS1' is already the id of Bus row 1 (line 4)")),
     ("BUS2.id", "a.b", ("Bus row 2 (line 5)", "field 'id'", "one word")),

@@ -1,5 +1,6 @@
 import math
 import pickle
+import re
 
 import pytest
 
@@ -8,6 +9,7 @@ from gridcore.case import Base, convert
 from gridcore.case.units import TABLE
 from gridcore.contract import PerUnit
 from gridcore.errors import CaseError
+from gridcore.registry import devices
 from gridcore.results import base_of
 from gridcore.sensitivity import unit_of
 
@@ -96,3 +98,46 @@ def test_speeds_voltages_impedances_and_powers_take_their_own_units(address, tak
     assert convert(taken, unit, base_of(SYSTEM, device)) > 0
     with pytest.raises(CaseError, match="is not understood here"):
         convert(refused, unit, base_of(SYSTEM, device))
+
+
+PARAMETERS = [(name, parameter, param) for name in devices
+              for parameter, param in devices[name].declares.params.items()]
+KINDS = {"MW", "MVA", "MVAr", "kV", "kA", "ohm", "S", "Hz"}
+OTHER = {"": "kV", "s": "kV", "rad": "kV", "deg": "kV", "rad/s": "kV", "Hz": "kV", "MVA": "kV", "kV": "MW", "1/s": "kV"}
+
+
+@pytest.mark.parametrize("device", devices)
+def test_every_parameter_refuses_a_unit_of_something_else_in_words(device):
+    """What is in per unit takes the units of what it is of, and nothing else in place of them."""
+    for param in devices[device].declares.params.values():
+        own = getattr(param.unit, "of", ())
+        for unit in KINDS - set(own) if param.unit == "pu" else {OTHER.get(param.unit, "kV"), "furlong"}:
+            with pytest.raises(CaseError, match=f"unit '{unit}' is not understood here; accepted: "):
+                convert(f"1 {unit}", param.unit, WSCC)
+        for unit in own:
+            assert convert(f"1 {unit}", param.unit, WSCC) > 0
+
+
+#: What says of a parameter what it is, and the unit that it takes for it.
+SAYS = {r"(synchronous|transient|leakage|magnetising|series|source) reactance": "ohm", r"stator resistance": "ohm",
+        r"^(active|mechanical) power|^power drawn": "MW", r"reactive power (generated|drawn)": "MVAr",
+        r"^voltage (below|above) which|^voltage magnitude": "kV", r"^(low|high) frequency at which": "Hz"}
+
+
+@pytest.mark.parametrize("says", SAYS)
+def test_what_is_physical_takes_its_own_unit(says):
+    found = [(name, parameter, param) for name, parameter, param in PARAMETERS
+             if param.unit == "pu" and re.search(says, param.doc)]
+    assert found
+    for name, parameter, param in found:
+        assert convert(f"1 {SAYS[says]}", param.unit, WSCC) > 0, f"{name}.{parameter}: {param.doc}"
+
+
+@pytest.mark.parametrize(("address", "text"), [
+    ("LOAD5.P0", "50 kV"), ("LOAD5.Q0", "50 Hz"), ("GEN2.Xd", "5 MW"), ("EXC2.KA", "20 kV"), ("EXC2.TA", "0.2 Hz")])
+def test_a_case_with_a_unit_of_something_else_is_refused_with_row_and_field(address, text):
+    case = gc.load_case("wscc9")
+    case.set(address, text)
+    field, unit = address.split(".")[1], text.split()[1]
+    with pytest.raises(CaseError, match=f"field '{field}': unit '{unit}' is not understood here; accepted: "):
+        gc.build(case)

@@ -205,8 +205,8 @@ def test_a_fit_is_a_dataset(data):
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"start": {"GEN1.h": 1.0}}, "start is given for 'GEN1.h', which is not estimated; did you mean GEN1.H"),
-    ({"bounds": {"CCT2.x": (0, 1)}}, "bounds are given for 'CCT2.x', which is not estimated"),
+    ({"start": {"GEN1.h": 1.0}}, "start: 'GEN1.h' is not among the parameters that are varied; did you mean GEN1.H"),
+    ({"bounds": {"CCT2.x": (0, 1)}}, "bounds: 'CCT2.x' is not among the parameters that are varied"),
     ({"bounds": {"GEN1.H": (5, 6)}}, "GEN1.H starts at 3.5, outside its bounds 5 to 6"),
     ({"bounds": {"GEN1.H": (6, 5)}}, "bounds of GEN1.H: 6 must be less than 5"),
     ({"start": {"GEN1.H": np.nan}}, "start of GEN1.H must be a finite number"),

@@ -45,7 +45,7 @@ def test_a_start_is_met_to_the_last_bit_and_bounds_are_not_passed():
     ("GEN2.P0", (2.0, 3.0), None, "GEN2.P0 = 1.63 starts outside its bounds 2 to 3"),
     ("GEN2.H", (-2.0, -1.0), None, "GEN2.H: no value is within its bounds"),
     ("GEN2.P0", 2.0, None, "the bounds of GEN2.P0 must be two numbers, or None for no bound, not 2.0"),
-    ("GEN2.P0", ("a", 2), None, "the bounds of GEN2.P0 must be two numbers"),
+    ("GEN2.P0", ("a", 2), None, "field 'P0': 'a' is not a number"),
     ("GEN2.P0", None, 0.0, "the scale of GEN2.P0 must be a number above 0, not 0.0")])
 def test_what_is_wrong_is_told(wrt, bounds, scale, said):
     with pytest.raises(gc.errors.CaseError) as error:

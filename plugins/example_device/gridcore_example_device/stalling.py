@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gridcore import Load, Mode, Param, Setpoint, State, guard, quantity
+from gridcore import Load, Mode, Param, PerUnit, Setpoint, State, guard, quantity
 
 
 class StallingLoad(Load):
@@ -12,7 +12,7 @@ class StallingLoad(Load):
     measured voltage stays under `Vstall` for `Tstall`, and none of them restarts.
     """
 
-    Vstall = Param("pu", 0.6, gt=0, doc="measured voltage below which motors stall")
+    Vstall = Param(PerUnit("kV"), 0.6, gt=0, doc="measured voltage below which motors stall")
     Tstall = Param("s", 0.033, ge=0, doc="time that it must stay there")
     Rstall = Param("pu", 0.1, gt=0, doc="resistance when stalled, on the base of P0")
     Xstall = Param("pu", 0.1, ge=0, doc="reactance when stalled, on the base of P0")

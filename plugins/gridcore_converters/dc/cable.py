@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Device, Param, Port, State, quantity
+from gridcore.contract import Device, Param, PerUnit, Port, State, quantity
 
 from .bus import DCBus
 
@@ -21,7 +21,7 @@ class DCCable(Device):
 
     attaches = (Port("dc1", node=DCBus), Port("dc2", node=DCBus))
     naming = "CABLE{dc1}-{dc2}"
-    r = Param("pu", gt=0, doc="resistance")
+    r = Param(PerUnit("ohm"), gt=0, doc="resistance")
     l = Param("s", 0.0, ge=0, doc="inductance over base resistance; 0: a resistance alone")  # noqa: E741
     i = State("pu", T="l", rate=lambda s, dc1, dc2: dc1.V - dc2.V - s.r * s.i, doc="current from dc1 to dc2")
 

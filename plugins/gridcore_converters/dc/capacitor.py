@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Algebraic, Device, Param, Port, Quantity, Setpoint, State
+from gridcore.contract import Algebraic, Device, Param, PerUnit, Port, Quantity, Setpoint, State
 
 from .bus import DCBus
 
@@ -23,7 +23,7 @@ class DCCapacitor(Device):
     naming = "CAP{dc}"
     source = True
     c = Param("s", gt=0, doc="capacitance times base resistance")
-    r = Param("pu", 0.0, ge=0, doc="equivalent series resistance")
+    r = Param(PerUnit("ohm"), 0.0, ge=0, doc="equivalent series resistance")
     v = State("pu", init=1.0, T="c", rate=lambda s: s.charging, doc="voltage")
     i = Algebraic("pu", doc="current from the bus into the capacitor")
     charging = Quantity("pu", lambda s: s.i, "current that charges it")
@@ -44,7 +44,7 @@ class DCSlack(DCCapacitor):
     """
 
     naming = "SLACK{dc}"
-    V0 = Param("pu", 1.0, gt=0, doc="voltage at t0")
+    V0 = Param(PerUnit("kV"), 1.0, gt=0, doc="voltage at t0")
     v = State("pu", init=1.0, T="c", start_at="V0", rate=lambda s: s.charging, doc="voltage")
     spare = Setpoint("pu", equals=lambda s: s.i, doc="current that the dispatch leaves at t0")
     charging = Quantity("pu", lambda s: s.i - s.spare, "current that charges it")

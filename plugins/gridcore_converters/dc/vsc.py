@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Param, Port, Quantity, Setpoint, Source, quantity
+from gridcore.contract import Param, PerUnit, Port, Quantity, Setpoint, Source, quantity
 from gridcore_blocks import Lag, Limit
 from gridcore_devices.power import TINY
 
@@ -43,9 +43,9 @@ class VSC(Source):
     kdi = Param("1/s", 0.0, ge=0, doc="integral gain of the control of the DC voltage")
     kv = Param("pu", 0.0, ge=0, doc="reactive current over AC voltage")
     kvi = Param("1/s", 0.0, ge=0, doc="integral gain of the control of the AC voltage")
-    Imax = Param("pu", 1.1, gt=0, doc="largest current; the active one has priority")
-    Pmax = Param("pu", 1.0, doc="largest order of power, inverting")
-    Pmin = Param("pu", -1.0, doc="least order of power, rectifying")
+    Imax = Param(PerUnit("kA"), 1.1, gt=0, doc="largest current; the active one has priority")
+    Pmax = Param(PerUnit("MW", "MVA"), 1.0, doc="largest order of power, inverting")
+    Pmin = Param(PerUnit("MW", "MVA"), -1.0, doc="least order of power, rectifying")
     Tc = Param("s", 0.002, gt=0, doc="time constant of the current loops")
     Tv = Param("s", 0.01, ge=0, doc="time constant of the measurement of the AC voltage")
     Td = Param("s", 0.001, ge=0, doc="time constant of the measurement of the DC voltage")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Param, Quantity, Setpoint, quantity
+from gridcore.contract import Param, PerUnit, Quantity, Setpoint, quantity
 from gridcore_blocks import PI, Lag
 
 from ..forming.current_loop import CurrentLoop, at_rest
@@ -36,7 +36,7 @@ class CurrentControl(CurrentLoop, PhaseLockedLoop):
     kpq = Param("pu", 0.0, ge=0, doc="gain of the control of reactive power")
     kiq = Param("1/s", gt=0, doc="integral gain of the control of reactive power")
     Tm = Param("s", 0.01, ge=0, doc="time constant of the measurement of power")
-    Imax = Param("pu", 1.1, gt=0, doc="largest current; the active one has priority")
+    Imax = Param(PerUnit("kA"), 1.1, gt=0, doc="largest current; the active one has priority")
     Pref = Setpoint("pu", doc="reference of the active power")
     Qref = Setpoint("pu", doc="reference of the reactive power")
     pm = Lag(lambda s, converter: converter.P, T="Tm", doc="active power, measured")

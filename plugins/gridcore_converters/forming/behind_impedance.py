@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Param, Quantity, Source
+from gridcore.contract import Param, PerUnit, Quantity, Source
 from gridcore_blocks import Limit
 from gridcore_devices.branches.pi import admittance, times
 from gridcore_devices.power import TINY, injected_power
@@ -33,9 +33,9 @@ class BehindImpedance(Source):
     A current beyond IMAX is cut to it, its angle kept: the fault current limit of both specifications.
     """
 
-    Rs = Param("pu", 0.0, ge=0, doc="coupling resistance, Re of the specification")
-    Xdp = Param("pu", 0.15, gt=0, doc="coupling reactance, Xe of the specification")
-    IMAX = Param("pu", 0.0, ge=0, doc="limit of the current in a fault; 0: none")
+    Rs = Param(PerUnit("ohm"), 0.0, ge=0, doc="coupling resistance, Re of the specification")
+    Xdp = Param(PerUnit("ohm"), 0.15, gt=0, doc="coupling reactance, Xe of the specification")
+    IMAX = Param(PerUnit("kA"), 0.0, ge=0, doc="limit of the current in a fault; 0: none")
     free_r = _free(0, "current without limit, real part")
     free_i = _free(1, "current without limit, imaginary part")
     free = Quantity("pu", lambda s: np.sqrt(s.free_r * s.free_r + s.free_i * s.free_i + TINY), "current without limit")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Input, Param, Source, State, quantity
+from gridcore.contract import Input, Param, PerUnit, Source, State, quantity
 
 
 class LCLConverter(Source):
@@ -25,11 +25,11 @@ class LCLConverter(Source):
     """
 
     naming = "CONV{bus}"
-    lf = Param("pu", gt=0, doc="inductance at the bridge")
-    rf = Param("pu", 0.0, ge=0, doc="its resistance")
-    cf = Param("pu", gt=0, doc="capacitance")
-    lg = Param("pu", gt=0, doc="inductance at the grid")
-    rg = Param("pu", 0.0, ge=0, doc="its resistance")
+    lf = Param(PerUnit("ohm"), gt=0, doc="inductance at the bridge")
+    rf = Param(PerUnit("ohm"), 0.0, ge=0, doc="its resistance")
+    cf = Param(PerUnit("S"), gt=0, doc="capacitance")
+    lg = Param(PerUnit("ohm"), gt=0, doc="inductance at the grid")
+    rg = Param(PerUnit("ohm"), 0.0, ge=0, doc="its resistance")
     vr = Input("pu", doc="voltage of the bridge, real part")
     vi = Input("pu", doc="voltage of the bridge, imaginary part")
     icvr = State("pu", doc="current of the bridge, real part")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Param, Setpoint, State, quantity
+from gridcore.contract import Param, PerUnit, Setpoint, State, quantity
 from gridcore_blocks import PI, Lag
 
 from ..selected import SelectedPI
@@ -36,12 +36,12 @@ class REGFMA1(BehindImpedance):
     TPf = Param("s", 0.01, ge=0, doc="time constant of the active power's measurement")
     TQf = Param("s", 0.01, ge=0, doc="time constant of the reactive power's measurement")
     TVf = Param("s", 0.01, ge=0, doc="time constant of the voltage's measurement")
-    EMAX = Param("pu", 1.15, doc="upper limit of the internal voltage")
-    EMIN = Param("pu", 0.0, ge=0, doc="lower limit of the internal voltage")
-    PMAX = Param("pu", 0.9, doc="largest active power")
-    PMIN = Param("pu", 0.0, doc="least active power")
-    QMAX = Param("pu", 0.44, doc="largest reactive power")
-    QMIN = Param("pu", -0.44, doc="least reactive power")
+    EMAX = Param(PerUnit("kV"), 1.15, doc="upper limit of the internal voltage")
+    EMIN = Param(PerUnit("kV"), 0.0, ge=0, doc="lower limit of the internal voltage")
+    PMAX = Param(PerUnit("MW", "MVA"), 0.9, doc="largest active power")
+    PMIN = Param(PerUnit("MW", "MVA"), 0.0, doc="least active power")
+    QMAX = Param(PerUnit("MVAr", "MVA"), 0.44, doc="largest reactive power")
+    QMIN = Param(PerUnit("MVAr", "MVA"), -0.44, doc="least reactive power")
     mp = Param("pu", 0.01, ge=0, doc="droop of the frequency")
     mq = Param("pu", 0.05, ge=0, doc="droop of the voltage")
     kppmax = Param("pu", 0.01, ge=0, doc="gain at the limits of active power")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Mode, Param, Port, Quantity, Setpoint, guard, quantity
+from gridcore.contract import Algebraic, Device, Mode, Param, PerUnit, Port, Quantity, Setpoint, guard, quantity
 from gridcore_blocks import PI, Lag, Limit
 from gridcore_devices.power import TINY
 
@@ -38,13 +38,13 @@ class LCCInverter(Device):
     grec = Param("rad", 0.25, gt=0, doc="extinction angle above which it may succeed again")
     Trec = Param("s", 0.05, ge=0, doc="how long that has to last")
     bmax = Param("rad", 1.4, doc="largest angle of advance")
-    Rc = Param("pu", 0.01, ge=0, doc="commutation resistance")
+    Rc = Param(PerUnit("ohm"), 0.01, ge=0, doc="commutation resistance")
     margin = Param("pu", 0.1, gt=0, doc="margin of the current, of that at t0")
     kp = Param("pu", 0.05, ge=0, doc="gain of the control of the current")
     ki = Param("1/s", 3.0, gt=0, doc="integral gain of the control of the current")
     Tb = Param("s", 0.02, gt=0, doc="time constant of the angle of advance")
-    Vbypass = Param("pu", -99.0, doc="DC voltage below which the bypass is closed")
-    Vunbypass = Param("pu", 0.7, gt=0, doc="AC voltage above which it may be opened")
+    Vbypass = Param(PerUnit("kV"), -99.0, doc="DC voltage below which the bypass is closed")
+    Vunbypass = Param(PerUnit("kV"), 0.7, gt=0, doc="AC voltage above which it may be opened")
     Tbypass = Param("s", 0.1, ge=0, doc="how long that has to last")
     Tv = Param("s", 0.01, gt=0, doc="time constant of the measurement of the DC voltage")
     n = Setpoint("pu", init=1.0, equals=lambda s, bus: s.Vdo0 / bus.Vm, doc="ideal no-load voltage over AC voltage")

@@ -34,10 +34,10 @@ class LCCLine(Device):
 
     attaches = "bus"
     naming = "LCC{bus}"
-    P0 = Param("pu", gt=0, doc="power drawn at t0, system base")
-    Vd0 = Param("pu", 1.0, gt=0, doc="DC voltage of the rectifier at t0")
+    P0 = Param(PerUnit("MW", "MVA"), gt=0, doc="power drawn at t0, system base")
+    Vd0 = Param(PerUnit("kV"), 1.0, gt=0, doc="DC voltage of the rectifier at t0")
     alpha0 = Param("rad", 0.2618, gt=0, doc="delay angle at t0")
-    Rc = Param("pu", 0.01, ge=0, doc="commutation resistance of the rectifier")
+    Rc = Param(PerUnit("ohm"), 0.01, ge=0, doc="commutation resistance of the rectifier")
     r = Param(PerUnit("ohm"), 0.005, gt=0, doc="resistance of the line")
     l = Param("s", 0.002, gt=0, doc="inductance of line and reactors over base resistance")  # noqa: E741
     kp = Param("pu", 0.1, ge=0, doc="gain of the control of the current")
@@ -45,12 +45,12 @@ class LCCLine(Device):
     amin = Param("rad", 0.0873, ge=0, doc="least delay angle")
     amax = Param("rad", 2.6, gt=0, doc="largest delay angle")
     Td = Param("s", 0.02, ge=0, doc="time constant of the measurement of the DC voltage")
-    V1 = Param("pu", 0.3, doc="DC voltage below which the order is I1")
+    V1 = Param(PerUnit("kV"), 0.3, doc="DC voltage below which the order is I1")
     I1 = Param("pu", 0.3, doc="order at low DC voltage, of that at t0")
-    V2 = Param("pu", 0.8, doc="DC voltage above which the order is not lowered")
+    V2 = Param(PerUnit("kV"), 0.8, doc="DC voltage above which the order is not lowered")
     I2 = Param("pu", 1.5, doc="largest order, of that at t0")
-    Vblock = Param("pu", 0.0, ge=0, doc="AC voltage below which the rectifier is blocked; 0: never")
-    Vunblock = Param("pu", 0.7, gt=0, doc="AC voltage above which it may be released")
+    Vblock = Param(PerUnit("kV"), 0.0, ge=0, doc="AC voltage below which the rectifier is blocked; 0: never")
+    Vunblock = Param(PerUnit("kV"), 0.7, gt=0, doc="AC voltage above which it may be released")
     Tblock = Param("s", 0.1, ge=0, doc="how long that has to last")
     Tramp = Param("s", 0.1, gt=0, doc="time constant of the order's rise after it")
     rise = Input("pu", 0.0, doc="DC voltage of the inverter above that at t0")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Input, Param, Setpoint, quantity
+from gridcore.contract import Algebraic, Device, Input, Param, PerUnit, Setpoint, quantity
 from gridcore_blocks import Lag, Limit, RateLimitedLag
 
 from .blocks import NEVER, Band, HeldPI, Window
@@ -68,20 +68,20 @@ class ElectricalControl(Device):
     VFlag = Param("", 1.0, ge=0, le=1, doc="1: control of the reactive power sets the voltage; 0: Qext does")
     QFlag = Param("", 0.0, ge=0, le=1, doc="1: control of the voltage; 0: reactive power over the voltage")
     PQFlag = Param("", 0.0, ge=0, le=1, doc="priority at the limit of current: 0 reactive, 1 active")
-    Vdip = Param("pu", -99.0, doc="voltage below which states are held")
-    Vup = Param("pu", 99.0, doc="voltage above which states are held")
+    Vdip = Param(PerUnit("kV"), -99.0, doc="voltage below which states are held")
+    Vup = Param(PerUnit("kV"), 99.0, doc="voltage above which states are held")
     Trv = Param("s", 0.02, ge=0, doc="time constant of the voltage measurement")
-    dbd1 = Param("pu", 0.0, le=0, doc="low end of the voltage's dead band")
-    dbd2 = Param("pu", 0.0, ge=0, doc="high end of the voltage's dead band")
+    dbd1 = Param(PerUnit("kV"), 0.0, le=0, doc="low end of the voltage's dead band")
+    dbd2 = Param(PerUnit("kV"), 0.0, ge=0, doc="high end of the voltage's dead band")
     Kqv = Param("pu", 0.0, ge=0, doc="reactive current per voltage error")
-    Iqh1 = Param("pu", 1.1, gt=0, doc="upper limit of that current")
-    Iql1 = Param("pu", -1.1, lt=0, doc="lower limit of that current")
-    Vref0 = Param("pu", 0.0, ge=0, doc="voltage reference; 0: the voltage at t0")
+    Iqh1 = Param(PerUnit("kA"), 1.1, gt=0, doc="upper limit of that current")
+    Iql1 = Param(PerUnit("kA"), -1.1, lt=0, doc="lower limit of that current")
+    Vref0 = Param(PerUnit("kV"), 0.0, ge=0, doc="voltage reference; 0: the voltage at t0")
     Tp = Param("s", 0.02, ge=0, doc="time constant of the power measurement")
-    Qmax = Param("pu", 999.0, doc="upper limit of the reactive power")
-    Qmin = Param("pu", -999.0, doc="lower limit of the reactive power")
-    Vmax = Param("pu", 1.1, doc="upper limit of the voltage reference")
-    Vmin = Param("pu", 0.9, doc="lower limit of the voltage reference")
+    Qmax = Param(PerUnit("MVAr", "MVA"), 999.0, doc="upper limit of the reactive power")
+    Qmin = Param(PerUnit("MVAr", "MVA"), -999.0, doc="lower limit of the reactive power")
+    Vmax = Param(PerUnit("kV"), 1.1, doc="upper limit of the voltage reference")
+    Vmin = Param(PerUnit("kV"), 0.9, doc="lower limit of the voltage reference")
     Kqp = Param("pu", 0.0, ge=0, doc="proportional gain of the control of the reactive power")
     Kqi = Param("1/s", 0.1, ge=0, doc="integral gain of the control of the reactive power")
     Kvp = Param("pu", 0.0, ge=0, doc="proportional gain of the control of the voltage")
@@ -89,11 +89,11 @@ class ElectricalControl(Device):
     Tiq = Param("s", 0.02, ge=0, doc="time constant of the reactive current")
     dPmax = Param("pu/s", 999.0, gt=0, doc="fastest rise of the power order")
     dPmin = Param("pu/s", -999.0, lt=0, doc="fastest fall of the power order")
-    Pmax = Param("pu", 1.0, doc="upper limit of the power order")
-    Pmin = Param("pu", 0.0, doc="lower limit of the power order")
-    Imax = Param("pu", 1.3, gt=0, doc="largest current")
+    Pmax = Param(PerUnit("MW", "MVA"), 1.0, doc="upper limit of the power order")
+    Pmin = Param(PerUnit("MW", "MVA"), 0.0, doc="lower limit of the power order")
+    Imax = Param(PerUnit("kA"), 1.3, gt=0, doc="largest current")
     Tpord = Param("s", 0.02, gt=0, doc="time constant of the power order")
-    Vref1 = Param("pu", 0.0, doc="what is added to Qext as voltage reference")
+    Vref1 = Param(PerUnit("kV"), 0.0, doc="what is added to Qext as voltage reference")
     Pref = Input("pu", doc="reference of the active power")
     Qext = Input("pu", doc="reference of the reactive power, or of the voltage with VFlag = 0")
     Vstart = Setpoint("pu", init=1.0, equals=lambda s: s.Vf, doc="voltage at t0")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Param, Setpoint, quantity
+from gridcore.contract import Param, PerUnit, Setpoint, quantity
 from gridcore_blocks import HighGate, Lag, LeadLag, Limit
 from gridcore_devices.protection.frequency import FrequencyRelay
 
@@ -39,9 +39,9 @@ class PlantControl(FrequencyRelay):
     Ki = Param("1/s", 5.0, ge=0, doc="integral gain of the reactive control")
     Tft = Param("s", 0.0, ge=0, doc="lead time constant of the command")
     Tfv = Param("s", 0.05, ge=0, doc="lag time constant of the command")
-    Vfrz = Param("pu", 0.0, doc="voltage below which the reactive control is held")
-    Rc = Param("pu", 0.0, ge=0, doc="compensated resistance")
-    Xc = Param("pu", 0.0, ge=0, doc="compensated reactance")
+    Vfrz = Param(PerUnit("kV"), 0.0, doc="voltage below which the reactive control is held")
+    Rc = Param(PerUnit("ohm"), 0.0, ge=0, doc="compensated resistance")
+    Xc = Param(PerUnit("ohm"), 0.0, ge=0, doc="compensated reactance")
     Kc = Param("pu", 0.0, doc="reactive droop")
     emax = Param("pu", 0.1, gt=0, doc="upper limit of the error")
     emin = Param("pu", -0.1, lt=0, doc="lower limit of the error")
@@ -52,8 +52,8 @@ class PlantControl(FrequencyRelay):
     Kpg = Param("pu", 1.0, ge=0, doc="proportional gain of the active control")
     Kig = Param("1/s", 0.05, ge=0, doc="integral gain of the active control")
     Tp = Param("s", 0.25, ge=0, doc="time constant of the measurement of power")
-    fdbd1 = Param("pu", -0.01, le=0, doc="low end of the frequency's dead band")
-    fdbd2 = Param("pu", 0.01, ge=0, doc="high end of the frequency's dead band")
+    fdbd1 = Param(PerUnit("Hz"), -0.01, le=0, doc="low end of the frequency's dead band")
+    fdbd2 = Param(PerUnit("Hz"), 0.01, ge=0, doc="high end of the frequency's dead band")
     femax = Param("pu", 99.0, gt=0, doc="upper limit of the error of the active power")
     femin = Param("pu", -99.0, lt=0, doc="lower limit of the error of the active power")
     Pmax = Param("pu", 1.0, doc="upper limit of the active command")

@@ -33,7 +33,7 @@ class REECA1(LimitsByVoltage):
            "Iql1", "Vref0", "Iqfrz", "Thld", "Thld2", "Tp", "Qmax", "Qmin", "Vmax", "Vmin", "Kqp", "Kqi", "Kvp", "Kvi",
            "Vref1", "Tiq", "dPmax", "dPmin", "Pmax", "Pmin", "Imax", "Tpord", *record(4))
     PFlag = Param("", 0.0, ge=0, le=1, doc="1: Pref is a torque, multiplied by the speed")
-    Iqfrz = Param("pu", 0.0, doc="reactive current that is added for Thld after a dip")
+    Iqfrz = Param(PerUnit("kA"), 0.0, doc="reactive current that is added for Thld after a dip")
     Thld = Param("s", 0.0, doc="how long after a dip; negative: that the dip's goes on")
     Thld2 = Param("s", 0.0, ge=0, doc="how long the limit of the active current is held after a dip")
     Ipheld = Param("pu", 0.0, doc="what it is held at")

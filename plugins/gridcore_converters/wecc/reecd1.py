@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Param, quantity
+from gridcore.contract import Param, PerUnit, quantity
 from gridcore_blocks import Lag
 
 from .blocks import After, Table, Window
@@ -50,16 +50,16 @@ class REECD1(REECA1):
     Vp10, Ip10 = point("p", 10)
     VDL1 = Table("Vf", points=points("q", 10), doc="limit of the reactive current by the voltage")
     VDL2 = Table("Vf", points=points("p", 10), doc="limit of the active current by the voltage")
-    Rc = Param("pu", 0.0, ge=0, doc="compensated resistance")
-    Xc = Param("pu", 0.0, ge=0, doc="compensated reactance")
+    Rc = Param(PerUnit("ohm"), 0.0, ge=0, doc="compensated resistance")
+    Xc = Param(PerUnit("ohm"), 0.0, ge=0, doc="compensated reactance")
     Tr1 = Param("s", 0.02, ge=0, doc="time constant of the compensated voltage")
     Kc = Param("pu", 0.0, doc="reactive droop")
     Ke = Param("", 0.0, ge=0, le=1, doc="part of its limit that the active current may have when it takes power")
-    Vblkl = Param("pu", -99.0, doc="voltage below which the converter is blocked")
-    Vblkh = Param("pu", 99.0, doc="voltage above which the converter is blocked")
+    Vblkl = Param(PerUnit("kV"), -99.0, doc="voltage below which the converter is blocked")
+    Vblkh = Param(PerUnit("kV"), 99.0, doc="voltage above which the converter is blocked")
     Tblk = Param("s", 0.0, ge=0, doc="how long it goes on being blocked")
-    Iqheld = Param("pu", 0.0, doc="reactive current that is held")
-    Ipkept = Param("pu", 0.0, doc="active current that is held")
+    Iqheld = Param(PerUnit("kA"), 0.0, doc="reactive current that is held")
+    Ipkept = Param(PerUnit("kA"), 0.0, doc="active current that is held")
     dip = Window("Vf", low="Vdip", high="Vup", out={"after_on": 0, "limited_on": 0}, back={
         **After.starts("after", hold), **After.starts("limited", lambda s: s.Thld2), "Iqheld": lambda s: s.Iqwanted,
         "Ipheld": lambda s: s.Iptop, "Ipkept": lambda s: s.Ipwanted}, doc="voltage that holds the control")

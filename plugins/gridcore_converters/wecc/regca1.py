@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Input, Param, Setpoint, Source, quantity
+from gridcore.contract import Input, Param, PerUnit, Setpoint, Source, quantity
 from gridcore_blocks import HighGate, Lag, Limit, RateLimitedLag
 from gridcore_devices.power import injected_power
 
@@ -38,13 +38,13 @@ class REGCA1(Source):
     Lvplsw = Param("", 0.0, ge=0, le=1, doc="1: low-voltage power logic limits the active current")
     Tg = Param("s", 0.02, gt=0, doc="time constant of the converter")
     Rrpwr = Param("pu/s", 10.0, gt=0, doc="fastest rise of the active current")
-    Brkpt = Param("pu", 0.9, doc="voltage above which the power logic has no limit")
-    Zerox = Param("pu", 0.4, doc="voltage at which the limit of the power logic is zero")
+    Brkpt = Param(PerUnit("kV"), 0.9, doc="voltage above which the power logic has no limit")
+    Zerox = Param(PerUnit("kV"), 0.4, doc="voltage at which the limit of the power logic is zero")
     Lvpl1 = Param("pu", 1.22, ge=0, doc="limit of the power logic at Brkpt")
-    Volim = Param("pu", 1.2, gt=0, doc="voltage above which reactive current is taken away")
-    Lvpnt1 = Param("pu", 0.8, doc="voltage above which all active current passes")
-    Lvpnt0 = Param("pu", 0.4, doc="voltage below which no active current passes")
-    Iolim = Param("pu", -1.3, lt=0, doc="lower limit of the reactive current")
+    Volim = Param(PerUnit("kV"), 1.2, gt=0, doc="voltage above which reactive current is taken away")
+    Lvpnt1 = Param(PerUnit("kV"), 0.8, doc="voltage above which all active current passes")
+    Lvpnt0 = Param(PerUnit("kV"), 0.4, doc="voltage below which no active current passes")
+    Iolim = Param(PerUnit("kA"), -1.3, lt=0, doc="lower limit of the reactive current")
     Tfltr = Param("s", 0.02, ge=0, doc="time constant of the power logic's voltage")
     Khv = Param("pu", 0.0, ge=0, doc="reactive current taken away per voltage above Volim")
     Iqrmax = Param("pu/s", 999.0, gt=0, doc="fastest rise of the reactive current")

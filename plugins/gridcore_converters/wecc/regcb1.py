@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Input, Param, Setpoint, Source, quantity
+from gridcore.contract import Algebraic, Input, Param, PerUnit, Setpoint, Source, quantity
 from gridcore_blocks import Lag, Limit, RateLimitedLag
 from gridcore_devices.branches.pi import admittance, times
 from gridcore_devices.power import injected_power
@@ -42,9 +42,9 @@ class REGCB1(Source):
     Iqrmin = Param("pu/s", -999.0, lt=0, doc="fastest fall of the reactive current")
     Rrpwr = Param("pu/s", 10.0, gt=0, doc="fastest rise of the active current or power")
     Te = Param("s", 0.01, ge=0, doc="time constant of the inner control")
-    Imax = Param("pu", 1.3, gt=0, doc="largest current")
-    Rs = Param("pu", 0.0, ge=0, doc="resistance of the source")
-    Xdp = Param("pu", 0.1, gt=0, doc="reactance of the source")
+    Imax = Param(PerUnit("kA"), 1.3, gt=0, doc="largest current")
+    Rs = Param(PerUnit("ohm"), 0.0, ge=0, doc="resistance of the source")
+    Xdp = Param(PerUnit("ohm"), 0.1, gt=0, doc="reactance of the source")
     Ipcmd = Input("pu", doc="active current command")
     Iqcmd = Input("pu", doc="reactive current command, positive to inject")
     Pstart = Setpoint("pu", init=0.5, equals=lambda s: s.P, doc="active power injected at t0, on the rating")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param, Port, Setpoint, quantity
+from gridcore.contract import Algebraic, Device, Param, PerUnit, Port, Setpoint, quantity
 from gridcore_blocks import Lag
 
 from .plant import BranchMeasurement
@@ -26,10 +26,10 @@ class REPCB1(BranchMeasurement):
     naming = "REPC{bus}"
     dyr_record = "PLNTBU1"
     dyr = ("bus@bus", "branch@from", "branch@to", "branch@circuit", *REPCA1.dyr[4:], "MVAb")
-    Qmax = Param("pu", 0.43, gt=0, doc="upper limit of what is added to the reactive power")
-    Qmin = Param("pu", -0.43, lt=0, doc="lower limit of what is added to the reactive power")
-    Pmax = Param("pu", 1.0, gt=0, doc="upper limit of what is added to the active power")
-    Pmin = Param("pu", -1.0, lt=0, doc="lower limit of what is added to the active power")
+    Qmax = Param(PerUnit("MVAr", "MVA"), 0.43, gt=0, doc="upper limit of what is added to the reactive power")
+    Qmin = Param(PerUnit("MVAr", "MVA"), -0.43, lt=0, doc="lower limit of what is added to the reactive power")
+    Pmax = Param(PerUnit("MW", "MVA"), 1.0, gt=0, doc="upper limit of what is added to the active power")
+    Pmin = Param(PerUnit("MW", "MVA"), -1.0, lt=0, doc="lower limit of what is added to the active power")
     MVAb = Param("MVA", 0.0, ge=0, doc="rating of the plant; 0: the base of the system")
 
     @quantity("MVA", "what the power is in per unit of")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Param, quantity
+from gridcore.contract import Param, PerUnit, quantity
 from gridcore_blocks import LowGate
 
 from .blocks import NEVER, Table
@@ -18,8 +18,8 @@ from .electrical import ElectricalControl
 def point(kind: str, k: int) -> tuple[Param, Param]:
     """A point of a table: voltage and current."""
     words = {"q": "reactive", "p": "active"}[kind]
-    return (Param("pu", 0.0, doc=f"voltage of point {k} of the limit of the {words} current"),
-            Param("pu", 0.0, ge=0, doc=f"limit of the {words} current at point {k}"))
+    return (Param(PerUnit("kV"), 0.0, doc=f"voltage of point {k} of the limit of the {words} current"),
+            Param(PerUnit("kA"), 0.0, ge=0, doc=f"limit of the {words} current at point {k}"))
 
 
 def points(kind: str, count: int) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Mode, Param, Port, guard, quantity
+from gridcore.contract import Device, Mode, Param, PerUnit, Port, guard, quantity
 
 from .transformer import Transformer
 
@@ -33,8 +33,8 @@ class TapChanger(Device):
     naming = "OLTC_{transformer}"
     dyr_tap = 2
     plausible = {"step": (-0.1, 0.1), "VMI": (0.5, "VMA")}
-    VMA = Param("pu", gt=0, doc="upper end of the voltage band")
-    VMI = Param("pu", gt=0, doc="lower end of the voltage band")
+    VMA = Param(PerUnit("kV"), gt=0, doc="upper end of the voltage band")
+    VMI = Param(PerUnit("kV"), gt=0, doc="lower end of the voltage band")
     step = Param("pu", 0.00625, doc="by how much a step changes the tap; below 0 for a bus on the side of the tap")
     RMA = Param("pu", 1.1, gt=0, doc="largest tap")
     RMI = Param("pu", 0.9, gt=0, doc="smallest tap")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param
+from gridcore.contract import Algebraic, Device, Param, PerUnit
 
 from ..machines.park import to_rotor
 from ..power import TINY
@@ -22,8 +22,8 @@ class IEEEVC(Device):
     attaches = "exciter"
     naming = "COMP_{exciter}"
     dyr = ("RC", "XC")
-    RC = Param("pu", 0.0, doc="resistance compensated")
-    XC = Param("pu", 0.0, doc="reactance compensated")
+    RC = Param(PerUnit("ohm"), 0.0, doc="resistance compensated")
+    XC = Param(PerUnit("ohm"), 0.0, doc="reactance compensated")
     Vc = Algebraic("pu", drives="exciter.Vc", doc="compensated voltage above the terminal voltage",
                    equals=lambda s, machine, bus: compensated(s, machine, bus) - bus.Vm)
 

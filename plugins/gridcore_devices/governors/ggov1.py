@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Device, Param, Setpoint, State, quantity
+from gridcore.contract import Algebraic, Device, Param, PerUnit, Setpoint, State, quantity
 from gridcore_blocks import Deadband, Lag, LeadLag, Limit, LowGate, RateLimitedLag, Washout
 
 _NEVER = 1e3  # pu: what a control asks for, or the width of a band, that is not to be reached
@@ -80,7 +80,7 @@ class GGOV1(Device):
     Ka = Param("pu", 10.0, ge=0, doc="gain of the acceleration limiter")
     Ta = Param("s", 0.1, gt=0, doc="time constant of the acceleration's measurement")
     Trate = Param("MVA", 0.0, ge=0, doc="turbine rating in MW, base of per unit; 0: that of the machine")
-    db = Param("pu", 0.0, ge=0, doc="dead band of the speed, half of its width")
+    db = Param(PerUnit("Hz"), 0.0, ge=0, doc="dead band of the speed, half of its width")
     Tsa = Param("s", 4.0, ge=0, doc="lead time constant of the exhaust temperature")
     Tsb = Param("s", 5.0, gt=0, doc="lag time constant of the exhaust temperature")
     DELT = Param("s", 1 / 240, gt=0, doc="step that the acceleration limiter looks back by")

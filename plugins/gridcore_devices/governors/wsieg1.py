@@ -62,7 +62,7 @@ class WSIEG1(IEEEG1):
 
     dyr = (*IEEEG1.dyr, "DB1", "ERR", "DB2", "GV1", "PGV1", "GV2", "PGV2", "GV3", "PGV3", "GV4", "PGV4", "GV5", "PGV5",
            "IBLOCK")
-    DB1 = Param("pu", 0.0, ge=0, doc="dead band of the speed, half of its width")
+    DB1 = Param(PerUnit("Hz"), 0.0, ge=0, doc="dead band of the speed, half of its width")
     ERR = Param("pu", 0.0, ge=0, doc="what a speed beyond the dead band is lessened by; 0: DB1")
     DB2 = Param("pu", 0.0, ge=0, doc="backlash of the valve, half of its width")
     GV1 = Param("pu", 0.0, doc="first gate of the curve")

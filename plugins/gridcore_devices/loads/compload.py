@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Load, Mode, Param, Setpoint, State, guard, quantity
+from gridcore.contract import Load, Mode, Param, PerUnit, Setpoint, State, guard, quantity
 
 from ..power import complex_power, drawn_power
 from .voltage import drawn_current, power_law
@@ -41,13 +41,13 @@ class COMPLOAD(Load):
     IQ = Param("", 0.0, doc="reactive part at constant current, percent")
     YP = Param("", 0.0, ge=0, doc="active part at constant impedance, percent")
     YQ = Param("", 0.0, doc="reactive part at constant impedance, percent")
-    RA = Param("pu", 0.078, ge=0, doc="stator resistance")
-    XA = Param("pu", 0.065, gt=0, doc="stator leakage reactance")
-    XM = Param("pu", 2.67, gt=0, doc="magnetising reactance")
-    R1 = Param("pu", 0.044, gt=0, doc="resistance of the cage")
-    X1 = Param("pu", 0.049, gt=0, doc="leakage reactance of the cage")
-    R2 = Param("pu", 999.0, doc="resistance of a second cage: 999 or 0, none")
-    X2 = Param("pu", 999.0, doc="leakage reactance of a second cage: 999 or 0, none")
+    RA = Param(PerUnit("ohm"), 0.078, ge=0, doc="stator resistance")
+    XA = Param(PerUnit("ohm"), 0.065, gt=0, doc="stator leakage reactance")
+    XM = Param(PerUnit("ohm"), 2.67, gt=0, doc="magnetising reactance")
+    R1 = Param(PerUnit("ohm"), 0.044, gt=0, doc="resistance of the cage")
+    X1 = Param(PerUnit("ohm"), 0.049, gt=0, doc="leakage reactance of the cage")
+    R2 = Param(PerUnit("ohm"), 999.0, doc="resistance of a second cage: 999 or 0, none")
+    X2 = Param(PerUnit("ohm"), 999.0, doc="leakage reactance of a second cage: 999 or 0, none")
     E1 = Param("pu", 0.0, doc="first voltage of the saturation curve")
     SE1 = Param("pu", 0.0, doc="saturation at E1: 0")
     E2 = Param("pu", 0.0, doc="second voltage of the saturation curve")
@@ -55,11 +55,11 @@ class COMPLOAD(Load):
     MBASE = Param("MVA", 0.0, doc="base of the motor: 0, which is PMULT times the load")
     PMULT = Param("", 1.0, gt=0, doc="base of the motor over the load's active power")
     H = Param("s", 1.069, gt=0, doc="inertia constant")
-    VI = Param("pu", 0.0, ge=0, doc="voltage below which the motor is disconnected")
+    VI = Param(PerUnit("kV"), 0.0, ge=0, doc="voltage below which the motor is disconnected")
     TI = Param("s", 0.0, ge=0, doc="time below it, before the relay acts")
     TB = Param("s", 0.0, ge=0, doc="time that the breaker takes")
     D = Param("", 1.0, ge=0, doc="exponent of the torque over the speed")
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which constant power and current are constant impedance")
+    Vlow = Param(PerUnit("kV"), 0.7, ge=0, doc="voltage below which constant power and current are constant impedance")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
     Tm = Setpoint("pu", init=0.3, doc="torque of the motor's load at synchronous speed",
                   equals=lambda s, bus: np.where(s.share > 0, s.Tm + s.share * s.P0 - s.base * s.drawn_P, 0.0))

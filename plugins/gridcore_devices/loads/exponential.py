@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Load, Param, Setpoint
+from gridcore.contract import Load, Param, PerUnit, Setpoint
 
 from ..power import drawn_power
 from .voltage import drawn_current, power_law
@@ -18,7 +18,7 @@ class Exponential(Load):
 
     alpha = Param("", doc="exponent of the active power")
     beta = Param("", doc="exponent of the reactive power")
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which it is a constant impedance")
+    Vlow = Param(PerUnit("kV"), 0.7, ge=0, doc="voltage below which it is a constant impedance")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
 
     def currents(s: Any, bus: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Load, Param, Setpoint, State
+from gridcore.contract import Load, Param, PerUnit, Setpoint, State
 
 from ..power import drawn_power
 from .voltage import drawn_current, power_law
@@ -28,7 +28,7 @@ class ExponentialRecovery(Load):
     beta_t = Param("", doc="transient exponent of the reactive power")
     Tp = Param("s", gt=0, doc="recovery time constant of the active power")
     Tq = Param("s", gt=0, doc="recovery time constant of the reactive power")
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which every exponent is 2")
+    Vlow = Param(PerUnit("kV"), 0.7, ge=0, doc="voltage below which every exponent is 2")
     xp = State("pu", T="Tp", doc="active power recovered")
     xq = State("pu", T="Tq", doc="reactive power recovered")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Load, Param, Setpoint, State, quantity
+from gridcore.contract import Load, Param, PerUnit, Setpoint, State, quantity
 
 from ..power import drawn_power
 from .voltage import drawn_current, power_law
@@ -42,7 +42,7 @@ class IEELBL(Load):
     n5 = Param("", 1.0, doc="second exponent of the reactive power")
     n6 = Param("", 0.0, doc="third exponent of the reactive power")
     T = Param("s", 0.05, gt=0, doc="time constant of the measured frequency")
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which every exponent is 2")
+    Vlow = Param(PerUnit("kV"), 0.7, ge=0, doc="voltage below which every exponent is 2")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
     xr = State("pu", init=1.0, T="T", doc="filtered voltage, real part")
     xi = State("pu", T="T", doc="filtered voltage, imaginary part")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Load, Param, Setpoint
+from gridcore.contract import Load, Param, PerUnit, Setpoint
 
 from ..power import drawn_power
 from .voltage import drawn_current, power_law
@@ -23,7 +23,7 @@ class ZIP(Load):
     qZ = Param("", 1.0, doc="part of Q0 at constant impedance")
     qI = Param("", 0.0, doc="part of Q0 at constant current")
     qP = Param("", 0.0, doc="part of Q0 at constant power")
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which all is constant impedance")
+    Vlow = Param(PerUnit("kV"), 0.7, ge=0, doc="voltage below which all is constant impedance")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")
 
     @classmethod

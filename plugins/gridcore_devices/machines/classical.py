@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Param, Setpoint, quantity
+from gridcore.contract import Param, PerUnit, Setpoint, quantity
 
 from ..power import complex_power, injected_power
 from .rotor import SynchronousMachine, swing
@@ -20,7 +20,7 @@ class Classical(SynchronousMachine):
     """
 
     plausible: ClassVar = {"E": (0.0, 10.0)}
-    Xdp = Param("pu", gt=0, doc="transient reactance, d axis")
+    Xdp = Param(PerUnit("ohm"), gt=0, doc="transient reactance, d axis")
     E = Setpoint("pu", init=1.0, doc="voltage behind the transient reactance")
 
     def currents(s: Any, bus: Any) -> Any:

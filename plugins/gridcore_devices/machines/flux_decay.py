@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gridcore.contract import Input, Param, State, quantity
+from gridcore.contract import Input, Param, PerUnit, State, quantity
 
 from ..power import injected_power
 from .park import steady_state, to_network, to_rotor
@@ -19,9 +19,9 @@ class FluxDecay(SynchronousMachine):
     """
 
     plausible: ClassVar = {"Xdp": (0.0, "Xd"), "Efd": (0.0, 10.0)}
-    Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
-    Xq = Param("pu", gt=0, doc="synchronous reactance, q axis")
-    Xdp = Param("pu", gt=0, doc="transient reactance, d axis")
+    Xd = Param(PerUnit("ohm"), gt=0, doc="synchronous reactance, d axis")
+    Xq = Param(PerUnit("ohm"), gt=0, doc="synchronous reactance, q axis")
+    Xdp = Param(PerUnit("ohm"), gt=0, doc="transient reactance, d axis")
     Td0p = Param("s", gt=0, doc="open-circuit transient time constant, d axis")
     Eqp = State("pu", init=1.0, T="Td0p", doc="voltage behind the transient reactance, q axis")
     Efd = Input("pu", doc="field voltage")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Input, Param, State, quantity
+from gridcore.contract import Algebraic, Input, Param, PerUnit, State, quantity
 
 from ..power import TINY, injected_power
 from .park import to_network, to_rotor
@@ -34,13 +34,13 @@ class GENTPF(SynchronousMachine):
     """
 
     plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": (0.0, "Xd"), "Xqp": (0.0, "Xq"), "Efd": (0.0, 10.0)}
-    Xd = Param("pu", 1.8, gt=0, doc="synchronous reactance, d axis")
-    Xq = Param("pu", 1.7, gt=0, doc="synchronous reactance, q axis")
-    Xdp = Param("pu", 0.3, gt=0, doc="transient reactance, d axis")
-    Xqp = Param("pu", 0.55, gt=0, doc="transient reactance, q axis")
-    Xdpp = Param("pu", 0.22, gt=0, doc="sub-transient reactance, d axis")
-    Xqpp = Param("pu", 0.25, gt=0, doc="sub-transient reactance, q axis")
-    Xl = Param("pu", 0.15, ge=0, doc="stator leakage reactance")
+    Xd = Param(PerUnit("ohm"), 1.8, gt=0, doc="synchronous reactance, d axis")
+    Xq = Param(PerUnit("ohm"), 1.7, gt=0, doc="synchronous reactance, q axis")
+    Xdp = Param(PerUnit("ohm"), 0.3, gt=0, doc="transient reactance, d axis")
+    Xqp = Param(PerUnit("ohm"), 0.55, gt=0, doc="transient reactance, q axis")
+    Xdpp = Param(PerUnit("ohm"), 0.22, gt=0, doc="sub-transient reactance, d axis")
+    Xqpp = Param(PerUnit("ohm"), 0.25, gt=0, doc="sub-transient reactance, q axis")
+    Xl = Param(PerUnit("ohm"), 0.15, ge=0, doc="stator leakage reactance")
     Td0p = Param("s", gt=0, doc="open-circuit transient time constant, d axis")
     Td0pp = Param("s", gt=0, doc="open-circuit sub-transient time constant, d axis")
     Tq0p = Param("s", ge=0, doc="open-circuit transient time constant, q axis")

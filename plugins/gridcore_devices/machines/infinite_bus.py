@@ -19,8 +19,8 @@ class InfiniteBus(Source):
     """
 
     naming = "INF{bus}"
-    R = Param("pu", 0.0, ge=0, doc="source resistance")
-    X = Param("pu", 0.0, ge=0, doc="source reactance")
+    R = Param(PerUnit("ohm"), 0.0, ge=0, doc="source resistance")
+    X = Param(PerUnit("ohm"), 0.0, ge=0, doc="source reactance")
     E = Setpoint("pu", init=1.0, doc="voltage magnitude of the source")
     angle = Setpoint("rad", doc="voltage angle of the source")
     Ir = Algebraic(PerUnit("kA"), doc="real part of the current injected")

@@ -23,7 +23,7 @@ class SynchronousMachine(Source):
     plausible: ClassVar = {"H": (0.1, np.inf), "D": (0.0, np.inf)}
     H = Param("s", gt=0, doc="inertia constant")
     D = Param("pu", 0.0, doc="damping torque per speed deviation")
-    Rs = Param("pu", 0.0, ge=0, doc="stator resistance")
+    Rs = Param(PerUnit("ohm"), 0.0, ge=0, doc="stator resistance")
     delta = State("rad", doc="rotor angle: q axis against the synchronous frame")
     omega = State(PerUnit("Hz"), init=1.0, doc="rotor speed")
     Pm = Input("pu", doc="mechanical power")

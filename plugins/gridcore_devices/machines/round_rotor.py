@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Param, State, quantity
+from gridcore.contract import Param, PerUnit, State, quantity
 
 from ..power import TINY
 from .subtransient import Subtransient, d_axis, d_axis_start, phasors
@@ -28,7 +28,7 @@ class RoundRotor(Subtransient):
     """
 
     plausible: ClassVar = {"Xqp": ("Xl", "Xq")}
-    Xqp = Param("pu", gt=0, doc="transient reactance, q axis")
+    Xqp = Param(PerUnit("ohm"), gt=0, doc="transient reactance, q axis")
     Tq0p = Param("s", gt=0, doc="open-circuit transient time constant, q axis")
     Edp = State("pu", T="Tq0p", doc="voltage behind the transient reactance, d axis")
     psikq = State("pu", T="Tq0pp", doc="flux linkage of the damper winding, q axis")

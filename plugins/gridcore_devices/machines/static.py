@@ -20,9 +20,9 @@ class StaticGenerator(Source):
     source = False
     alpha = Param("", 0.0, doc="exponent of the active power")
     beta = Param("", 0.0, doc="exponent of the reactive power")
-    Vlow = Param("pu", 0.7, ge=0, doc="voltage below which it is a constant admittance")
-    Rs = Param("pu", 0.0, ge=0, doc="internal resistance, for the machine model that may take its place")
-    Xdp = Param("pu", 0.0, doc="internal reactance, for the machine model that may take its place")
+    Vlow = Param(PerUnit("kV"), 0.7, ge=0, doc="voltage below which it is a constant admittance")
+    Rs = Param(PerUnit("ohm"), 0.0, ge=0, doc="internal resistance, for the machine model that may take its place")
+    Xdp = Param(PerUnit("ohm"), 0.0, doc="internal reactance, for the machine model that may take its place")
     P = Setpoint(PerUnit("MW", "MVA"), doc="active power injected at t0, on Sn")
     Q = Setpoint(PerUnit("MVAr", "MVA"), doc="reactive power injected at t0, on Sn")
     V = Setpoint(PerUnit("kV"), init=1.0, equals=lambda s, bus: bus.Vm, doc="voltage at t0")

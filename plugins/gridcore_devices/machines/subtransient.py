@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Input, Param, State, quantity
+from gridcore.contract import Input, Param, PerUnit, State, quantity
 
 from ..power import injected_power
 from .park import to_network, to_rotor
@@ -37,11 +37,11 @@ class Subtransient(SynchronousMachine):
     """
 
     plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": ("Xl", "Xd"), "Efd": (0.0, 10.0)}
-    Xd = Param("pu", gt=0, doc="synchronous reactance, d axis")
-    Xq = Param("pu", gt=0, doc="synchronous reactance, q axis")
-    Xdp = Param("pu", gt=0, doc="transient reactance, d axis")
-    Xdpp = Param("pu", gt=0, doc="sub-transient reactance, both axes")
-    Xl = Param("pu", ge=0, doc="stator leakage reactance")
+    Xd = Param(PerUnit("ohm"), gt=0, doc="synchronous reactance, d axis")
+    Xq = Param(PerUnit("ohm"), gt=0, doc="synchronous reactance, q axis")
+    Xdp = Param(PerUnit("ohm"), gt=0, doc="transient reactance, d axis")
+    Xdpp = Param(PerUnit("ohm"), gt=0, doc="sub-transient reactance, both axes")
+    Xl = Param(PerUnit("ohm"), ge=0, doc="stator leakage reactance")
     Td0p = Param("s", gt=0, doc="open-circuit transient time constant, d axis")
     Td0pp = Param("s", gt=0, doc="open-circuit sub-transient time constant, d axis")
     Tq0pp = Param("s", gt=0, doc="open-circuit sub-transient time constant, q axis")

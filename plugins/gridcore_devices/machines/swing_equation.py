@@ -26,12 +26,12 @@ class SwingEquation(Device):
     """
 
     naming = "SWING"
-    Pm = Param("pu", doc="mechanical power")
-    Pmax = Param("pu", gt=0, doc="largest electrical power, E V / X")
-    Pmax_fault = Param("pu", 0.0, ge=0, doc="largest electrical power while the fault is there")
+    Pm = Param(PerUnit("MW", "MVA"), doc="mechanical power")
+    Pmax = Param(PerUnit("MW", "MVA"), gt=0, doc="largest electrical power, E V / X")
+    Pmax_fault = Param(PerUnit("MW", "MVA"), 0.0, ge=0, doc="largest electrical power while the fault is there")
     H = Param("s", gt=0, doc="inertia constant")
     D = Param("pu", 0.0, doc="damping power per speed deviation")
-    omega_s = Param("pu", 1.0, gt=0, doc="synchronous speed")
+    omega_s = Param(PerUnit("Hz"), 1.0, gt=0, doc="synchronous speed")
     t_fault = Param("s", NEVER, doc="time at which the fault strikes")
     t_clear = Param("s", NEVER, doc="time at which it clears itself")
     delta = State("rad", doc="rotor angle against the infinite bus")

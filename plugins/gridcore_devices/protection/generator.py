@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridcore.contract import Device, Mode, Param, Port, Source, guard, quantity
+from gridcore.contract import Device, Mode, Param, PerUnit, Port, Source, guard, quantity
 
 from .frequency import FrequencyRelay
 
@@ -74,8 +74,8 @@ class VTGTPAT(GeneratorRelay):
     """
 
     dyr = ("bus@bus", "machine@bus", "machine@id", "VL", "VU", "TP", "TB")
-    VL = Param("pu", doc="lower end of the band")
-    VU = Param("pu", doc="upper end of the band")
+    VL = Param(PerUnit("kV"), doc="lower end of the band")
+    VU = Param(PerUnit("kV"), doc="upper end of the band")
 
     @quantity("pu", "voltage above the lower end of the band")
     def under(s: Any, bus: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridcore.contract import Device, Param, guard
+from gridcore.contract import Device, Param, PerUnit, guard
 
 
 class OverloadRelay(Device):
@@ -16,7 +16,7 @@ class OverloadRelay(Device):
 
     attaches = "branch"
     naming = "RELAY_{branch}"
-    threshold = Param("pu", gt=0, doc="largest apparent power allowed, system base")
+    threshold = Param(PerUnit("MVA", "MW"), gt=0, doc="largest apparent power allowed, system base")
     delay = Param("s", 0.0, ge=0, doc="time above the threshold before the trip")
 
     @guard("up", when={"branch.status": 1}, then={"branch.status": 0}, delay="delay")

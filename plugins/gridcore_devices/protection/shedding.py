@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Block, Device, Guard, Load, Mode, Param, Port, guard, quantity
+from gridcore.contract import Block, Device, Guard, Load, Mode, Param, PerUnit, Port, guard, quantity
 
 from .frequency import FrequencyRelay
 
@@ -91,11 +91,11 @@ class LVS3BL(SheddingRelay):
     naming = "LVS3BL_{load}"
     dyr = ("trip1@from", "trip1@to", "trip1@circuit", "trip2@from", "trip2@to", "trip2@circuit", "SC", *order("v"),
            "trip1@delay", "trip2@delay")
-    first = Stage(1, "v", "pu", "first stage")
-    second = Stage(2, "v", "pu", "second stage")
-    third = Stage(3, "v", "pu", "third stage")
-    fourth = Stage(4, "v", "pu", "fourth stage")
-    fifth = Stage(5, "v", "pu", "fifth stage")
+    first = Stage(1, "v", PerUnit("kV"), "first stage")
+    second = Stage(2, "v", PerUnit("kV"), "second stage")
+    third = Stage(3, "v", PerUnit("kV"), "third stage")
+    fourth = Stage(4, "v", PerUnit("kV"), "fourth stage")
+    fifth = Stage(5, "v", PerUnit("kV"), "fifth stage")
 
     @quantity("pu", "what is measured")
     def measured(s: Any, bus: Any) -> Any:

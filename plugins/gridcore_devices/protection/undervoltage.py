@@ -18,7 +18,7 @@ class UnderVoltageLoadShedding(Device):
 
     attaches = "load"
     naming = "UVLS_{load}"
-    threshold = Param("pu", gt=0, doc="voltage below which the stage acts")
+    threshold = Param(PerUnit("kV"), gt=0, doc="voltage below which the stage acts")
     delay = Param("s", 0.0, ge=0, doc="time below the threshold before it acts")
     shed = Param("pu", gt=0, le=1, doc="part of the whole load that is disconnected")
     Tv = Param("s", 0.02, gt=0, doc="time constant of the measurement")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Block, Mode, Param, Signal, guard, quantity
+from gridcore.contract import Algebraic, Block, Mode, Param, PerUnit, Signal, guard, quantity
 from gridcore_blocks import Lag, LeadLag, Limit
 
 from .signals import Listener, heard, measures, terminal_power
@@ -175,8 +175,8 @@ class PSS2C(PSS2B):
     dyr = (*PSS2B.dyr, "T12", "T13", "PPSSON", "PPSSOFF", None, None)
     T12 = Param("s", 0.0, ge=0, doc="fourth lead time constant")
     T13 = Param("s", 0.0, ge=0, doc="fourth lag time constant; 0: no lead-lag")
-    PPSSON = Param("pu", 0.0, doc="power above which there is a signal")
-    PPSSOFF = Param("pu", 0.0, doc="power below which there is none")
+    PPSSON = Param(PerUnit("MW", "MVA"), 0.0, doc="power above which there is a signal")
+    PPSSOFF = Param(PerUnit("MW", "MVA"), 0.0, doc="power below which there is none")
     lead3 = LeadLag("lead2", T1="T12", T2="T13", doc="behind the fourth lead-lag")
     limited = Limit("lead3", limits=("VSTMIN", "VSTMAX"), settles=True, doc="signal between its limits")
     on = Mode(1, doc="1 there is a signal, 0 there is none")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Device, Mode, Param, State, guard, quantity
+from gridcore.contract import Device, Mode, Param, PerUnit, State, guard, quantity
 
 from ..machines.park import to_rotor
 
@@ -44,8 +44,8 @@ class Cutting(Device):
     Zero of VCU or VCL is no limit.
     """
 
-    VCU = Param("pu", 0.0, ge=0, doc="terminal voltage above which the signal is cut; 0: none")
-    VCL = Param("pu", 0.0, ge=0, doc="terminal voltage below which the signal is cut; 0: none")
+    VCU = Param(PerUnit("kV"), 0.0, ge=0, doc="terminal voltage above which the signal is cut; 0: none")
+    VCL = Param(PerUnit("kV"), 0.0, ge=0, doc="terminal voltage below which the signal is cut; 0: none")
 
     @quantity("pu", "terminal voltage above VCU")
     def over(s: Any, bus: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Param, Setpoint, quantity
+from gridcore.contract import Algebraic, Param, PerUnit, Setpoint, quantity
 from gridcore_blocks import Lag, LeadLag, Limit, Washout
 
 from .signals import Cutting, Listener, heard, measures
@@ -46,7 +46,7 @@ class ST2CUT(Listener, Cutting):
     T10 = Param("s", 0.0, ge=0, doc="third lag time constant; 0: no lead-lag")
     LSMAX = Param("pu", 0.1, doc="upper limit of the signal")
     LSMIN = Param("pu", -0.1, doc="lower limit of the signal")
-    VCL = Param("pu", 0.0, le=0, doc="change of the terminal voltage below which the signal is cut; 0: none")
+    VCL = Param(PerUnit("kV"), 0.0, le=0, doc="change of the terminal voltage below which the signal is cut; 0: none")
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="terminal voltage at t0")
     first = Lag(lambda s, bus, machine: heard(s, s.ICS1, bus, machine), K="K1", T="T1", doc="first input, filtered")
     second = Lag(lambda s, bus, machine: heard(s, s.ICS2, bus, machine), K="K2", T="T2", doc="second input, filtered")
