@@ -22,11 +22,13 @@ from .mixing import Mixing
 GuardValue = Callable[[], tuple[float, np.ndarray, np.ndarray, float]]
 
 _ITERATIONS = 30
+# Factors that are kept: steps that end at events have many lengths.
+_KEPT = 4
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
-_MOST_WORTH, _LEAST_WORTH = 6.0, 0.5
+_MOST_WORTH, _LEAST_WORTH = 9.0, 0.5
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed;
 # with the residual mixing is worth so many operations, for each unknown.
-MIXED, _FACTOR, _MIXING = 2.0, 1.15, 10
+MIXED, _FACTOR, _MIXING = 2.0, 2.0, 10
 # Corrections that have not shrunk, after which the floor of round-off will do.
 _SLOW = 2
 # Corrections that are tried with whatever factors there are, where it may take no more to see that a step ends earlier.
@@ -105,7 +107,7 @@ class Newton:
 
     def __init__(self, ws: Workspace, loose: bool = True):
         self.ws = ws
-        self._kept = [_Kept(ws, loose), _Kept(ws, loose)]
+        self._kept = [_Kept(ws, loose) for _ in range(_KEPT)]
         self._now = self._kept[0]
         self._coefficient = 1.0
         self.iterations = 0
@@ -148,18 +150,16 @@ class Newton:
         self._coefficient = coefficient
         if self._now.far(coefficient) <= _SAME:
             return
-        far = [each.far(coefficient) for each in self._kept]
-        best = int(far[1] < far[0])
-        if far[best] > (_FACTOR if self.keeps else _SAME):
-            best = int(self._kept[1].uses < self._kept[0].uses)
-            self._kept[best].fresh = False
-        self._now = self._kept[best]
+        self._now = min(self._kept, key=lambda each: each.far(coefficient))
+        if self._now.far(coefficient) > (_FACTOR if self.keeps else _SAME):
+            self._now = min(self._kept, key=lambda each: each.uses)
+            self._now.fresh = False
 
     def factor(self, alike: bool = False) -> None:
         """Factors of the matrix at the present Z; `alike`: much like the last ones."""
         now = self._now
         if self.keeps and now.fresh and now.far(self._coefficient) > _SAME:  # these will be wanted again
-            self._now = now = self._kept[now is self._kept[0]]
+            self._now = now = min((each for each in self._kept if each is not now), key=lambda each: each.uses)
         try:
             now.lu.refactor(self.ws.matrix(), alike)
         except SingularMatrix as error:
@@ -213,7 +213,7 @@ class Newton:
         """
         ws, now, norm = self.ws, min(self._kept, key=lambda each: each.far(coefficient)), math.inf
         start, mixing = ws.X.copy(), self._mixing()
-        for _ in range(_APPROACHES if now.fresh else 0):
+        for _ in range(_APPROACHES if now.far(coefficient) <= _FACTOR else 0):
             now.lu.solve(ws.R)
             mixing.mix(ws.R)
             norm, before = ws.newton(0.0), norm
