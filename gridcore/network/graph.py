@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from ..case import Instance
 from ..contract import Node
@@ -25,13 +28,6 @@ class Network:
     instances : sequence of Instance
         The validated records, in the order of the case; no parameter's value is read, whether they are in service is.
 
-    Attributes
-    ----------
-    graph : networkx.MultiGraph
-        Nodes with the attribute ``model``; edges as above. Both in the order of the case.
-    hangs_on : networkx.MultiDiGraph
-        An arrow from each device to every one that it hangs on, its key the port.
-
     Raises
     ------
     CaseError
@@ -39,29 +35,31 @@ class Network:
     """
 
     def __init__(self, instances: Sequence[Instance]):
-        import networkx as nx  # here, for it is heavy, and nothing but a system needs it
-
         self.instances = list(instances)
-        self.graph, self.hangs_on = nx.MultiGraph(), nx.MultiDiGraph()
         self._by_id = {instance.id: instance for instance in self.instances}
         self._terminals: dict[str, dict[str, str]] = {
             i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances}
         self._attached: dict[str, list[str]] = {i.id: [] for i in self.instances if issubclass(i.device, Node)}
-        self.graph.add_nodes_from((id, {"model": self._by_id[id].model}) for id in self._attached)
-        edges, arrows = [], []
-        for instance in self.instances:
-            id, terminals = instance.id, self._terminals[instance.id]
-            for node in terminals.values():
-                self._attached[node].append(id)
-            edges += [(a, b, (id, port, other), {"device": id, "model": instance.model})
-                      for (port, a), (other, b) in itertools.pairwise(terminals.items())]
-            if len(terminals) < len(instance.ports):
-                arrows += [(id, host, port) for port, host in instance.ports.items() if port not in terminals]
-        self.graph.add_edges_from(edges)
-        self.hangs_on.add_edges_from(arrows)
-        if not nx.is_directed_acyclic_graph(self.hangs_on):
-            ring = [guest for guest, *_ in nx.find_cycle(self.hangs_on)]
-            raise self._by_id[ring[0]].record.error(f"devices hang on each other in a ring: {', '.join(ring)}")
+        self._guests: dict[str, list[str]] = {}
+        for i in self.instances:
+            for port, host in i.ports.items():
+                (self._attached if port in self._terminals[i.id] else self._guests).setdefault(host, []).append(i.id)
+        try:
+            TopologicalSorter(self._guests).prepare()
+        except CycleError as error:
+            told = f"devices hang on each other in a ring: {', '.join(ring := error.args[1][1:])}"
+            raise self._by_id[ring[0]].record.error(told) from None
+
+    @cached_property
+    def graph(self) -> Any:
+        """A networkx.MultiGraph: nodes with the attribute ``model``, edges as above, both in the order of the case."""
+        import networkx as nx  # here, for it is heavy, and a run needs no such graph
+
+        made = nx.MultiGraph()
+        made.add_nodes_from((id, {"model": self._by_id[id].model}) for id in self._attached)
+        made.add_edges_from((a, b, (i.id, port, other), {"device": i.id, "model": i.model}) for i in self.instances
+                            for (port, a), (other, b) in itertools.pairwise(self._terminals[i.id].items()))
+        return made
 
     @property
     def nodes(self) -> list[str]:
@@ -78,9 +76,10 @@ class Network:
 
     def dependants(self, id: str) -> list[str]:
         """Devices that hang on a device, directly or not: they go out of service with it. Nodes have none."""
-        import networkx as nx
-
-        return [guest for _, guest in nx.bfs_edges(self.hangs_on, id, reverse=True)] if id in self.hangs_on else []
+        found = [id]
+        for host in found:  # which grows
+            found += [guest for guest in dict.fromkeys(self._guests.get(host, ())) if guest not in found]
+        return found[1:]
 
     def couples(self, id: str) -> list[tuple[str, str]]:
         """Pairs of nodes that a device joins to one island: those of one class that follow each other at its ports.
