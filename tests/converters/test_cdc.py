@@ -307,7 +307,8 @@ def test_a_fault_by_all_methods_is_one_trajectory(model, bus):
 
 def test_a_line_without_a_margin_holds_its_order_with_either_end():
     run = gc.simulate(gc.build(link(*dips((1, 0.1, -0.2), (1, 0.3, 0.2)), DELTI=0.0, VBYPAS=1.0)), 2.0, 0.001)
-    np.testing.assert_allclose(run["CDC1", "I"], run["CDC1", "order"], rtol=1e-9)
+    settled = np.diff(run.t, append=np.inf) > 0  # all of an instant has happened
+    np.testing.assert_allclose(run["CDC1", "I"][settled], run["CDC1", "order"][settled], rtol=1e-9)
     assert run["CDC1", "alpha"][run.t < 0.3][-1] == pytest.approx(0.0873, abs=1e-9)
     np.testing.assert_allclose(run.X[-1], run.X[0], rtol=0, atol=1e-6)
 

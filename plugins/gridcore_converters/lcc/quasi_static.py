@@ -12,7 +12,7 @@ from gridcore_blocks import Lag
 
 from ..frames import beside_voltage
 from ..wecc.blocks import Table
-from .gates import Larger, Smaller
+from .gates import Larger, Smaller, beside
 
 BRIDGE = 3.0 * np.sqrt(2.0) / np.pi  # ideal no-load voltage of a bridge, of its line-to-line voltage
 LEAST = 0.01  # of VSCHD: a measured voltage below it asks for no more current, where the curve rules long before
@@ -127,7 +127,7 @@ class QuasiStaticLine(Device):
     Vtop = Quantity("kV", lambda s: s.NBR * BRIDGE * s.E1 * np.cos(s.ALFDY), "no-load voltage at the least angle")
     R = Quantity("ohm", lambda s: s.R1 + s.RDC, "resistance of rectifier and line")
     meets = Larger(lambda s: (s.Vtop - s.Vorder) / (s.R - s.RCOMP), lambda s: (s.Vtop - s.Vmost) / (s.R - s.R2),
-                     unit="kA", doc="current at which the rectifier's least angle meets the inverter's characteristic")
+                   unit="kA", doc="current at which the rectifier's least angle meets the inverter's characteristic")
     least = Larger("meets", lambda s: (1.0 - s.DELTI) * s.order, unit="kA", doc="and no less than the inverter's order")
     held = Smaller("order", "least", unit="kA", doc="and no more than the rectifier's: where the characteristics meet")
     flows_at = Smaller(lambda s: np.where(s.bypassed > 0, s.I0, s.held), lambda s: s.Vtop / s.R, unit="kA",
@@ -138,13 +138,15 @@ class QuasiStaticLine(Device):
     carries = Larger("own", 0.0, unit="kV", doc="and not below zero")
     runs = Quantity("", lambda s: np.where(np.logical_or(s.blocked == 1, s.bypassed > 0), 0.0, 1.0),
                     "1 while the line is neither blocked nor bypassed")
-    at_angle = Quantity("", lambda s: np.where(np.logical_or(s.held_takes == 1, s.least_takes == 1), 1.0, 0.0),
+    at_angle = Quantity("", lambda s: np.where(np.logical_or(s.held_side == 1, s.least_side == 1), 1.0, 0.0),
                         "1 while the rectifier is at its least angle")
+    left = Quantity("kV", lambda s: s.Vtop - s.R * s.flows_at, "DC voltage that a rectifier at its least angle leaves")
     # of which the sign says whether the inverter can be there: at no voltage it is zero, not what is left by round-off
-    Vfree = Quantity("kV", lambda s: np.where(s.flows_at_takes == 1, 0.0, np.where(
-        s.at_angle == 1, s.Vtop - s.R * s.flows_at, s.own)), "DC voltage of the inverter, if it is not bypassed")
-    Vd2 = Quantity("kV", lambda s: np.where(np.logical_or(s.runs == 0, s.flows_at_takes == 1), 0.0, np.where(
-        s.at_angle == 1, s.Vtop - s.R * s.flows_at, s.carries)), "DC voltage of the inverter")
+    Vfree = Quantity("kV", lambda s: np.where(s.flows_at_side == 1, 0.0, np.where(s.at_angle == 1, beside(
+        s.left, np.minimum(s.Vorder, s.Vmost), False), beside(s.own, s.left, False))),
+        "DC voltage of the inverter, if it is not bypassed")
+    Vd2 = Quantity("kV", lambda s: np.where(np.logical_or(s.runs == 0, s.flows_at_side == 1), 0.0, np.where(
+        s.at_angle == 1, s.Vfree, beside(s.carries, s.left, False))), "DC voltage of the inverter")
     Vd1 = Quantity("kV", lambda s: s.Vd2 + s.RDC * s.I, "DC voltage of the rectifier")
     Vm1: Any = Quantity("kV", lambda s: s.Vm + s.RDC * s.Im, "DC voltage of the rectifier, by what is measured")
     alpha = Quantity("rad", lambda s: np.arccos(np.minimum((s.Vd1 + s.R1 * s.I) / (s.NBR * BRIDGE * s.E1), np.cos(
