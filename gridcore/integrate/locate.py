@@ -97,7 +97,7 @@ class Crossing:
         self._end(high)
         if self.driver.visible(np.array([self.guard]), np.array([high.gamma]))[0]:
             raise EventError(f"the crossing of {self.driver.system.switching.guards[self.guard]} cannot be located: "
-                             f"it jumps from {low.gamma:.4g} to {high.gamma:.4g}", t=high.t)
+                             f"it jumps from {low.gamma:.4g} to {high.gamma:.4g} (a smaller step may not)", t=high.t)
         return high.t
 
     def ended_at_zero(self, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float | None:
