@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -27,3 +28,12 @@ def test_an_unknown_command_shows_the_usage_and_fails():
     assert shown.returncode == 2
     for command in (*COMMANDS, "./setup.sh ida"):
         assert command in shown.stderr
+
+
+def test_the_footprint_of_the_default_installation_does_not_grow():
+    """What it had before there were reports, imports of networks, PyTorch and JAX: those are extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]}
+    assert names <= {"numpy", "scipy", "networkx", "pluggy", "casadi", "nbklu", "xarray", "h5netcdf", "h5py",
+                     "matplotlib", "openpyxl", "click", "comtrade", "rich"}
+    assert {"report", "imports", "autodiff", "dask", "ida", "ipopt"} <= set(project["optional-dependencies"])
