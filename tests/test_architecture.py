@@ -90,7 +90,7 @@ def test_every_name_in_the_table_of_contents_is_there_and_typed():
 
 
 SOURCES = sorted(p for folder in ("gridcore", "plugins", "tests") for p in (ROOT / folder).rglob("*")
-                 if p.suffix in {".py", ".c"})
+                 if p.suffix in {".py", ".c", ".h"})
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
