@@ -256,7 +256,7 @@ class Driver:
 
     def _step(self, target: float) -> int:
         """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
-        begun, before, X = self.t, self.gamma, self.ws.X.copy() if self.guarded else self.ws.X
+        begun, before, X = self.t, self.gamma, self.ws.X.copy()
         try:
             reached = self._reach(begun, target)
             if reached.rough and (located := first_by_itself(self, begun, target, before, X)) >= 0:

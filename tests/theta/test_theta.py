@@ -136,6 +136,19 @@ class Nose(Device):
         return s.y - s.level
 
 
+class Fold(Device):
+    """The same, and nothing that would prevent it."""
+
+    x0 = Param("", 0.0)
+    x, y = State("", start_at="x0"), Algebraic("", init=1.0)
+
+    def rates(s):
+        return 1.0
+
+    def residuals(s):
+        return s.y * s.y + s.x - 1.0
+
+
 @pytest.mark.parametrize("t0", [0.0, -2.0])
 def test_an_event_is_found_though_the_whole_step_has_no_solution_beyond_it(t0):
     with registered(Nose):
@@ -148,9 +161,10 @@ def test_an_event_is_found_though_the_whole_step_has_no_solution_beyond_it(t0):
         np.testing.assert_allclose(exact.values, gc.differences(run, end, wrt=["N.level", "N.x0"]).values, rtol=1e-6)
 
 
-def test_where_there_is_no_solution_and_no_event_before_the_run_ends_and_says_where():
-    with registered(Nose), pytest.raises(gc.errors.ConvergenceError, match=r"at N\.[xy] at t = ") as caught:
-        gc.simulate(system(Nose(id="N", level=-1.0)), 1.8, 0.3)
+@pytest.mark.parametrize(("device", "values"), [(Nose, {"level": -1.0}), (Fold, {})])
+def test_where_there_is_no_solution_and_no_event_before_the_run_ends_and_says_where(device, values):
+    with registered(device), pytest.raises(gc.errors.ConvergenceError, match=r"at N\.[xy] at t = ") as caught:
+        gc.simulate(system(device(id="N", **values)), 1.8, 0.3)
     assert caught.value.run.t[-1] == pytest.approx(0.9)
     assert caught.value.t == pytest.approx(1.2)
     told = re.search(r"; the last time with a solution is t = ([\d.]+) s$", str(caught.value))
