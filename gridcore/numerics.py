@@ -103,6 +103,9 @@ GUARD_TERMS = _row("GUARD_TERMS", 4 * EPS, "of the terms of a guard", "round-off
 GUARD_ZERO = _row("GUARD_ZERO", SAME_TIME, "of the guard at the end of the step",
                   "a step begins with a guard this small at zero",
                   "SAME_TIME: at a constant speed that is when it was there")
+NEAR_A_ZERO = _row("NEAR_A_ZERO", 1e-3, "of the step, and of the guard at its end",
+                   "a guard met farther from its zero may bend before it; one that is larger there jumps",
+                   "over the thousandth part of a step nothing that the step resolves bends much")
 BESIDE_A_ZERO = _row("BESIDE_A_ZERO", 1e-6, "of the bracket",
                      "how far beside an exact zero of a guard its direction is looked at",
                      "there its value is a million times the round-off of the bracket's ends")

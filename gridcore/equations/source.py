@@ -33,7 +33,7 @@ def _of_each(form: str, names: str) -> dict[int, str]:
 
 
 # The operations, of what stands at {1} and {2}, into {0}; functions that take long are called for no lane in vain.
-_OPERATIONS = {
+OPERATIONS = {
     **_of_each("{{0}} = each({}, some, {{1}});",
                "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf log1p expm1"),
     **_of_each("{{0}} = each({}, LANES, {{1}});", "sqrt fabs floor ceil sign"),
@@ -77,4 +77,4 @@ def _operations(function: ca.Function, places: Sequence[str]) -> Iterator[str]:
             value = function.instruction_constant(k)
             yield f"        {places[written(k)[0]]} = SAME({_INFINITE.get(str(value)) or value.hex()});"
         else:
-            yield "        " + _OPERATIONS[op].format(*(places[i] for i in (*written(k), *read(k))))
+            yield "        " + OPERATIONS[op].format(*(places[i] for i in (*written(k), *read(k))))

@@ -89,10 +89,10 @@ class Controlled(Stepper):
                                        place=ws.place(worst), t=t, advice="; larger rtol or atol may do")
             self.h = (end - t) * max(_SHRINK, _SAFETY * error ** (-1 / (self.order + 1)))
             ws.X[:], ws.Z[-1] = X, t
-        self._propose(reached.t - t, error, rejected)
+        self.propose(reached.t - t, error, rejected)
         return Advance(reached.t)
 
-    def _propose(self, h: float, error: float, rejected: bool) -> None:
+    def propose(self, h: float, error: float, rejected: bool) -> None:
         """The length of the next step, after one of length `h`."""
         error, k, before = max(error, numerics.EPS), self.order + 1, self._before
         pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 _ITERATIONS = 100
 _HALVINGS = 60  # attempts to find a point at which a guard that begins at zero has not crossed
 _RETREATS = 10  # attempts nearer to the start of the bracket, where a step has no solution
-_ZERO = 1e-3  # of the guard at the end of the step: where it is larger, however near in time, it jumps
-_FAR = 1e-3  # part of the step over which a guard may bend
 _SLOW = 3  # points in a row that have not halved the bracket, after which it is bisected
 
 
@@ -73,8 +71,8 @@ class Crossing:
             point = self._between(t, low, last)
             last = [*last[-2:], point]
             ahead, rise = point.t - best.t, point.gamma - best.gamma
-            if point.gamma == 0 or (  # of which kind is this zero? A line from far away does not say
-                    abs(ahead) > _FAR * full and abs(point.gamma * ahead) <= numerics.TIME_ROUND_OFF * abs(end * rise)):
+            zero = abs(point.gamma * ahead) <= numerics.TIME_ROUND_OFF * abs(end * rise)
+            if point.gamma == 0 or (zero and abs(ahead) > numerics.NEAR_A_ZERO * full):  # of which kind?
                 after_it = self._between(t + numerics.BESIDE_A_ZERO * (high.t - t), point, [low, point])
                 if after_it.gamma * side > 0:
                     return self._end(point)
@@ -91,7 +89,7 @@ class Crossing:
             step, before_it = abs(point.gamma / speed), step
             stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
             known = max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, self._noise(speed)))
-            if abs(point.gamma) < _ZERO * abs(after) and (
+            if abs(point.gamma) < numerics.NEAR_A_ZERO * abs(after) and (
                     step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= known)):
                 return point.t
         self._end(high)

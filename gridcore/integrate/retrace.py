@@ -56,7 +56,7 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
     out = driver.result({"method": method, **made_by.options, "mesh_of": settings["method"],
                          **{name: settings[name] for name in ("step", "t0", "t_end")}})
     same_events(run, out)
-    out.settings.update(_mismatch(run, out))
+    out.settings.update(mismatch(run, out))
     return out
 
 
@@ -70,7 +70,8 @@ def same_events(run: Run, out: Run) -> None:
                              t=(run if k < len(there) else out).events[k].t)
 
 
-def _mismatch(run: Run, out: Run) -> dict[str, Any]:
+def mismatch(run: Run, out: Run) -> dict[str, Any]:
+    """How far a run that was made again is from the first, as its settings tell it."""
     point_of = {t: k for k, (t, clock) in enumerate(zip(run.t, run.tape.point_clock, strict=True)) if clock == GRID}
     pairs = np.array([(point_of[t], k) for k, (t, clock) in enumerate(zip(out.t, out.tape.point_clock, strict=True))
                       if clock == GRID and t in point_of])

@@ -432,5 +432,5 @@ def test_a_length_is_cut_off_only_by_a_target():
     controlled.restart(gc.build("wscc9").workspace(), 0.0)
     for made, factor in ((0.1, 0.9), (0.1 - 1e-16, 0.9), (0.1 * (1 - 1e-15), 0.9), (0.05, 1.0)):
         controlled.h, controlled._before = 0.1, math.nan
-        controlled._propose(made, 1.0, rejected=False)
+        controlled.propose(made, 1.0, rejected=False)
         assert controlled.h == pytest.approx(0.1 * factor, rel=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.integrate.retrace import _mismatch, same_events
+from gridcore.integrate.retrace import mismatch, same_events
 from gridcore.tape import GRID
 
 MISMATCH = ("replay_mismatch", "replay_mismatch_events")
@@ -52,7 +52,7 @@ def test_points_are_compared_that_are_under_the_same_modes_however_many_others_e
 
     early = run(there, ([7, GRID], [0, 0, 0, 1, 1, 1]), [1.0, 1.0, 1.0, 5.0, 5.0, 5.0])
     late = run(here, ([GRID, 7], [0, 0, 0, 1, 1, 1]), [1.0, 1.25, 1.0, 5.0, 5.5, 5.0])
-    found = _mismatch(early, late)
+    found = mismatch(early, late)
     assert found == {"replay_mismatch": 0.5, "replay_mismatch_of": "D.x", "replay_mismatch_events": 0.0}
 
 

@@ -12,7 +12,6 @@
 #define READ(k) ((lanes){Z[g[0][k]], Z[g[1][k]]})
 #define SAME(x) ((lanes){x, x})
 #endif
-
 typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef long long masks __attribute__((vector_size(8 * LANES)));
 

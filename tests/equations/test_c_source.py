@@ -9,7 +9,7 @@ import pytest
 from gridcore.equations import Batch, c_source, vector_function
 from gridcore.equations.native import compiler
 from gridcore.equations.native.compiler import compile_libraries
-from gridcore.equations.source import _OPERATIONS
+from gridcore.equations.source import OPERATIONS
 
 pytestmark = pytest.mark.skipif(compiler.compiler_path() is None, reason="no C compiler")
 
@@ -46,7 +46,7 @@ def outputs(function, gather, library=None):
 def test_the_function_of_these_tests_has_every_operation_that_is_written():
     function = every_operation()
     met = {function.instruction_id(k) for k in range(function.n_instructions())}
-    assert set(_OPERATIONS) - met <= {ca.OP_ASSIGN}
+    assert set(OPERATIONS) - met <= {ca.OP_ASSIGN}
 
 
 def test_every_operation_of_every_value_is_what_the_interpreter_says():
