@@ -93,8 +93,8 @@ _row = functools.partial(_add, "Events", moves=1e-9)
 LOCATION = _row("LOCATION", 1e-13, "of the step in which the crossing is",
                 "a correction of a located time this small that no longer shrinks is round-off",
                 "10 ROUND_OFF: the guard at both ends of the step is known no better")
-TIME_ROUND_OFF = _row("TIME_ROUND_OFF", 1e-16, "of the time", "a correction of a located time that ends the search",
-                      "below EPS / 2: it changes no time")
+TIME_ROUND_OFF = _row("TIME_ROUND_OFF", EPS, "of the time", "a correction of a located time that ends the search",
+                      "twice what is between a time and its nearest number")
 NOISY_LOCATION = _row("NOISY_LOCATION", SAME_TIME, "of the step",
                       "the largest correction that a guard's own round-off may excuse",
                       "SAME_TIME: an error within it changes no order of events")
