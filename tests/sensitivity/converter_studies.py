@@ -124,7 +124,7 @@ def wind_turbines_with_their_mechanics() -> Study:
     return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), "less.t", "less.by", *of(
         "WTDT_REEC_GEN2: H Htfrac Freq1 Dshaft DAMP", f"{wind}_GEN4: Ka Theta0",
         f"WTPT_{wind}_GEN4: Kiw Kpw Kic Kpc Kcc Tp TetaMin RTetaMax",
-        "WTTQ_WTDT_REEC_GEN2: Kpp Kip Tp Twref p2 spd3 p3", "WTTQ_WTDT_REEC_GEN4: Kpp Kip Temax TRATE",
+        "WTTQ_WTDT_REEC_GEN2: Kpp Kip Tp Twref p2 spd3 p3", "WTTQ_WTDT_REEC_GEN4: Kpp Kip Tp Temax TRATE",
         "REEC_GEN2: Thld2 Tpord")],
         [("WTDT_REEC_GEN2", "wg"), (f"WTPT_{wind}_GEN4", "dpitch"), ("GEN4", "P"), ("BUS8", "Vm")], [
         "WTTQ_WTDT_REEC_GEN4.change_at_change_max", f"WTPT_{wind}_GEN4.dpitch_speed_at_RTetaMax", "REEC_GEN2.dip_below",

@@ -13,7 +13,7 @@ from gridcore_devices.branches.pi import admittance, times
 from gridcore_devices.power import injected_power
 
 from .blocks import NEVER
-from .electrical import remaining
+from .electrical import remaining, voltage
 
 
 class REGCB1(Source):
@@ -65,7 +65,7 @@ class REGCB1(Source):
 
     @quantity("pu", "1, or the voltage where the power has the limited rate")
     def factor(s: Any) -> Any:
-        return np.where(s.RateFlag == 1, s.Vf, 1.0)
+        return np.where(s.RateFlag == 1, voltage(s), 1.0)
 
     x = RateLimitedLag(lambda s: s.Ipgiven * s.factor, T="Tg", init=0.5, doc="active current or power", rates=(
         lambda s: np.where(s.Pstart < 0, -s.Rrpwr, -NEVER), lambda s: np.where(s.Pstart < 0, NEVER, s.Rrpwr)))

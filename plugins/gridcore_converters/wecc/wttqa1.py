@@ -22,7 +22,7 @@ class WTTQA1(Device):
         wref    1 / (1 + s Twref) of the speed at the power P / (1 + s Tp) by the table of p1, spd1 to p4, spd4
         torque  Tstart + (Kpp + Kip / s) error, between Temin and Temax (non-windup), held while the voltage holds the
                 control of the converter
-        error   Tflag = 0: wg - wref;  Tflag = 1: (Pref - P) / wg
+        error   Tflag = 0: wg - wref;  Tflag = 1: (Pref - P / (1 + s Tp)) / wg
         Pref    of the electrical control becomes the torque times the speed of the generator
 
     Tstart is the torque of Pref at t0. The speed at t0 is wref. Power and torque are in per unit of TRATE, or where
@@ -61,8 +61,8 @@ class WTTQA1(Device):
     Pf = Lag(lambda s, converter: s.base * converter.P, T="Tp", init=0.5, doc="measured power")
     optimum = Table("Pf", points=tuple((f"p{k}", f"spd{k}") for k in range(1, 5)), doc="speed by the power")
     slow = Lag("optimum", T="Twref", init=1.0, doc="reference of the speed")
-    change = HeldPI(lambda s, train, control, converter: np.where(
-        s.Tflag == 1, s.base * (control.Pref - converter.P) / train.wg, train.wg - s.slow), KP="Kpp", KI="Kip",
+    change = HeldPI(lambda s, train, control: np.where(
+        s.Tflag == 1, (s.base * control.Pref - s.Pf) / train.wg, train.wg - s.slow), KP="Kpp", KI="Kip",
         hold=lambda s, control: control.dip, start_at="rest",
         limits=(lambda s: s.Temin - s.Tstart, lambda s: s.Temax - s.Tstart), doc="torque above that of t0")
     Padd = Algebraic("pu", drives="train.Padd", doc="what is added to the reference of the power",
