@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SECTION = "two-terminal dc"
 MOST = 90.0  # degrees: an angle that no line is at in a power flow
+PER_UNIT = 2.0  # a voltage below it is none of a line in kV
 DIGITS = 1e3  # of a least angle in degrees, so that no line is below it for its last bits
 
 
@@ -52,8 +53,12 @@ def replaces(extension: Extension, model: Model, cls: type[Any]) -> bool:
         case.note(f"{row.place}: RC of the converters of {row.text('NAME')} is left out, as in the power flow")
     case.note(f"{extension.path.name}: the line {row.text('NAME')} is a {model.name}, and no constant power")
     rectifier, inverter = sources
-    line = Record(cls.__name__, {"id": id, "bus": rectifier.fields["bus"], **fields, **extension.values(model, cls)},
-                  str(extension.path), model.place)
+    values = extension.values(model, cls)
+    if 0 < float(values.get("VBYPAS", 0.0)) < PER_UNIT:
+        case.note(f"{extension.path.name}: VBYPAS of {row.text('NAME')}, {values['VBYPAS']:g}, is read as kV, and next "
+                  "to nothing; PowerWorld has it in per unit")
+    line = Record(cls.__name__, {"id": id, "bus": rectifier.fields["bus"], **fields, **values}, str(extension.path),
+                  model.place)
     end = Record(cls.dyr_end, {"bus": inverter.fields["bus"], "line": id}, str(extension.path), model.place)
     for old, new in ((rectifier, line), (inverter, end)):
         case.records[case.records.index(old)] = new

@@ -11,7 +11,8 @@ record goes follows from what it is:
   ``"port@circuit"``, and the device has a parameter ``end``. A class that stands for the records of a model in which
   that bus is not zero, or for all of another name, says that name (``dyr_record``); one whose records begin with a
   number that is no bus, and with no identifier, says so (``dyr_numbered``), and so does one that stands for a whole
-  family of load models (``dyr_family``); one whose records have other names, too, says them (``dyr_also``);
+  family of load models (``dyr_family``); one whose records have other names, too, says them (``dyr_also``), and one of
+  which there are shorter records of another order what to do with these (``dyr_fewer``);
 * a class of tap changers says of how many windings (``dyr_tap``), ``bus 'MODEL' bus [bus] circuit values... /``;
 * one of two-terminal lines for direct current takes the place of the sources at both ends: see
   :mod:`gridcore_readers.dc_lines`.
@@ -387,8 +388,9 @@ class Extension:
                 many = f"the record has {len(words)} values, a {model.name} {len(names)}"
                 if not missing:
                     raise self.error(model, f"{many}; these are too many (--tolerate ignores the last)")
+                instead = getattr(cls, "dyr_fewer", "--tolerate takes zero")
                 raise self.error(model, f"missing: {many}, and there is no default for {', '.join(missing)} "
-                                         "(--tolerate takes zero)", missing[0])
+                                         f"({instead})", missing[0])
             self.unlike[model.name].append(model.bus)
             model.values = [word or "0" * (name in missing) for name, word in zip(names, model.values)]
         for name in left:

@@ -38,6 +38,15 @@ def test_its_record_is_read_to_the_last_value_rests_and_comes_back(tmp_path, tex
     comes_back(tmp_path, case, named(text))
 
 
+def test_a_record_of_droop_without_its_second_flag_is_refused_and_the_error_says_what_is_right(tmp_path):
+    values = "0.01 0.02 0.03 1.2 1.15 0 0.9 0 0.44 -0.44 0.01 0.05 0.02 0.1 3 20 0 5.86 /\n"
+    with pytest.raises(CaseError, match=r"19 values, a REGFMA1 20.* without QVFlag: write 1 after VFlag"):
+        read(tmp_path, f"3 'REGFM_A1' 1 1 {values}")
+    case = read(tmp_path, f"3 'REGFM_A1' 1 1 0 {values}")
+    (record,) = case.of("REGFMA1")
+    assert (record.fields["QVFlag"], record.fields["TPf"], record.fields["kiv"]) == (0.0, 0.01, 5.86)
+
+
 REPCA1 = ("3 'REPCA1' 1 {} 0 1 1 0.02 1 0.5 0 0.05 0.7 0 0 0.02 0.1 -0.1 -0.01 0.01 9 -9 1 0.05 0.25 -0.01 0.01 9 -9 9 "
           "0 0.1 20 20 /\n")
 FEW = "-99 99 0.02 -0.05 0.05 2 1.1 -1.1 0 0.02 9 -9 1.2 0.8 0.1 0.2 0.5 10 0.02 99 -99 9 0 9 0.02"

@@ -157,3 +157,9 @@ def test_kundurs_areas_joined_by_a_line_of_psse_rest_and_ride_through_faults_at_
         assert items.index(happens) < items.index(back) < items.index("voltage_is_back")
         assert run["DC_1", "P"][-1] == pytest.approx(5.0, rel=1e-3)
         case.remove("fault")
+
+
+@pytest.mark.parametrize(("written", "noted"), [("35.5", False), ("0", False), ("0.6", True)])
+def test_a_voltage_of_bypass_that_could_be_in_per_unit_is_noted(tmp_path, written, noted):
+    case = read(tmp_path, f"'LINK A' 'CDC4T' {CDC4T.replace('35.5', written)} /\n")
+    assert any("VBYPAS of LINK A, 0.6, is read as kV" in note for note in case.notes) == noted

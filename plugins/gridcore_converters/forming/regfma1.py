@@ -31,6 +31,7 @@ class REGFMA1(BehindImpedance):
     dyr_also = ("REGFM_A1",)  # WECC's, PSLF's and PowerWorld's
     dyr = ("VFlag", "QVFlag", "TPf", "TQf", "TVf", "IMAX", "EMAX", "EMIN", "PMAX", "PMIN", "QMAX", "QMIN", "mp", "mq",
            "kppmax", "kipmax", "kpqmax", "kiqmax", "kpv", "kiv")
+    dyr_fewer = "19 values are those of a record before PSS/E 36, without QVFlag: write 1 after VFlag, or 0 for Qref"
     VFlag = Param("", 1.0, ge=0, le=1, doc="1: the terminal voltage is controlled, 0: the internal one")
     QVFlag = Param("", 1.0, ge=0, le=1, doc="what a plant controller changes: 0 Qref, 1 Vref")
     TPf = Param("s", 0.01, ge=0, doc="time constant of the active power's measurement")
