@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.sparse as sp
 
 from .kernel import Batch, Batches, vector_function
 from .layout import Group, Layout
+from .sparse import csc
 
 
 @dataclass
@@ -111,6 +112,6 @@ class SparseMap:
         self.batches.add(Z, values)
         return values[:-1]
 
-    def evaluate(self, Z: np.ndarray) -> sp.csc_matrix:
+    def evaluate(self, Z: np.ndarray) -> Any:
         """The matrix at Z."""
-        return sp.csc_matrix((self.values(Z), self.indices, self.indptr), shape=self.shape)
+        return csc((self.values(Z), self.indices, self.indptr), shape=self.shape)

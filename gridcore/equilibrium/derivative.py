@@ -10,11 +10,12 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..equations import Entries, SparseMap
+from ..equations.sparse import csc
 from ..kept import KeptFor
 from .dispatch import Dispatch, Sources
 from .equilibrium import Equilibrium
@@ -86,7 +87,7 @@ class InitialSensitivity:
 class _Map:
     """A matrix and its transpose, both made once, for the rows of (K, columns) or (K, rows) arrays."""
 
-    def __init__(self, matrix: sp.csc_matrix):
+    def __init__(self, matrix: Any):
         self._forward, self._transpose = matrix, matrix.T
 
     def forward(self, rows: np.ndarray) -> np.ndarray:
@@ -125,11 +126,11 @@ class _FlowSensitivity:
         equations.fix(np.full(n, PQ))
         flows = equations.flows(flow.V)
         values = equations.jacobian(flow.V, flows, equations.power(flows))
-        self.J = _Map(sp.csc_matrix((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n)))
+        self.J = _Map(csc((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n)))
 
     @staticmethod
     def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int,
-                  Z: np.ndarray) -> sp.csc_matrix:
+                  Z: np.ndarray) -> Any:
         for part in parts:
             if part is not None:
                 bus, axis = np.divmod(part.rows, 2)
@@ -137,20 +138,20 @@ class _FlowSensitivity:
         return SparseMap((2 * n, width), parts).evaluate(Z).copy()
 
     @staticmethod
-    def _sharing(dispatch: Dispatch, column_of: np.ndarray, width: int, Z: np.ndarray) -> sp.csc_matrix:
+    def _sharing(dispatch: Dispatch, column_of: np.ndarray, width: int, Z: np.ndarray) -> Any:
         """(width, width): how what each source has of its bus moves with the ratings of all that share it."""
-        out = sp.csc_matrix((width, width))
+        out = csc((width, width))
         for at, bus, rating, total, part in dispatch.shares():
             missing = getattr(dispatch.missing, part)[bus]
             one, other = np.nonzero(bus[:, None] == bus)
             slope = missing[one] / total[one] * ((one == other) - Z[rating[one]] / total[one])
             kept = column_of[rating[other]] >= 0
-            out += sp.csc_matrix((slope[kept], (column_of[at[one]][kept], column_of[rating[other]][kept])),
+            out += csc((slope[kept], (column_of[at[one]][kept], column_of[rating[other]][kept])),
                                  shape=(width, width))
         return out
 
     def _held(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int
-              ) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+              ) -> tuple[Any, Any]:
         """How the voltage held at each bus moves with V0 of the last source there, (n, width); how the reactive power
         of buses that are at a limit moves with it, (2n, width).
         """
@@ -158,11 +159,11 @@ class _FlowSensitivity:
         holds = regulating & (self.flow.kinds[bus] != PQ)
         holder = dict(zip(bus[holds].tolist(), column_of[sources.at["V0"][holds]].tolist(), strict=True))
         rows = [bus for bus, column in holder.items() if column >= 0]
-        setpoints = sp.csc_matrix((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
+        setpoints = csc((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
         limited = np.where(regulating, self.flow.limited[bus], 0)
         column = column_of[np.where(limited > 0, sources.at["Qmax"], sources.at["Qmin"])]
         kept = (limited != 0) & (column >= 0)
-        limits = sp.csc_matrix((np.ones(kept.sum()), (2 * bus[kept] + 1, column[kept])), shape=(2 * n, width))
+        limits = csc((np.ones(kept.sum()), (2 * bus[kept] + 1, column[kept])), shape=(2 * n, width))
         return setpoints, limits
 
     def forward(self, dP: np.ndarray) -> None:
@@ -196,12 +197,12 @@ class _FlowSensitivity:
         aP += self.injected.transpose(held - rows) + self.limits.transpose(held) + self.setpoints.transpose(aV)
 
 
-def _power_of_current(V: np.ndarray) -> sp.csc_matrix:
+def _power_of_current(V: np.ndarray) -> Any:
     """(2n, 2n): injected current, real and imaginary part, to ``V conj(I)``, real and imaginary part."""
     k = 2 * np.arange(len(V))
     rows = np.concatenate([k, k, k + 1, k + 1])
     columns = np.concatenate([k, k + 1, k, k + 1])
-    return sp.csc_matrix((np.concatenate([V.real, V.imag, V.imag, -V.real]), (rows, columns)),
+    return csc((np.concatenate([V.real, V.imag, V.imag, -V.real]), (rows, columns)),
                          shape=(2 * len(V), 2 * len(V)))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from .. import numerics
 from ..contract import Device
@@ -59,25 +58,26 @@ class Dispatch:
     def _buses_of(self, group: Group) -> np.ndarray:
         return self._place[group.at[group.shape.cls.bus_ports()[:1]]]
 
-    def admittance(self) -> sp.csc_matrix:
-        """(buses, buses) complex: currents drawn by passive devices, ``I = Y V``."""
-        n = len(self.numbers)
-        matrix = _admittances.get(self.system, (), self._admittance_map).evaluate(self.Z)
-        rr, ri, ir, ii = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
-        if abs(rr - ii).sum() + abs(ri + ir).sum() > numerics.PASSIVE * abs(matrix).sum():
+    def admittance(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the currents drawn by passive devices, ``I = Y V``: rows, columns and complex values of Y (pu)."""
+        n, real = len(self.numbers), _admittances.get(self.system, (), self._admittance_map)
+        (row, current), (voltage, column) = np.divmod(real.indices, 2), np.divmod(real.columns, n)
+        entries, place = np.unique(column.astype(np.int64) * n + row, return_inverse=True)
+        parts = np.zeros((2, 2, len(entries)))
+        parts[current, voltage, place] = real.values(self.Z)
+        (rr, ri), (ir, ii) = parts
+        if np.abs([rr - ii, ri + ir]).sum() > numerics.PASSIVE * np.abs(parts).sum():
             raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
-        return sp.csc_matrix(-(rr + 1j * ir))
+        Y = -(rr + 1j * ir)
+        return entries[Y != 0] % n, entries[Y != 0] // n, Y[Y != 0]
 
     def _admittance_map(self) -> SparseMap:
-        """The same in real numbers, at any values: real currents above, real voltages to the left."""
-        n, parts = len(self.numbers), []
-        for cls, part in self.passive_entries(self.system.columns([*self.at["Vr"], *self.at["Vi"]])):
+        """The same in real numbers, at any values: rows as those of passive devices, real voltages to the left."""
+        parts = self.passive_entries(self.system.columns([*self.at["Vr"], *self.at["Vi"]]))
+        for cls, part in parts:
             if not part.constant:
                 raise _not_passive(cls)
-            bus, axis = np.divmod(part.rows, 2)
-            part.rows = np.where(part.rows >= 0, bus + axis * n, -1)
-            parts.append(part)
-        return SparseMap((2 * n, 2 * n), parts)
+        return SparseMap((2 * len(self.numbers),) * 2, [part for _, part in parts])
 
     def passive_entries(self, column_of: np.ndarray) -> list[tuple[type[Device], Entries]]:
         """Derivatives of the currents that passive devices inject; rows 2k and 2k + 1 are those of bus k.
@@ -131,12 +131,14 @@ class Dispatch:
             volts[bus] = V0
             kinds[bus] = max(kinds[bus], powerflow.SLACK if sources.control[k] == "slack" else powerflow.PV)
             Q[:, bus] += Qmin - Q0, Qmax - Q0
-        alive = np.flatnonzero(Z[self.at["energised"]] == 1)
+        live = Z[self.at["energised"]] == 1
+        alive, place, (rows, columns, Y) = np.flatnonzero(live), np.cumsum(live) - 1, self.admittance()
+        kept = live[rows] & live[columns]
         S = self.scheduled()
         V = Z[self.at["Vm0"]] * np.exp(1j * Z[self.at["Va0"]])
         flow = powerflow.solve_power_flow(
-            self.admittance()[alive][:, alive], S[alive], kinds[alive], V[alive], setpoints=volts[alive],
-            names=[self.ids[k] for k in alive], solver=self.system.linear_solver,
+            (place[rows[kept]], place[columns[kept]], Y[kept]), S[alive], kinds[alive], V[alive],
+            setpoints=volts[alive], names=[self.ids[k] for k in alive], solver=self.system.linear_solver,
             limits=((S.imag + Q[0])[alive], (S.imag + Q[1])[alive]) if enforce_q_limits else None)
         V[:] = 0.0
         V[alive] = flow.V

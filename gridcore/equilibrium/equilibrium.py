@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .. import numerics
 from ..case import Case, Instance, is_pattern, matching, patterns_of, split, validate_again
@@ -114,7 +113,7 @@ class Equilibrium:
         """F at Z, (n,)."""
         return self.system.rhs(Z)
 
-    def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
+    def jacobian(self, Z: np.ndarray) -> Any:
         """F_X at Z, (n, n)."""
         return self.system.jacobian(Z)
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.sparse as sp
 
 from .. import numerics
 from ..contract import Path, Scope
 from ..equations import Batch, Group, SparseMap, Workspace, entries, function_of
+from ..equations.sparse import csc
 from ..errors import InitialisationError
 from ..kept import Kept, KeptFor
 from ..linear import Analysis, SingularMatrix
@@ -178,12 +178,12 @@ class Initialisation:
         values[self._ones] = 1.0
         return values
 
-    def parameter_jacobian(self, Z: np.ndarray, column_of: np.ndarray, width: int) -> sp.csc_matrix:
+    def parameter_jacobian(self, Z: np.ndarray, column_of: np.ndarray, width: int) -> Any:
         """G derived at Z in the parameters that `column_of` maps to columns, (n + n_s, width)."""
         of_devices = self._derivatives.get(column_of.tobytes(), lambda: self._jacobian(column_of, width)).evaluate(Z)
         rows, at, values = (np.concatenate(part) for part in zip(*self._own_slopes(Z), strict=True))
         kept = (rows >= 0) & (column_of[at] >= 0)
-        return of_devices + sp.csc_matrix((values[kept], (rows[kept], column_of[at[kept]])), shape=of_devices.shape)
+        return of_devices + csc((values[kept], (rows[kept], column_of[at[kept]])), shape=of_devices.shape)
 
     def _own_slopes(self, Z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Derivatives of the equations that are no device's: rows, positions in Z of the parameters, values."""

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
 
 from .. import numerics
 from ..errors import NetworkError, PowerFlowError
@@ -43,6 +42,7 @@ RETURNS = 3  # how often a bus may leave a limit before it stays there
 Real = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 Integer = npt.NDArray[np.integer[Any]]
+Sparse = tuple[Integer, Integer, Complex]  # rows, columns and values; those of one place are added
 
 
 class Equations:
@@ -52,16 +52,15 @@ class Equations:
     hold an angle or a magnitude in place of a power.
     """
 
-    def __init__(self, Y: Any):
-        Y = coo_array(Y)
-        n = self.n = int(Y.shape[0])
+    def __init__(self, n: int, Y: Sparse):
+        self.n, (rows, columns, values) = n, Y
         here = np.arange(n)
         # The entries of Y by columns, every diagonal one among them.
-        entries = np.r_[Y.col.astype(np.int64) * n + Y.row, here * (n + 1)]
+        entries = np.r_[columns.astype(np.int64) * n + rows, here * (n + 1)]
         unique, place = np.unique(entries, return_inverse=True)
         self.col, self.row = np.divmod(unique, n)
         self.Y = np.zeros(unique.size, complex)
-        np.add.at(self.Y, place[:Y.nnz], Y.data)
+        np.add.at(self.Y, place[:len(values)], values)
         self.diagonal = np.flatnonzero(self.row == self.col)
         self.by_row = np.argsort(self.row, kind="stable")
         self.row_start = np.searchsorted(self.row[self.by_row], here)
@@ -170,7 +169,7 @@ class PowerFlow:
         return right.view(complex), by_setpoint
 
 
-def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real, names: Sequence[str],
+def solve_power_flow(Y: Sparse, S: Complex, kinds: Integer, V: Complex, *, setpoints: Real, names: Sequence[str],
                      solver: LinearSolver, limits: tuple[Real, Real] | None = None) -> PowerFlow:
     """Solve the power flow of a network that draws ``I = Y V``, shunts included, in pu.
 
@@ -180,7 +179,7 @@ def solve_power_flow(Y: Any, S: Complex, kinds: Integer, V: Complex, *, setpoint
     each bus injects, a PV bus beyond its limit becomes PQ there, and PV again where it would then leave the limit
     inwards. A PowerFlowError names the bus with the largest mismatch; an island without slack is a NetworkError.
     """
-    equations = Equations(Y)
+    equations = Equations(kinds.size, Y)
     _each_island_has_a_slack(equations, kinds, names)
     flat = (V.imag == 0) & (kinds != SLACK)  # no angle is given: that of the slack is nearer than zero
     V = np.where(flat, V * np.exp(1j * np.angle(V[kinds == SLACK][:1])), V)

@@ -12,7 +12,6 @@ also where the gain is in an algebraic equation far away.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from .. import numerics
 from ..linear import Newton
@@ -43,7 +42,7 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
     if newton.lu.numeric is None:  # factors of a like matrix tell as well how large an inverse is
         newton.factor()
         newton.forget()
-    terms = sp.csc_matrix((np.abs(ws.matrix()), ws.indices, ws.indptr), (system.n, system.n)) @ size
+    terms = np.bincount(ws.indices, np.abs(ws.matrix()) * np.repeat(size, np.diff(ws.indptr)), system.n)
     w, own, least = np.zeros((len(guards), system.n)), np.zeros(len(guards)), np.zeros(len(guards))
     for k, guard in enumerate(guards):
         columns, gradient, gamma_t = system.guard_row(int(guard))(ws.Z)

@@ -25,13 +25,12 @@ class Mixing:
     """
 
     def __init__(self, ws: Workspace, more: int = 0):
-        self._runtime, self._n = ws.runtime, ws.n + more
-        self._depth, self._seen = ws.runtime.mixed, 0
+        self._runtime: Any = ws.runtime
+        self._depth, self._seen, self._n = ws.runtime.mixed, 0, ws.n + more
         square, rows, row = (self._depth, self._depth), (self._depth, self._n), self._n
         # weight, steps with the changes that they brought, changes weighted, last correction, last step, products
         self._arrays = [np.zeros(shape) for shape in (row, rows, rows, row, row, square)]
         self._places: Any = [ws.runtime.place(array) for array in self._arrays]
-        self._mix: Any = ws.runtime.mix
 
     def begin(self, weight: np.ndarray) -> None:
         """An iteration begins; by `weight` the entries of corrections are compared."""
@@ -40,5 +39,5 @@ class Mixing:
     def mix(self, correction: np.ndarray) -> None:
         """Turn a correction into the step to make, in place."""
         row, many = (self._seen - 1) % self._depth if self._seen else -1, min(self._seen, self._depth)
-        self._mix(self._n, row, many, numerics.ROUND_OFF, *self._places, self._runtime.place(correction))
+        self._runtime.mix(self._n, row, many, numerics.ROUND_OFF, *self._places, self._runtime.place(correction))
         self._seen += 1

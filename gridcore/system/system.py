@@ -16,11 +16,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.sparse as sp
 
 from ..case import Instance
 from ..equations import Batch, Entries, Equations, Group, Layout, SparseMap, Workspace, c_source, entries, function_of
 from ..equations.native import Direct, Runtime, load
+from ..equations.sparse import csc
 from ..errors import GridcoreError
 from ..kept import Kept
 from ..linear import Analysis, Factors, linear_solver
@@ -235,11 +235,11 @@ class System:
         ws.load(Z)
         return ws.rhs().copy()
 
-    def jacobian(self, Z: np.ndarray) -> sp.csc_matrix:
+    def jacobian(self, Z: np.ndarray) -> Any:
         """F_X at Z, (n, n)."""
         ws = self.workspace()
         ws.load(Z)
-        return sp.csc_matrix((ws.jacobian(), ws.indices, ws.indptr), shape=(self.n, self.n))
+        return csc((ws.jacobian(), ws.indices, ws.indptr), shape=(self.n, self.n))
 
     @functools.cached_property
     def event_times(self) -> set[int]:

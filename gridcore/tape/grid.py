@@ -62,8 +62,7 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     """
     if isinstance(step, str):
         return np.array([t_end])
-    parts = ([(t0, float(step))] if isinstance(step, float | int) else
-             [(float(begin), float(h)) for begin, h in step])
+    parts = [(t0, float(step))] if isinstance(step, float | int) else [(float(begin), float(h)) for begin, h in step]
     begins = np.array([begin for begin, _ in parts])
     for _, h in parts:
         if not (np.isfinite(h) and h > 0):

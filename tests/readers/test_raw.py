@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 from shared_data import shared
 
 import gridcore as gc
@@ -62,7 +63,8 @@ def test_at_the_voltages_in_the_file_powers_balance_to_its_last_digits(name):
     system = gc.build(gc.load_case(shared(name), alone=True), initialise=False)
     dispatch = Dispatch(system.system, system.Z0.copy())
     V = system.Z0[dispatch.at["Vm0"]] * np.exp(1j * system.Z0[dispatch.at["Va0"]])
-    Y = dispatch.admittance()
+    row, column, y = dispatch.admittance()
+    Y = coo_array((y, (row, column)))
     S = V * np.conj(Y @ V) - dispatch.scheduled()
     eps = np.hypot(5e-9 if "2000" in name else 5e-6, math.radians(5e-5)) * np.abs(V)
     rounding = np.abs(V) * (abs(Y) @ eps) + np.abs(Y @ V) * eps + 2 * 5e-6 + 5e-5 + tolerance

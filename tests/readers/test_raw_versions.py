@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 from shared_data import shared
 
 import gridcore as gc
@@ -26,7 +27,9 @@ def missing(case):
     system = gc.build(case, initialise=False, deenergise=True)
     dispatch = Dispatch(system.system, system.Z0.copy())
     V = system.Z0[dispatch.at["Vm0"]] * np.exp(1j * system.Z0[dispatch.at["Va0"]])
-    return dispatch, V, dict(zip(dispatch.ids, V * np.conj(dispatch.admittance() @ V) - dispatch.scheduled()))
+    row, column, y = dispatch.admittance()
+    current = coo_array((y, (row, column)), 2 * [len(V)]) @ V
+    return dispatch, V, dict(zip(dispatch.ids, V * np.conj(current) - dispatch.scheduled()))
 
 
 def solved(case):

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+
+from ..sparse import csc
 
 Array = np.ndarray
 
@@ -49,7 +50,7 @@ class Fallback:
         """F = right-hand side at Z."""
         p.F[:] = 0.0
         cls.add(p.n_rhs, p.rhs, p.Z, p.F)
-        linear = sp.csr_matrix((p.linear_values, p.linear_cols, p.linear_ptr), shape=(p.n_linear, p.n))
+        linear = csc((p.linear_values, p.linear_cols, p.linear_ptr), shape=(p.n, p.n_linear)).T
         p.F[p.linear_rows] += linear @ p.Z[: p.n] + p.linear_constant
 
     @classmethod
@@ -126,14 +127,12 @@ class Fallback:
     @staticmethod
     def times(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
         """``A row_i`` for each row, added to `out` or in its place."""
-        product = (_matrix(p, values) @ rows.T).T
-        np.add(out, product, out=out) if add else np.copyto(out, product)
+        out[:] = (csc((values, p.row, p.ptr), (p.n_rows, p.n_columns)) @ rows.T).T + (out if add else 0.0)
 
     @staticmethod
     def times_transposed(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
         """``A^T row_i`` for each row, added to `out` or in its place."""
-        product = (_matrix(p, values).T @ rows.T).T
-        np.add(out, product, out=out) if add else np.copyto(out, product)
+        out[:] = (csc((values, p.row, p.ptr), (p.n_rows, p.n_columns)).T @ rows.T).T + (out if add else 0.0)
 
     @classmethod
     def step_transposed(cls, B: Any, C: Any, D: Any, count: int, m: Array, early: Array, c: Array, J: Array, U: Array,
@@ -143,10 +142,6 @@ class Fallback:
         cls.times_transposed(count, B, B.values, w, aX, False)
         cls.sum(C, early, U, c, V)
         cls.times_transposed(count, C, C.values, w, aP, True)
-
-
-def _matrix(p: Any, values: Array) -> sp.csc_matrix:
-    return sp.csc_matrix((values, p.row, p.ptr), shape=(p.n_rows, p.n_columns))
 
 
 FALLBACK = Fallback()
