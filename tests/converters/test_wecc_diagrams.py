@@ -6,49 +6,12 @@ them: torques and pitch angles are absolute there, counted from t0 here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from diagrams import Columns, Steps, agree, integrated
 from test_wecc import plant, run
-
-Steps = list[tuple[str, float, float]]  # input, when, by how much
-Columns = tuple[np.ndarray, dict[tuple[str, str], Any]]  # times, and columns of devices
-
-
-def integrated(rates: Callable[..., Any], x0: Any, low: Any, high: Any, inputs: dict[str, float], steps: Steps,
-               t_end: float) -> tuple[np.ndarray, np.ndarray, list[dict[str, float]]]:
-    """Times, states and inputs between steps; `rates(x, **inputs)`, states stop at `low` and `high`."""
-    def held(t: float, x: np.ndarray, given: dict[str, float]) -> np.ndarray:
-        dx = np.array(rates(x, **given))
-        return np.where(((x >= high) & (dx > 0)) | ((x <= low) & (dx < 0)), 0.0, dx)
-
-    breaks = [0.0, *sorted({when for _, when, _ in steps}), t_end]
-    ts, xs, us, x, given = [], [], [], np.array(x0, float), dict(inputs)
-    for begin, end in pairwise(breaks):
-        given = {name: value + sum(by for step, when, by in steps if (step, when) == (name, begin))
-                 for name, value in given.items()}
-        t = np.linspace(begin, end, 202)[1:-1]
-        found = solve_ivp(held, (begin, end), x, "DOP853", t, args=(given,), rtol=1e-9, atol=1e-11, max_step=0.01,
-                          dense_output=True)
-        x = found.sol(end)
-        ts.append(t)
-        xs.append(found.y.T)
-        us += [given] * len(t)
-    return np.concatenate(ts), np.concatenate(xs), us
-
-
-def agree(found: Any, t: np.ndarray, columns: dict[tuple[str, str], np.ndarray], part: float) -> None:
-    """Columns are those of the run, by a part of their range."""
-    sampled = found.at(t)
-    for (device, name), theirs in columns.items():
-        assert np.ptp(theirs) > 5e-3, name
-        assert np.abs(sampled[device, name] - theirs).max() < part * np.ptp(theirs), name
-
 
 # Two masses, a torque control on a rating of its own, a pitch at t0 that the pitch control has to keep.
 TURBINE = {"WTDTA1": {"H": 4.0, "DAMP": 1.0, "Htfrac": 0.8, "Freq1": 1.6, "Dshaft": 1.5},
