@@ -122,7 +122,7 @@ def test_a_converter_with_droop_is_its_diagram(name):
 
 
 def virtual_machine(d: dict[str, float], steps: Steps, t_end: float) -> Columns:
-    """REGFM_B1: measurements, PLL, droop and swing, control of the voltage; its limits in the long run are not there."""
+    """REGFM_B1: measurements, PLL, droop and swing, control of the voltage; without its limits in the long run."""
     V0, E0 = operating_point()
     I0 = np.conj((P0 + 1j * Q0) / V0) * np.exp(-1j * np.angle(V0))
     Qref = 0.0 if d["QVFlag"] else Q0
