@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.optimize import root
@@ -32,70 +34,94 @@ def grid(outer: str = "VirtualInertia", pll: bool = True) -> gc.Case:
     return case
 
 
-def paper(x: np.ndarray, p_ref: complex, v_ref: complex, q_ref: complex) -> np.ndarray:
-    """The nineteen equations of the paper, in the frame of the virtual machine; the grid is at 1."""
-    vo, icv, gamma, io, phi, vpll = (x[k] + 1j * x[k + 1] for k in (0, 2, 4, 6, 8, 10))
-    eps, theta, xi, qm, slip, theta_pll = x[12], x[13], x[14] + 1j * x[15], x[16], x[17], x[18]
-    w = 1.0 + slip
-    vg = np.exp(-1j * theta)
-    p, q = (vo * np.conj(io)).real, (vo * np.conj(io)).imag
-    E = v_ref + SWING["kq"] * (q_ref - qm)
+def inside(vo: complex, icv: complex, gamma: complex, io: complex, phi: complex, xi: complex, theta: float, w: float,
+           E: float) -> tuple[complex, ...]:
+    """What filter and inner loops do in a frame at `theta` that turns at `w`; the grid is at 1."""
     ev = E - (LOOPS["rv"] + 1j * w * LOOPS["lv"]) * io - vo
     ei = LOOPS["kpv"] * ev + LOOPS["kiv"] * xi + 1j * LCL["cf"] * w * vo + LOOPS["kffi"] * io - icv
     vcv = (LOOPS["kpc"] * ei + LOOPS["kic"] * gamma + 1j * LCL["lf"] * w * icv + LOOPS["kffv"] * vo
            - LOOPS["kad"] * (vo - phi))
-    error = np.arctan(vpll.imag / vpll.real)
-    slip_pll = PLL["kp"] * error + PLL["ki"] * eps
     dvo = BASE / LCL["cf"] * (icv - io) - 1j * w * BASE * vo
     dicv = BASE / LCL["lf"] * (vcv - vo - LCL["rf"] * icv) - 1j * w * BASE * icv
-    dio = BASE / LCL["lg"] * (vo - vg - LCL["rg"] * io) - 1j * w * BASE * io
-    dphi = LOOPS["wad"] * (vo - phi)
+    dio = BASE / LCL["lg"] * (vo - np.exp(-1j * theta) - LCL["rg"] * io) - 1j * w * BASE * io
+    return dvo, dicv, ei, dio, LOOPS["wad"] * (vo - phi), ev
+
+
+def both(*values: complex) -> list[float]:
+    """Real and imaginary parts."""
+    return [part for z in values for part in (z.real, z.imag)]
+
+
+def paper(x: np.ndarray, p_ref: float, v_ref: float, q_ref: float) -> np.ndarray:
+    """The nineteen equations of the paper, in the frame of the virtual machine."""
+    vo, icv, gamma, io, phi, vpll = (x[k] + 1j * x[k + 1] for k in (0, 2, 4, 6, 8, 10))
+    eps, theta, xi, qm, slip, theta_pll = x[12], x[13], x[14] + 1j * x[15], x[16], x[17], x[18]
+    p, q = (vo * np.conj(io)).real, (vo * np.conj(io)).imag
+    *moves, ev = inside(vo, icv, gamma, io, phi, xi, theta, 1.0 + slip, v_ref + SWING["kq"] * (q_ref - qm))
+    error = np.arctan(vpll.imag / vpll.real)
+    slip_pll = PLL["kp"] * error + PLL["ki"] * eps
     dvpll = PLL["wlp"] * (vo * np.exp(-1j * (theta_pll - theta)) - vpll)
     dslip = (p_ref - p - SWING["kd"] * (slip - slip_pll) - SWING["kw"] * slip) / SWING["Ta"]
-    pairs = [part for z in (dvo, dicv, ei, dio, dphi, dvpll) for part in (z.real, z.imag)]
-    return np.array([*pairs, error, BASE * slip, ev.real, ev.imag, SWING["wf"] * (q - qm), dslip, BASE * slip_pll])
+    return np.array([*both(*moves, dvpll), error, BASE * slip, *both(ev), SWING["wf"] * (q - qm), dslip,
+                     BASE * slip_pll])
 
 
-def linearised(x: np.ndarray, *references: float) -> np.ndarray:
+def drooped(x: np.ndarray, p_ref: float, v_ref: float, q_ref: float) -> np.ndarray:
+    """With droops of frequency and voltage by filtered powers in place of the virtual machine."""
+    vo, icv, gamma, io, phi, xi = (x[k] + 1j * x[k + 1] for k in (0, 2, 4, 6, 8, 10))
+    theta, pm, qm = x[12:]
+    d, s = OUTER["PowerDroop"], vo * np.conj(io)
+    slip = d["kp"] * (p_ref - pm)
+    *moves, ev = inside(vo, icv, gamma, io, phi, xi, theta, 1.0 + slip, v_ref + d["kq"] * (q_ref - qm))
+    return np.array([*both(*moves, ev), BASE * slip, d["wf"] * (s.real - pm), d["wf"] * (s.imag - qm)])
+
+
+def oscillating(x: np.ndarray, p_ref: float, v_ref: float, q_ref: float) -> np.ndarray:
+    """With the oscillator of Groß et al. in place of the virtual machine, a phasor in the frame of the grid."""
+    vo, icv, gamma, io, phi, xi, v = (x[k] + 1j * x[k + 1] for k in (0, 2, 4, 6, 8, 10, 12))
+    d, s = OUTER["VirtualOscillator"], vo * np.conj(io)
+    turn, size = np.exp(1j * d["kappa"]), abs(v) ** 2 / v_ref**2
+    dv = d["eta"] * (turn * ((p_ref - 1j * q_ref) / v_ref**2 * v - np.conj(s / v)) + d["alpha"] * (1 - size) * v)
+    *moves, ev = inside(vo, icv, gamma, io, phi, xi, np.angle(v), 1.0 + (dv / v).imag / BASE, abs(v))
+    return np.array(both(*moves, ev, dv))
+
+
+def linearised(f: Callable[..., np.ndarray], x: np.ndarray, *references: float) -> np.ndarray:
     """Its Jacobian, by central differences of the fourth order of every entry, refined by Richardson's rule."""
     columns = []
     for k in range(len(x)):
         def slope(h: float, k: int = k) -> np.ndarray:
             step = np.eye(len(x))[k] * h
-            return (8 * (paper(x + step, *references) - paper(x - step, *references))
-                    - paper(x + 2 * step, *references) + paper(x - 2 * step, *references)) / (12 * h)
+            return (8 * (f(x + step, *references) - f(x - step, *references))
+                    - f(x + 2 * step, *references) + f(x - 2 * step, *references)) / (12 * h)
         columns.append((16 * slope(5e-4) - slope(1e-3)) / 15)
     return np.array(columns).T
 
 
-def operating_point(v_ref: float) -> tuple[np.ndarray, tuple[float, float, float]]:
-    """Found by its own: the rest of the paper's equations at 0.5 + j 0.1 into the grid."""
+def operating_point(outer: str, v_ref: float) -> tuple[Callable[..., np.ndarray], np.ndarray, tuple[float, ...]]:
+    """Found by its own: the rest of the equations at 0.5 + j 0.1 into the grid."""
     io = np.conj(0.5 + 0.1j)
     vo = 1.0 + (LCL["rg"] + 1j * LCL["lg"]) * io
-    s = vo * np.conj(io)
-    theta = np.angle(vo + (LOOPS["rv"] + 1j * LOOPS["lv"]) * io)
-    turn = np.exp(-1j * theta)
-    vo_d, io_d = vo * turn, io * turn
-    x0 = np.array([vo_d.real, vo_d.imag, io_d.real, io_d.imag, 0, 0, io_d.real, io_d.imag, vo_d.real, vo_d.imag,
-                   abs(vo), 0, 0, theta, 0, 0, s.imag, 0, np.angle(vo)])
+    s, v = vo * np.conj(io), vo + (LOOPS["rv"] + 1j * LOOPS["lv"]) * io
+    turn = np.exp(-1j * np.angle(v))
     references = (s.real, v_ref, s.imag)
-    found = root(lambda x: paper(x, *references) / np.array([BASE] * 4 + [1] * 2 + [BASE] * 2 + [1] * 11), x0,
-                 tol=1e-14)
-    assert np.abs(paper(found.x, *references)).max() < 1e-9
-    return found.x, references
+    first = both(vo * turn, io * turn, 0, io * turn, vo * turn)
+    f, x0 = {"VirtualInertia": (paper, [*first, abs(vo), 0, 0, np.angle(v), 0, 0, s.imag, 0, np.angle(vo)]),
+             "PowerDroop": (drooped, [*first, 0, 0, np.angle(v), s.real, s.imag]),
+             "VirtualOscillator": (oscillating, [*first, 0, 0, *both(v)])}[outer]
+    size = np.maximum(np.abs(linearised(f, np.array(x0), *references)).max(axis=1), 1.0)
+    found = root(lambda x: f(x, *references) / size, x0, tol=1e-14)
+    assert np.abs(f(found.x, *references) / size).max() < 1e-11
+    return f, found.x, references
 
 
-@pytest.fixture(scope="module")
-def machine():
-    return gc.build(grid())
-
-
-def test_the_virtual_synchronous_machine_has_the_papers_nineteen_states_and_eigenvalues(machine):
-    x, references = operating_point(machine.Z0[machine.layout.address("OUTER.Vref")])
-    theirs = np.linalg.eigvals(linearised(x, *references))
+@pytest.mark.parametrize(("outer", "states"), [("VirtualInertia", 19), ("PowerDroop", 15), ("VirtualOscillator", 14)])
+def test_a_converter_has_the_states_and_eigenvalues_of_the_papers_equations(outer, states):
+    machine = gc.build(grid(outer, pll=outer == "VirtualInertia"))
+    f, x, references = operating_point(outer, machine.Z0[machine.layout.address("OUTER.Vref")])
     ours = gc.analyses.small_signal(machine).eigenvalues
-    assert len(ours) == 19
-    rest = list(theirs)
+    assert len(ours) == states
+    rest = list(np.linalg.eigvals(linearised(f, x, *references)))
     for value in ours:
         nearest = min(rest, key=lambda other: abs(other - value))
         assert abs(nearest - value) < 1e-8 * max(abs(value), 1.0)
