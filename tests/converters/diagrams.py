@@ -14,7 +14,7 @@ Columns = tuple[np.ndarray, dict[tuple[str, str], Any]]  # times, and columns of
 
 
 def integrated(rates: Callable[..., Any], x0: Any, low: Any, high: Any, inputs: dict[str, float], steps: Steps,
-               t_end: float) -> tuple[np.ndarray, np.ndarray, list[dict[str, float]]]:
+               t_end: float, max_step: float = 0.01) -> tuple[np.ndarray, np.ndarray, list[dict[str, float]]]:
     """Times, states and inputs between steps; `rates(x, **inputs)`, states stop at `low` and `high`."""
     def held(t: float, x: np.ndarray, given: dict[str, float]) -> np.ndarray:
         dx = np.array(rates(x, **given))
@@ -26,7 +26,7 @@ def integrated(rates: Callable[..., Any], x0: Any, low: Any, high: Any, inputs: 
         given = {name: value + sum(by for step, when, by in steps if (step, when) == (name, begin))
                  for name, value in given.items()}
         t = np.linspace(begin, end, 202)[1:-1]
-        found = solve_ivp(held, (begin, end), x, "DOP853", t, args=(given,), rtol=1e-9, atol=1e-11, max_step=0.01,
+        found = solve_ivp(held, (begin, end), x, "DOP853", t, args=(given,), rtol=1e-9, atol=1e-11, max_step=max_step,
                           dense_output=True)
         x = found.sol(end)
         ts.append(t)
