@@ -101,9 +101,9 @@ def batteries_and_blocked_converters() -> Study:
         "REEC_GEN2: T SOCini SOCmin Vdip Kvp Kvi Imax Vp2 Ip2 Vq3", "GEN2: Tg Te Tfltr Xdp P0",
         "REEC_GEN4: Vdip Thld Thld2 Vblkl Tblk Kqi Kqp Kvi Kc Ke Tr1 Imax Vp3 Ip3 Iq4 Vq4")],
         [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [
-        "REEC_GEN4.VDL1_below_4", "REEC_GEN4.dip_below", "REEC_GEN4.outside_below", "REEC_GEN4.inner_x_at_inner_max",
-        "REEC_GEN2.dip_below", "fault.clears", "REEC_GEN2.dip_from_below", "REEC_GEN4.outside_from_below",
-        "REEC_GEN4.still_ends", "GEN4.Ip_speed_at_Rrpwr", "REEC_GEN4.inner_off_inner_max", "GEN4.Ip_speed_off_Rrpwr",
+        "REEC_GEN4.VDL1_below_4", "REEC_GEN4.dip_below", "REEC_GEN4.outside_below", "REEC_GEN2.dip_below",
+        "REEC_GEN4.total_at_total_max", "fault.clears", "REEC_GEN4.total_off_total_max", "REEC_GEN2.dip_from_below",
+        "REEC_GEN4.outside_from_below", "REEC_GEN4.still_ends", "GEN4.Ip_speed_at_Rrpwr", "GEN4.Ip_speed_off_Rrpwr",
         "REEC_GEN4.dip_from_below", "REEC_GEN2.charge_below", "REEC_GEN4.after_ends", "REEC_GEN4.limited_ends"])
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Param, PerUnit, quantity
+from gridcore.contract import Algebraic, Param, PerUnit, quantity
 from gridcore_blocks import Lag
 
 from .blocks import After, Table, Window
@@ -68,6 +68,10 @@ class REECD1(REECA1):
     still = After(time="Tblk", rest="rest", doc="blocking goes on")
     Vcomp = Lag(lambda s, bus, converter: compensated(s, s.VcmpFlag, bus.Vm, converter.P, converter.Q), T="Tr1",
                 init=1.0, doc="compensated voltage")
+    Ipcmd = Algebraic("pu", init=0.5, equals=lambda s: np.where(s.blocked != 0, 0.0, s.current),
+                      drives="converter.Ipcmd", doc="active current command")
+    Iqcmd = Algebraic("pu", equals=lambda s: np.where(s.blocked != 0, 0.0, s.total), drives="converter.Iqcmd",
+                      doc="reactive current command")
 
     @quantity("pu", "voltage that is controlled")
     def Vinner(s: Any) -> Any:
@@ -93,14 +97,6 @@ class REECD1(REECA1):
     @quantity("", "1 while the converter is blocked")
     def blocked(s: Any) -> Any:
         return np.where(np.logical_or(s.outside != 0, s.still != 0), 1.0, 0.0)
-
-    @quantity("pu", "upper limit of the reactive current")
-    def Iqmax(s: Any) -> Any:
-        return np.where(s.blocked != 0, 0.0, s.Iqtop)
-
-    @quantity("pu", "upper limit of the active current")
-    def Ipmax(s: Any) -> Any:
-        return np.where(s.blocked != 0, 0.0, np.where(s.limited != 0, s.Ipheld, s.Iptop))
 
     @quantity("pu", "lower limit of the active current")
     def Ipmin(s: Any) -> Any:
