@@ -7,7 +7,9 @@ knows nothing of gridcore; its time constants must be above zero.
 
 from __future__ import annotations
 
+import cmath
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -76,7 +78,7 @@ class Diagram:
         return found
 
     def view(self, names: list[str], x: np.ndarray, u: Any) -> Any:
-        return SimpleNamespace(**dict(zip(names, x, strict=True)))
+        return SimpleNamespace(**dict(zip(names, x.tolist(), strict=True)))  # numbers of Python are quicker
 
     def caught(self, names: list[str], x: np.ndarray, u: Any) -> np.ndarray:
         """A limit that has jumped past a state takes it along, unless the state is on its way back."""
@@ -84,7 +86,7 @@ class Diagram:
         for name, limit in self.limits.items():
             k, (low, high) = names.index(name), limit(u)
             if (x[k] > high and rates[name] >= 0) or (x[k] < low and rates[name] <= 0):
-                x[k] = np.clip(x[k], low, high)
+                x[k] = clip(x[k], low, high)
         return x
 
     def held(self, names: list[str], x: np.ndarray, u: Any) -> np.ndarray:
@@ -95,6 +97,10 @@ class Diagram:
             if (value >= high and rates[name] > 0) or (value <= low and rates[name] < 0):
                 rates[name] = 0.0
         return np.array([rates[name] for name in names])
+
+
+def clip(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
 
 
 def saturation(d: Any, E: float) -> float:
@@ -115,11 +121,11 @@ def rectifier(IN: float) -> float:
     """FEX(IN). IEEE Std 421.5, annex D, with the exact constants."""
     if IN <= 0:
         return 1.0
-    if IN <= np.sqrt(3) / 4:
-        return 1 - IN / np.sqrt(3)
+    if IN <= math.sqrt(3) / 4:
+        return 1 - IN / math.sqrt(3)
     if IN < 0.75:
-        return np.sqrt(0.75 - IN * IN)
-    return np.sqrt(3) * (1 - IN) if IN <= 1 else 0.0
+        return math.sqrt(0.75 - IN * IN)
+    return math.sqrt(3) * (1 - IN) if IN <= 1 else 0.0
 
 
 def lead_lag(u: float, x: float, T1: float, T2: float) -> float:
@@ -208,7 +214,7 @@ def esac1a(d: Any) -> Diagram:
     def rest(field: float, u: Any) -> tuple[State, float]:
         return dict(lag=field / d.KA, washed=field, VA=field), u.V + field / d.KA
 
-    return alternator(d, lambda x, u: np.clip(x.VA, d.VRMIN, d.VRMAX), regulator(d, "VA")[0], rest,
+    return alternator(d, lambda x, u: clip(x.VA, d.VRMIN, d.VRMAX), regulator(d, "VA")[0], rest,
                       {"VA": lambda u: (d.VAMIN, d.VAMAX)})
 
 
@@ -220,7 +226,7 @@ def exac2(d: Any) -> Diagram:
 
     def VR(x: Any, u: Any) -> float:
         field = VFE(d, x, u)
-        return np.clip(d.KB * min(x.VA - d.KH * field, d.KL * (d.VLR - field)), d.VRMIN, d.VRMAX)
+        return clip(d.KB * min(x.VA - d.KH * field, d.KL * (d.VLR - field)), d.VRMIN, d.VRMAX)
 
     return alternator(d, VR, regulator(d, "VA")[0], rest, {"VA": lambda u: (d.VAMIN, d.VAMAX)})
 
@@ -228,12 +234,12 @@ def exac2(d: Any) -> Diagram:
 def esac6a(d: Any) -> Diagram:
     """IEEE Std 421.5-2005, figure 6-6."""
     def signals(x: Any, u: Any) -> tuple[float, float, float]:
-        VA = np.clip(lead_lag(d.KA * (u.Vref + u.Vs - x.sensed), x.first, d.TK, d.TA), d.VAMIN, d.VAMAX)
-        VH = np.clip(lead_lag(d.KH * (VFE(d, x, u) - d.VFELIM), x.over, d.TJ, d.TH), 0.0, d.VHMAX)
-        return VA, VH, np.clip(lead_lag(VA, x.second, d.TC, d.TB) - VH, u.V * d.VRMIN, u.V * d.VRMAX)
+        VA = clip(lead_lag(d.KA * (u.Vref + u.Vs - x.sensed), x.first, d.TK, d.TA), d.VAMIN, d.VAMAX)
+        VH = clip(lead_lag(d.KH * (VFE(d, x, u) - d.VFELIM), x.over, d.TJ, d.TH), 0.0, d.VHMAX)
+        return VA, VH, clip(lead_lag(VA, x.second, d.TC, d.TB) - VH, u.V * d.VRMIN, u.V * d.VRMAX)
 
     def rest(field: float, u: Any) -> tuple[State, float]:
-        over = np.clip(d.KH * (field - d.VFELIM), 0.0, d.VHMAX)
+        over = clip(d.KH * (field - d.VFELIM), 0.0, d.VHMAX)
         return dict(first=field + over, second=field + over, over=over), u.V + (field + over) / d.KA
 
     def own(x: Any, u: Any) -> State:
@@ -256,21 +262,21 @@ def esst1a(d: Any) -> Diagram:
 
     def rates(x: Any, u: Any) -> State:
         E = before_limits(x, u)
-        e = np.clip(u.Vref + (u.Vs if d.VOS == 1 else 0.0) - x.sensed - d.KF / d.TF * (E - x.washed), d.VIMIN, d.VIMAX)
+        e = clip(u.Vref + (u.Vs if d.VOS == 1 else 0.0) - x.sensed - d.KF / d.TF * (E - x.washed), d.VIMIN, d.VIMAX)
         first = lead_lag(e, x.lag, d.TC, d.TB)
         second = lead_lag(first, x.lag1, d.TC1, d.TB1)
         return dict(sensed=(u.V - x.sensed) / d.TR, lag=(e - x.lag) / d.TB, lag1=(first - x.lag1) / d.TB1,
                     VA=(d.KA * second - x.VA) / d.TA, washed=(E - x.washed) / d.TF)
 
     def out(x: Any, u: Any) -> float:
-        return np.clip(before_limits(x, u), u.V * d.VRMIN, u.V * d.VRMAX - d.KC * u.Ifd)
+        return clip(before_limits(x, u), u.V * d.VRMIN, u.V * d.VRMAX - d.KC * u.Ifd)
 
     return Diagram(d, rest, rates, out, {"VA": lambda u: (d.VAMIN, d.VAMAX)})
 
 
 def phasors(u: Any) -> tuple[complex, complex]:
     """Terminal voltage and current, both in the rotor's frame."""
-    return u.V * np.exp(1j * (np.pi / 2 - u.delta)), u.Id + 1j * u.Iq
+    return u.V * cmath.exp(1j * (math.pi / 2 - u.delta)), u.Id + 1j * u.Iq
 
 
 def exst1(d: Any) -> Diagram:
@@ -279,11 +285,11 @@ def exst1(d: Any) -> Diagram:
         return dict(sensed=u.V, lag=Efd / d.KA, VA=Efd, washed=Efd), u.V + Efd / d.KA
 
     def rates(x: Any, u: Any) -> State:
-        e = np.clip(u.Vref + u.Vs - x.sensed - d.KF / d.TF * (x.VA - x.washed), d.VIMIN, d.VIMAX)
+        e = clip(u.Vref + u.Vs - x.sensed - d.KF / d.TF * (x.VA - x.washed), d.VIMIN, d.VIMAX)
         return dict(sensed=(u.V - x.sensed) / d.TR, lag=(e - x.lag) / d.TB,
                     VA=(d.KA * lead_lag(e, x.lag, d.TC, d.TB) - x.VA) / d.TA, washed=(x.VA - x.washed) / d.TF)
 
-    return Diagram(d, rest, rates, lambda x, u: np.clip(x.VA, u.V * d.VRMIN, u.V * d.VRMAX - d.KC * u.Ifd))
+    return Diagram(d, rest, rates, lambda x, u: clip(x.VA, u.V * d.VRMIN, u.V * d.VRMAX - d.KC * u.Ifd))
 
 
 def ieeet2(d: Any) -> Diagram:
@@ -304,7 +310,7 @@ def esst3a(d: Any) -> Diagram:
     """IEEE Std 421.5-2005, figure 7-3."""
     def VB(u: Any) -> float:
         V, current = phasors(u)
-        KP = d.KP * np.exp(1j * np.deg2rad(d.THETAP))
+        KP = d.KP * cmath.exp(1j * math.radians(d.THETAP))
         VE = abs(KP * V + 1j * (d.KI + KP * d.XL) * current)
         return min(rectifier(d.KC * u.Ifd / VE) * VE, d.VBMAX)
 
@@ -314,7 +320,7 @@ def esst3a(d: Any) -> Diagram:
         return dict(sensed=u.V, lag=VR / d.KA, VR=VR, VM=VM), u.V + VR / d.KA
 
     def rates(x: Any, u: Any) -> State:
-        e = np.clip(u.Vref + u.Vs - x.sensed, d.VIMIN, d.VIMAX)
+        e = clip(u.Vref + u.Vs - x.sensed, d.VIMIN, d.VIMAX)
         VG = min(d.KG * x.VM * VB(u), d.VGMAX)
         return dict(sensed=(u.V - x.sensed) / d.TR, lag=(e - x.lag) / d.TB,
                     VR=(d.KA * lead_lag(e, x.lag, d.TC, d.TB) - x.VR) / d.TA, VM=(d.KM * (x.VR - VG) - x.VM) / d.TM)
@@ -327,14 +333,16 @@ def esst4b(d: Any) -> Diagram:
     """IEEE Std 421.5-2005, figure 7-4."""
     def VB(u: Any) -> float:
         V, current = phasors(u)
-        KP = d.KP * np.exp(1j * np.deg2rad(d.THETAP))
+        KP = d.KP * cmath.exp(1j * math.radians(d.THETAP))
         VE = abs(KP * V + 1j * (d.KI + KP * d.XL) * current)
         return min(rectifier(d.KC * u.Ifd / VE) * VE, d.VBMAX)
 
     def out(x: Any, u: Any) -> float:
         # Efd = VB clip(KPM (VA - KG Efd) + VM): monotonic in Efd
+        supply = VB(u)
+
         def rest_of(Efd: float) -> float:
-            return VB(u) * np.clip(d.KPM * (x.VA - d.KG * Efd) + x.VM, d.VMMIN, d.VMMAX) - Efd
+            return supply * clip(d.KPM * (x.VA - d.KG * Efd) + x.VM, d.VMMIN, d.VMMAX) - Efd
 
         return brentq(rest_of, -100.0, 100.0, xtol=1e-13, rtol=1e-14)
 
@@ -344,7 +352,7 @@ def esst4b(d: Any) -> Diagram:
 
     def rates(x: Any, u: Any) -> State:
         e = u.Vref + u.Vs - x.sensed
-        VR = np.clip(d.KPR * e + x.VR, d.VRMIN, d.VRMAX)
+        VR = clip(d.KPR * e + x.VR, d.VRMIN, d.VRMAX)
         return dict(sensed=(u.V - x.sensed) / d.TR, VR=d.KIR * e, VA=(VR - x.VA) / d.TA,
                     VM=d.KIM * (x.VA - d.KG * out(x, u)))
 
@@ -364,9 +372,9 @@ def expic1(d: Any) -> Diagram:
 
     def rates(x: Any, u: Any) -> State:
         e = u.Vref + u.Vs - x.sensed - d.KF / d.TF1 * (x.slow - x.washed)
-        VA = np.clip(d.KA * d.TA1 * e + x.VA, d.VR2, d.VR1)
-        VR = np.clip(lead_lag(x.lag, x.VR, d.TA3, d.TA4), d.VRMIN, d.VRMAX)
-        E0 = np.clip(VR * VB(u), d.EFDMIN, d.EFDMAX)
+        VA = clip(d.KA * d.TA1 * e + x.VA, d.VR2, d.VR1)
+        VR = clip(lead_lag(x.lag, x.VR, d.TA3, d.TA4), d.VRMIN, d.VRMAX)
+        E0 = clip(VR * VB(u), d.EFDMIN, d.EFDMAX)
         return dict(sensed=(u.V - x.sensed) / d.TR, VA=d.KA * e, lag=(VA - x.lag) / d.TA2, VR=(x.lag - x.VR) / d.TA4,
                     slow=(VR - x.slow) / d.TF2, washed=(x.slow - x.washed) / d.TF1,
                     Efd=(E0 - d.KE * x.Efd - saturation(d, x.Efd)) / d.TE)

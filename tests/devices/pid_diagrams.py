@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import cmath
 import functools
+import math
 from typing import Any
 
 import numpy as np
-from diagrams import Diagram, State, alternator, phasors, rectifier, saturation
+from diagrams import Diagram, State, alternator, clip, phasors, rectifier, saturation
 from scipy.optimize import brentq
 
 
@@ -19,7 +21,7 @@ def ac8b(d: Any) -> Diagram:
     """IEEE Std 421.5-2005, figure 6-8."""
     def own(x: Any, u: Any) -> State:
         out, rates = pid(d.KPR, d.KIR, d.KDR, d.TDR, u.Vref + u.Vs - x.sensed, x.integral, x.slow)
-        return rates | dict(VR=(d.KA * np.clip(out, d.VPIDMIN, d.VPIDMAX) - x.VR) / d.TA)
+        return rates | dict(VR=(d.KA * clip(out, d.VPIDMIN, d.VPIDMAX) - x.VR) / d.TA)
 
     def rest(field: float, u: Any) -> tuple[State, float]:
         return dict(integral=field / d.KA, slow=0.0, VR=field), u.V
@@ -43,7 +45,7 @@ def dc4b(d: Any) -> Diagram:
     def rates(x: Any, u: Any) -> State:
         e = u.Vref + u.Vs - x.sensed - d.KF / d.TF * (x.Efd - x.washed)
         out, own = pid(d.KP, d.KI, d.KD, d.TD, e, x.integral, x.slow)
-        out = u.V * np.clip(out, d.VRMIN / d.KA, d.VRMAX / d.KA)
+        out = u.V * clip(out, d.VRMIN / d.KA, d.VRMAX / d.KA)
         return own | dict(sensed=(u.V - x.sensed) / d.TR, VR=(d.KA * out - x.VR) / d.TA,
                           Efd=(x.VR - d.KE * x.Efd - saturation(d, x.Efd)) / d.TE, washed=(x.Efd - x.washed) / d.TF)
 
@@ -56,8 +58,8 @@ def st6b(d: Any) -> Diagram:
     """IEEE Std 421.5-2005, figure 7-6, with a PID."""
     def signals(x: Any, u: Any) -> tuple[float, State]:
         out, own = pid(d.KPA, d.KIA, d.KDA, d.TDA, u.Vref + u.Vs - x.sensed, x.integral, x.slow)
-        VA = np.clip(out, d.VAMIN, d.VAMAX)
-        VR = np.clip(d.KFF * VA + d.KM * (VA - x.VG), d.VRMIN, d.VRMAX)
+        VA = clip(out, d.VAMIN, d.VAMAX)
+        VR = clip(d.KFF * VA + d.KM * (VA - x.VG), d.VRMIN, d.VRMAX)
         return u.V * min(VR, max(d.KLR * (d.KCI * d.ILR - u.Ifd), d.VRMIN)), own
 
     def rest(Efd: float, u: Any) -> tuple[State, float]:
@@ -75,7 +77,7 @@ def st8c(d: Any) -> Diagram:
     """IEEE Std 421.5-2016, type ST8C."""
     def sources(u: Any) -> tuple[float, float]:
         V, current = phasors(u)
-        KP = d.KP * np.exp(1j * np.deg2rad(d.THETAP))
+        KP = d.KP * cmath.exp(1j * math.radians(d.THETAP))
         VE = d.KP if d.SW1 == 2 else abs(KP * V + 1j * (d.KI1 + KP * d.XL) * current)
         boost = d.KI2 * abs(current)
         return (min(rectifier(d.KC1 * u.Ifd / VE) * VE, d.VB1MAX),
@@ -88,8 +90,8 @@ def st8c(d: Any) -> Diagram:
 
     def rates(x: Any, u: Any) -> State:
         e = u.Vref + u.Vs - x.sensed
-        error = np.clip(d.KPR * e + x.outer, d.VPIMIN, d.VPIMAX) - x.VF
-        VA = np.clip(d.KPA * error + x.inner, d.VAMIN, d.VAMAX)
+        error = clip(d.KPR * e + x.outer, d.VPIMIN, d.VPIMAX) - x.VF
+        VA = clip(d.KPA * error + x.inner, d.VAMIN, d.VAMAX)
         return dict(sensed=(u.V - x.sensed) / d.TR, outer=d.KIR * e, inner=d.KIA * error, VR=(d.KA * VA - x.VR) / d.TA,
                     VF=(d.KF * u.Ifd - x.VF) / d.TF)
 
