@@ -9,6 +9,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -114,6 +115,13 @@ def test_no_class_has_more_than_20_public_methods():
 def test_the_core_has_fewer_lines_than_before_it_was_designed_anew():
     files = [*CORE.rglob("*.py"), *CORE.rglob("*.[ch]")]
     assert sum(len(path.read_text().splitlines()) for path in files) < 13_806
+
+
+def test_no_two_files_of_tests_are_one_module():
+    """Whose folders are no packages: the second to be imported would be the first."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("*.py")
+                    if not (path.parent / "__init__.py").exists() and path.name not in ("conftest.py", "setup.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_importing_gridcore_loads_nothing_heavy():

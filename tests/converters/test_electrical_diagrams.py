@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from diagrams import Columns, Steps, agree, integrated
+from integrated_diagrams import Columns, Steps, agree, integrated
 from test_wecc import plant, run
 
 P0, Q0, X, TG = 0.6, 0.1, 0.1, 0.02

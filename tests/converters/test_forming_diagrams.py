@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from diagrams import Columns, Steps, agree, integrated
+from integrated_diagrams import Columns, Steps, agree, integrated
 from scipy.optimize import brentq
 
 import gridcore as gc

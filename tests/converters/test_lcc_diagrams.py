@@ -7,7 +7,7 @@ then that of the rectifier, so that the inverter holds the current, and it so fa
 from __future__ import annotations
 
 import numpy as np
-from diagrams import Columns, Steps, agree, integrated
+from integrated_diagrams import Columns, Steps, agree, integrated
 
 import gridcore as gc
 

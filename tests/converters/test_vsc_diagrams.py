@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diagrams import Columns, Steps, agree, integrated
+from integrated_diagrams import Columns, Steps, agree, integrated
 from scipy.optimize import brentq
 
 import gridcore as gc

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from diagrams import Columns, Steps, agree, integrated
+from integrated_diagrams import Columns, Steps, agree, integrated
 from test_wecc import plant, run
 
 # Two masses, a torque control on a rating of its own, a pitch at t0 that the pitch control has to keep.
