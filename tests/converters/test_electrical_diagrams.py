@@ -104,11 +104,12 @@ def diagram(model: str, d: dict[str, float]) -> Columns:
 LIMITS = {"Pord_speed_at_dPmax", "Pord_at_Pmax", "Pord_speed_at_dPmin", "current_at_Ipmax", "dip_below"}
 STUDIES = {
     "reactive power": Study("REECB1", {}, {*LIMITS, "Qset_at_Qset_max", "Qset_at_Qset_min", "band_beyond_below"}),
-    "power factor": Study("REECB1", {"PfFlag": 1.0, "PQFlag": 1.0}, {*LIMITS, "total_at_total_max", "support_at_Iqh1"}),
     "cascade": Study("REECB1", {"QFlag": 1.0}, {*LIMITS, "outer_x_at_outer_min", "outer_x_at_outer_max"}),
-    # of the last hundredth of a current a cubic makes a finite slope, docs/models.md
+    # where one current leaves nothing of the other: of its last hundredth a cubic makes a finite slope, docs/models.md
+    "power factor": Study("REECB1", {"PfFlag": 1.0, "PQFlag": 1.0}, {*LIMITS, "total_at_total_max", "support_at_Iqh1"},
+                          part=2e-5),
     "voltage": Study("REECA1", {"QFlag": 1.0, "VFlag": 0.0}, {*LIMITS, "direct_at_direct_max", "inner_x_at_inner_max",
-                                                             "inner_x_at_inner_min"}, part=1e-5),
+                                                             "inner_x_at_inner_min"}, part=2e-5),
     "battery": Study("REECC1", {"PQFlag": 1.0, "Pmin": -0.9, "T": 10.0, "SOCini": 0.5, "SOCmin": 0.4, **TABLES},
                      {"dip_below", "Pord_at_Pmax", "charge_below", "VDL1_below_2"}),
     "droop and blocking": Study("REECD1", {"QFlag": 1.0, "Kc": 0.05, "Tr1": 0.02, "Ke": 0.5, "Vblkl": 0.75},

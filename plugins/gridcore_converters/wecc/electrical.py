@@ -34,11 +34,11 @@ def remaining(limit: Any, current: Any) -> Any:
     """What a current of priority leaves of the limit to the other: ``sqrt(limit^2 - current^2)``.
 
     The slope of the circle is infinite where nothing is left. Of the last hundredth of 1 pu a cubic makes a finite one,
-    which joins the circle with its slope.
+    which joins the circle, and nothing, with their slopes: where the current of priority reaches the limit is no kink.
     """
     left = limit * limit - current * current
     part = left / NEARLY_NONE**2
-    last = NEARLY_NONE * part * (1.5 - 0.5 * part)
+    last = NEARLY_NONE * part * part * (2.5 - 1.5 * part)
     return np.where(part > 1, np.sqrt(np.where(part > 1, left, 1.0)), np.where(part > 0, last, 0.0))
 
 
