@@ -1,4 +1,4 @@
-"""Regenerates study-share.md's tables and figure: ``python docs/study_share.py`` (a quarter of an hour)."""
+"""Regenerates study-share.md's tables and figure: ``python docs/study_share.py`` (half an hour)."""
 
 from __future__ import annotations
 
