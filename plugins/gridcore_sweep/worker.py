@@ -92,6 +92,9 @@ class Result:
         self.error = "; ".join(filter(None, (self.error, " ".join(error.split()))))
 
 
+# What Python warns of to who writes a program, some of it whenever memory is collected: nothing that a scenario does.
+_OF_PROGRAMS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+
 _built: dict[Hashable, Equilibrium] = {}
 
 
@@ -118,6 +121,8 @@ def work(setup: Setup, task: Task) -> Result:
     """Run a scenario. Whatever goes wrong with it is in the result."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
+        for of_programs in _OF_PROGRAMS:
+            warnings.simplefilter("ignore", of_programs)
         result = _work(setup, task)
     if told:
         result.row["warning"] = "; ".join(dict.fromkeys(" ".join(str(w.message).split()) for w in told))

@@ -123,7 +123,8 @@ class Sweep(Job):
             demand(rows >= done, f"{rows} rows of {done} that were finished are in the store")
         table = gc.analyses.sweep("hiskens_pai", **self._asked, keep="all", store=folder / "s.db", retry_failed=True)
         demand([result.error for result in table.results] == [""] * 3, "it does not go on where it was")
-        demand([result.row for result in table.results] == self._expected, "the table is another")
+        found = [result.row for result in table.results]
+        demand(found == self._expected, f"the table is another: {found} in place of {self._expected}")
         demand(self.left(folder) == {"s.db", "s"}, f"there is {self.left(folder)}")
         demand(len(self.left(folder / "s")) == 3, f"of runs there are {self.left(folder / 's')}")
         for path in (folder / "s").iterdir():

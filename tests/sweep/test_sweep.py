@@ -236,13 +236,15 @@ def test_of_kept_runs_it_is_enough_to_record_a_part(tmp_path):
         part["GEN2", "delta"]
 
 
-def test_what_a_run_warns_of_is_in_its_row(monkeypatch):
+def test_what_a_run_warns_of_is_in_its_row_and_not_what_python_tells_programmers(monkeypatch):
     import warnings
 
     from gridcore_sweep import worker
 
     def warning(*args, **options):
         warnings.warn("something is  odd", UserWarning, stacklevel=1)
+        warnings.warn("a file was left open", ResourceWarning, stacklevel=1)
+        warnings.warn("it will be gone", DeprecationWarning, stacklevel=1)
         return gc.simulate(*args, **options)
 
     made = study("wscc9", vary={"GEN2.H": [5.0]}, t_end=0.1)
