@@ -34,7 +34,7 @@ RELATIVE = 1e-5  # of the largest derivative of an objective: what the extrapola
 APART = 1e-3  # sides that differ by more are told
 LENGTHS = 0.5 ** np.arange(3)
 STEPS = (1e-3, 1e-4, 1e-5)
-LAST = 1e-6  # where there are other events than at the shortest of these
+LAST = 1e-6  # where there are other events than at the shortest of these, or these have not settled
 NOISE = {part: 100 * campaign.NOISE for part in STEPS} | {LAST: 3 * campaign.NOISE}  # or the last would tell nothing
 
 
@@ -100,9 +100,11 @@ def sides(program: Program, name: str) -> Iterator[tuple[float, dict[float, np.n
     are, and by length, positive to the right.
 
     None for a side on which the runs of one length go through different events, or one of them has no solution. The
-    last length is asked of a side only if its events are others there, for it leaves the fewest digits.
+    last length is asked of a side only if its events are others there, or if the shorter of two lengths still told more
+    than is allowed (near a graze derivatives bend quickly), for it leaves the fewest digits.
     """
-    at, events = program.value(name), dict[bool, object]()
+    at, events, told = program.value(name), dict[bool, object](), dict[bool, np.ndarray]()
+    settled = dict.fromkeys((False, True), True)
     for part in (*STEPS, LAST):
         found = {}
         for h in (part * max(abs(at), 0.01), -part * max(abs(at), 0.01)):
@@ -114,9 +116,10 @@ def sides(program: Program, name: str) -> Iterator[tuple[float, dict[float, np.n
             fit = np.vander(LENGTHS, len(LENGTHS), increasing=True)
             slope = np.linalg.solve(fit, np.array([value for value, _ in runs]))[1] / h
             same = runs[0][1] if all(signature == runs[0][1] for _, signature in runs) else None
-            if part > LAST or same != events[h > 0]:
+            if part > LAST or same != events[h > 0] or not settled[h > 0]:
                 found[h] = slope if same is not None else None
-            events[h > 0] = same
+            settled[h > 0] = not (np.abs(slope - told.get(h > 0, slope)) > 9 * RELATIVE * np.abs(slope)).any()
+            events[h > 0], told[h > 0] = same, slope
         yield part, found
 
 
