@@ -12,6 +12,7 @@ import gridcore as gc
 from gridcore.contract import Record
 from gridcore.errors import GridcoreError
 from gridcore.registry import devices
+from gridcore_converters.wecc.electrical import NEARLY_NONE, remaining
 
 MODELS = ["REGCA1", "REGCB1", "REECA1", "REECB1", "REECC1", "REECD1", "REPCA1", "WTDTA1", "WTARA1", "WTPTA1", "WTTQA1"]
 
@@ -130,6 +131,16 @@ def test_the_current_of_priority_leaves_the_other_the_rest_of_the_circle(PQFlag)
     Ip, Iq = found["REEC", "Ipcmd"][-1], found["REEC", "Iqcmd"][-1]
     assert Ip * Ip + Iq * Iq == pytest.approx(1.1**2, abs=1e-8)
     assert (Ip if PQFlag else Iq) == pytest.approx(1.1, abs=1e-8)
+
+
+def test_what_the_current_of_priority_leaves_has_no_kink():
+    """Where it reaches the limit, and where the cubic joins the circle: a kink there is located to some digits only."""
+    join = np.sqrt(1.1**2 - NEARLY_NONE**2)
+    for at, slope in ((1.1, 0.0), (join, -join / NEARLY_NONE)):
+        below, here, above = (float(remaining(1.1, at + by)) for by in (-1e-10, 0.0, 1e-10))
+        assert here == pytest.approx(np.sqrt(1.1**2 - at * at), abs=1e-12)
+        assert (here - below) / 1e-10 == pytest.approx(slope, abs=2e-2)
+        assert (above - here) / 1e-10 == pytest.approx(slope, abs=2e-2)
 
 
 def test_a_dip_holds_the_integrators_and_the_power_order():
