@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+__all__ = ["Kept", "KeptFor"]
 T = TypeVar("T")
 _MOST = 16
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+__all__ = ["suggest"]
 SHOWN = 12
 
 

@@ -63,9 +63,8 @@ class Dispatch:
         n, real = len(self.numbers), _admittances.get(self.system, (), self._admittance_map)
         (row, current), (voltage, column) = np.divmod(real.indices, 2), np.divmod(real.columns, n)
         entries, place = np.unique(column.astype(np.int64) * n + row, return_inverse=True)
-        parts = np.zeros((2, 2, len(entries)))
+        (rr, ri), (ir, ii) = parts = np.zeros((2, 2, len(entries)))
         parts[current, voltage, place] = real.values(self.Z)
-        (rr, ri), (ir, ii) = parts
         if np.abs([rr - ii, ri + ir]).sum() > numerics.PASSIVE * np.abs(parts).sum():
             raise DeviceError("a passive device treats real and imaginary voltages differently: it is no admittance")
         Y = -(rr + 1j * ir)

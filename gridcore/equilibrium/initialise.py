@@ -18,7 +18,6 @@ import numpy as np
 from .. import numerics
 from ..contract import Path, Scope
 from ..equations import Batch, Group, SparseMap, Workspace, entries, function_of
-from ..equations.sparse import csc
 from ..errors import InitialisationError
 from ..kept import Kept, KeptFor
 from ..linear import Analysis, SingularMatrix
@@ -183,7 +182,7 @@ class Initialisation:
         of_devices = self._derivatives.get(column_of.tobytes(), lambda: self._jacobian(column_of, width)).evaluate(Z)
         rows, at, values = (np.concatenate(part) for part in zip(*self._own_slopes(Z), strict=True))
         kept = (rows >= 0) & (column_of[at] >= 0)
-        return of_devices + csc((values[kept], (rows[kept], column_of[at[kept]])), shape=of_devices.shape)
+        return of_devices + type(of_devices)((values[kept], (rows[kept], column_of[at[kept]])), shape=of_devices.shape)
 
     def _own_slopes(self, Z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Derivatives of the equations that are no device's: rows, positions in Z of the parameters, values."""
