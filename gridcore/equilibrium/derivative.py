@@ -129,8 +129,7 @@ class _FlowSensitivity:
         self.J = _Map(csc((values, equations.indices, equations.indptr), shape=(2 * n, 2 * n)))
 
     @staticmethod
-    def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int,
-                  Z: np.ndarray) -> Any:
+    def _two_rows(parts: Sequence[Entries | None], place: np.ndarray, n: int, width: int, Z: np.ndarray) -> Any:
         for part in parts:
             if part is not None:
                 bus, axis = np.divmod(part.rows, 2)
@@ -146,12 +145,10 @@ class _FlowSensitivity:
             one, other = np.nonzero(bus[:, None] == bus)
             slope = missing[one] / total[one] * ((one == other) - Z[rating[one]] / total[one])
             kept = column_of[rating[other]] >= 0
-            out += csc((slope[kept], (column_of[at[one]][kept], column_of[rating[other]][kept])),
-                                 shape=(width, width))
+            out += csc((slope[kept], (column_of[at[one]][kept], column_of[rating[other]][kept])), (width, width))
         return out
 
-    def _held(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int
-              ) -> tuple[Any, Any]:
+    def _held(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int) -> tuple[Any, Any]:
         """How the voltage held at each bus moves with V0 of the last source there, (n, width); how the reactive power
         of buses that are at a limit moves with it, (2n, width).
         """
@@ -202,8 +199,7 @@ def _power_of_current(V: np.ndarray) -> Any:
     k = 2 * np.arange(len(V))
     rows = np.concatenate([k, k, k + 1, k + 1])
     columns = np.concatenate([k, k + 1, k, k + 1])
-    return csc((np.concatenate([V.real, V.imag, V.imag, -V.real]), (rows, columns)),
-                         shape=(2 * len(V), 2 * len(V)))
+    return csc((np.concatenate([V.real, V.imag, V.imag, -V.real]), (rows, columns)), (2 * len(V), 2 * len(V)))
 
 
 def _polar(V: np.ndarray, dV: np.ndarray) -> np.ndarray:

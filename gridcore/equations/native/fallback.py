@@ -127,12 +127,12 @@ class Fallback:
     @staticmethod
     def times(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
         """``A row_i`` for each row, added to `out` or in its place."""
-        out[:] = (csc((values, p.row, p.ptr), (p.n_rows, p.n_columns)) @ rows.T).T + (out if add else 0.0)
+        out[:] = (_matrix(p, values) @ rows.T).T + (out if add else 0.0)
 
     @staticmethod
     def times_transposed(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
         """``A^T row_i`` for each row, added to `out` or in its place."""
-        out[:] = (csc((values, p.row, p.ptr), (p.n_rows, p.n_columns)).T @ rows.T).T + (out if add else 0.0)
+        out[:] = (_matrix(p, values).T @ rows.T).T + (out if add else 0.0)
 
     @classmethod
     def step_transposed(cls, B: Any, C: Any, D: Any, count: int, m: Array, early: Array, c: Array, J: Array, U: Array,
@@ -142,6 +142,10 @@ class Fallback:
         cls.times_transposed(count, B, B.values, w, aX, False)
         cls.sum(C, early, U, c, V)
         cls.times_transposed(count, C, C.values, w, aP, True)
+
+
+def _matrix(p: Any, values: Array) -> Any:
+    return csc((values, p.row, p.ptr), (p.n_rows, p.n_columns))
 
 
 FALLBACK = Fallback()
