@@ -6,7 +6,9 @@ infinite bus whose voltage and angle step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,6 +71,14 @@ def operating_point() -> tuple[complex, complex]:
     return V, V + Z * np.conj((P0 + 1j * Q0) / V)
 
 
+def followed(signals: Callable[..., Any], rates: Callable[..., Any], x0: Any, low: Any, high: Any, steps: Steps,
+             t_end: float) -> tuple[np.ndarray, np.ndarray, dict[tuple[str, str], Any]]:
+    """Times, states, and the columns of a converter that its signals give."""
+    t, x, given = integrated(rates, x0, low, high, {"U": 1.0, "angle": 0.0, "Pref": P0}, steps, t_end)
+    s = [signals(at, **u) for at, u in zip(x, given, strict=True)]
+    return t, x, {("GEN", name): np.array([row[name] for row in s]) for name in ("P", "Q", "E", "I")}
+
+
 def droop(d: dict[str, float], steps: Steps, t_end: float) -> Columns:
     """REGFM_A1: three measurements, droops, two limits each of P and Q, control of the voltage."""
     V0, E0 = operating_point()
@@ -97,10 +107,8 @@ def droop(d: dict[str, float], steps: Steps, t_end: float) -> Columns:
     low, high = np.full(9, -np.inf), np.full(9, np.inf)
     high[[4, 6]], low[[5, 7]], low[8], high[8] = 0.0, 0.0, d["EMIN"], d["EMAX"]
     x0 = [P0, Q0, abs(V0), np.angle(E0), 0, 0, 0, 0, abs(E0)]
-    t, x, given = integrated(rates, x0, low, high, {"U": 1.0, "angle": 0.0, "Pref": P0}, steps, t_end)
-    s = [signals(at, **u) for at, u in zip(x, given, strict=True)]
-    return t, {**{("GEN", name): np.array([row[name] for row in s]) for name in ("P", "Q", "E", "I")},
-               ("GEN", "delta"): x[:, 3], ("GEN", "Vf"): x[:, 2]}
+    t, x, columns = followed(signals, rates, x0, low, high, steps, t_end)
+    return t, {**columns, ("GEN", "delta"): x[:, 3], ("GEN", "Vf"): x[:, 2]}
 
 
 DIP: Steps = [("U", 0.1, -0.1), ("angle", 0.5, -0.2), ("U", 1.5, 0.1), ("angle", 2.0, 0.6)]
@@ -152,10 +160,9 @@ def virtual_machine(d: dict[str, float], steps: Steps, t_end: float) -> Columns:
     low, high = np.full(12, -np.inf), np.full(12, np.inf)
     low[5], high[5], low[9], high[9] = d["wPLLMIN"], d["wPLLMAX"], d["DwMIN"], d["DwMAX"]
     x0 = [P0, Q0, abs(V0), I0.real, -I0.imag, 0, np.angle(V0), 0, 0, 0, np.angle(E0 / V0), abs(E0)]
-    t, x, given = integrated(rates, x0, low, high, {"U": 1.0, "angle": 0.0, "Pref": P0}, steps, t_end)
-    s = [signals(at, **u) for at, u in zip(x, given, strict=True)]
-    return t, {**{("GEN", name): np.array([row[name] for row in s]) for name in ("P", "Q", "E", "I")},
-               ("GEN", "dIT"): x[:, 10], ("GEN", "dPLL"): x[:, 6], ("GEN", "Id"): x[:, 3], ("GEN", "Iq"): x[:, 4]}
+    t, x, columns = followed(signals, rates, x0, low, high, steps, t_end)
+    return t, {**columns, ("GEN", "dIT"): x[:, 10], ("GEN", "dPLL"): x[:, 6],
+               ("GEN", "Id"): x[:, 3], ("GEN", "Iq"): x[:, 4]}
 
 
 WIDE = {"ISS": 6.0}  # limits in the long run are far away
