@@ -1,4 +1,4 @@
-"""A run as a file, without loss: NetCDF-4, written through h5netcdf.
+"""A run as a file, without loss: NetCDF-4.
 
 The root of the file is for everybody: what :meth:`gridcore.results.run.Run.to_xarray` has, under the same names,
 readable by any NetCDF program. The group ``tape`` holds what replaying the run needs and the root has
@@ -31,6 +31,7 @@ from gridcore_tables.signals import signals
 
 from .checkpoint import write_checkpoint
 from .form import CASE, FORMAT, RECORDS, VERSION, declarations
+from .netcdf4 import Group
 from .output import Output, undisturbed
 from .seal import seal
 
@@ -59,61 +60,59 @@ def _fill(file: IO[bytes], run: Run) -> None:
 
 
 def _write_run(run: Run, output: Output) -> None:
-    import h5netcdf
+    import h5py
 
-    with h5netcdf.File(output, "w") as file:
-        file.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **heading(run),
+    with h5py.File(output, "w", track_order=True) as file:
+        root = Group(file)
+        root.attrs.update({"gridcore_format": FORMAT, "gridcore_format_version": VERSION, **heading(run),
                            **run.provenance})
-        columns = _write_results(run, file, output.check)
-        write_tape(run, file.create_group("tape"), columns, output.check)
+        columns = _write_results(run, root, output.check)
+        write_tape(run, root.group("tape"), columns, output.check)
 
 
 # ---------------------------------------------------------------- results
 
 
-def _write_results(run: Run, file: Any, check: Callable[[], None]) -> dict[str, np.ndarray]:
+def _write_results(run: Run, root: Group, check: Callable[[], None]) -> dict[str, np.ndarray]:
     """The root of the file; returns the columns of X that each variable holds (where it holds any)."""
     layout = run.system.layout
-    _write(file, "time", ("time",), run.t, units="s", long_name="time")
-    _write(file, "switchings", ("time",), run.point_settings, long_name="switchings before this point")
+    _write(root, "time", ("time",), run.t, units="s", long_name="time")
+    _write(root, "switchings", ("time",), run.point_settings, long_name="switchings before this point")
     columns: dict[str, np.ndarray] = {}
-    shown = signals(run.system, run=run)
+    shown, variables = signals(run.system, run=run), []
     for signal in shown:
-        if signal.dimension not in file.dimensions:
-            _write(file, signal.dimension, (signal.dimension,), list(signal.devices))
-        _write(file, signal.name, ("time", signal.dimension), units=signal.unit,
-               long_name=signal.doc or signal.quantity, coordinates="switchings")
+        if signal.dimension not in root.dimensions:
+            _write(root, signal.dimension, (signal.dimension,), list(signal.devices))
+        variables.append(_write(root, signal.name, ("time", signal.dimension), units=signal.unit,
+                                long_name=signal.doc or signal.quantity, coordinates="switchings"))
         if signal.quantity in layout.instances[layout.find(signal.devices[0])].device.declares.variables():
             columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}") for d in signal.devices])
 
     def write(part: Stretch) -> None:
-        for signal in shown:
-            file.variables[signal.name][part.first: part.first + len(part.t)] = part.of(signal.devices, signal.quantity)
+        for signal, variable in zip(shown, variables, strict=True):
+            variable[part.first: part.first + len(part.t)] = part.of(signal.devices, signal.quantity)
         check()
 
     run.stretches(write)
     if run.events:
-        _write(file, "event_time", ("event",), np.array([e.t for e in run.events]), units="s",
+        _write(root, "event_time", ("event",), np.array([e.t for e in run.events]), units="s",
                long_name="time of event")
-        _write(file, "event_words", ("event",), [e.words for e in run.events])
+        _write(root, "event_words", ("event",), [e.words for e in run.events])
     return columns
 
 
-def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any = None, **attributes: str) -> Any:
+def _write(group: Group, name: str, dimensions: tuple[str, ...], values: Any = None, **attributes: str) -> Any:
     """A variable; without values of numbers, to be written part by part, and in chunks where it is large."""
     import h5py
 
     values = np.array(values, dtype=object) if isinstance(values, list) else values
-    shape = [len(group.dimensions[d]) for d in dimensions] if values is None else values.shape
-    for dimension, size in zip(dimensions, shape, strict=True):
-        if dimension not in group.dimensions:
-            group.dimensions[dimension] = size
+    shape = tuple(len(group.dimensions[d]) for d in dimensions) if values is None else values.shape
     dtype = np.dtype(float) if values is None else values.dtype
     how: dict[str, Any] = {"dtype": h5py.string_dtype() if dtype.hasobject else dtype, "data": values}
     if not dtype.hasobject and all(shape):
         rows = max(CHUNK // (8 * math.prod(shape[1:])), 1)
         how.update(chunks=(min(rows, shape[0]), *shape[1:]), fletcher32=True)
-    variable = group.create_variable(name, dimensions, **how)
+    variable = group.variable(name, dimensions, shape, **how)
     variable.attrs.update({key: value for key, value in attributes.items() if value})
     return variable
 
@@ -121,7 +120,7 @@ def _write(group: Any, name: str, dimensions: tuple[str, ...], values: Any = Non
 # ---------------------------------------------------------------- the tape
 
 
-def write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Callable[[], None]) -> None:
+def write_tape(run: Run, group: Group, columns: dict[str, np.ndarray], check: Callable[[], None]) -> None:
     system, tape, point = run.system, run.tape, run.system.operating_point
     data = {
         "order": [instance.id for instance in system.layout.instances],
@@ -160,7 +159,7 @@ def write_tape(run: Run, group: Any, columns: dict[str, np.ndarray], check: Call
     tape.states.visit(write)
 
 
-def _write_settings(group: Any, settings: Settings) -> None:
+def _write_settings(group: Group, settings: Settings) -> None:
     """Parameters and modes at t0, and what each switch changed: number of the settings, place, new value."""
     before, changes = settings[0], []
     for number, now in enumerate(settings):
@@ -173,7 +172,7 @@ def _write_settings(group: Any, settings: Settings) -> None:
         _write(group, f"settings_{name}", ("change",), np.concatenate(column))
 
 
-def _write_table(group: Any, name: str, cls: type, rows: Sequence[Any]) -> None:
+def _write_table(group: Group, name: str, cls: type, rows: Sequence[Any]) -> None:
     """One variable for each field; what is neither a number nor text is written as JSON."""
     for field, kind in typing.get_type_hints(cls).items() if rows else ():
         values: Any = [getattr(row, field) for row in rows]
