@@ -6,6 +6,8 @@ standard error and exit code 2, or 1 of a study under way; ``GRIDCORE_DEBUG=1`` 
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -72,6 +74,7 @@ def gridcore() -> None:
 
 def main() -> NoReturn:
     """What the console script runs."""
+    atexit.register(gc.freeze)  # what is left goes with the process: no cycle need be found in it
     warnings.formatwarning = lambda message, *_args, **_named: f"warning: {message}\n"
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup

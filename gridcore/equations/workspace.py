@@ -44,19 +44,17 @@ class Equations:
         self.indptr, self.indices, self.columns = pattern.indptr, pattern.indices, pattern.columns
         self.diagonal = np.flatnonzero(self.indices == self.columns).astype(np.int32)
         # the linear part of F as rows of a CSR matrix
-        rows = np.unique(np.concatenate([b.scatter.ravel() for b in self.linear_rhs] or [np.zeros(0, dtype=np.int32)]))
-        self.linear_rows = rows[rows < self.n].astype(np.int32)
-        touched = np.zeros(len(self.indices) + 1, dtype=bool)
-        for batch in self.linear_jac:
-            touched[batch.scatter] = True
-        keep = np.isin(self.indices, self.linear_rows) & touched[:-1]
+        rows = [np.zeros(0, dtype=np.int32), *(b.scatter.ravel() for b in self.linear_rhs)]
+        self.linear_rows = np.flatnonzero(np.bincount(np.concatenate(rows))[:self.n]).astype(np.int32)
+        touched = np.concatenate([rows[0], *(b.scatter.ravel() for b in self.linear_jac)])
+        keep = np.isin(self.indices, self.linear_rows) & np.isin(np.arange(len(self.indices)), touched)
         order = np.lexsort((self.columns[keep], self.indices[keep]))
         self.linear_entries = np.flatnonzero(keep)[order].astype(np.int32)
         places = np.searchsorted(self.linear_rows, self.indices[self.linear_entries])
         self.linear_ptr = np.searchsorted(places, np.arange(len(self.linear_rows) + 1)).astype(np.int32)
         self.linear_cols = self.columns[self.linear_entries]
-        read = np.unique(np.concatenate([b.gather.ravel() for b in (*self.linear_rhs, *self.linear_jac)] or [rows]))
-        self.linear_reads = read[read >= self.n]  # parameters and modes
+        read = np.concatenate([rows[0], *(b.gather.ravel() for b in (*self.linear_rhs, *self.linear_jac))])
+        self.linear_reads = np.flatnonzero(np.bincount(read[read >= self.n]))  # parameters and modes
 
 
 class Workspace:

@@ -65,9 +65,9 @@ class Initialisation:
                 f"{len(self.unknowns)} unknowns: every regulating device, with what hangs on it, must have exactly two "
                 "set-points without `equals` (or inputs without default that nothing drives), one each for active and "
                 "reactive power; 'gridcore doctor' says which has not")
-        identity = np.append(np.setdiff1d(np.flatnonzero(self._replaced), held), n + np.flatnonzero(self._fixed[n:]))
-        self.map = self._jacobian(column_of, len(self.unknowns), identity)
-        self._ones = np.flatnonzero((self.map.indices == self.map.columns) & np.isin(self.map.columns, identity))
+        identity = np.append(self._replaced & ~np.isin(np.arange(n), held), self._fixed[n:])
+        self.map = self._jacobian(column_of, len(self.unknowns), np.flatnonzero(identity))
+        self._ones = np.flatnonzero((self.map.indices == self.map.columns) & identity[self.map.columns])
         self.linear_analysis: Analysis = system.linear_solver.analyse(len(self.unknowns), self.map.indptr,
                                                                       self.map.indices)
 

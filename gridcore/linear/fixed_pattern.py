@@ -31,7 +31,7 @@ class Pattern:
         place = np.lexsort((columns, indices))  # by rows
         diagonal = np.zeros(0, dtype=np.int32) if diagonal is None else diagonal
         row_ptr = np.searchsorted(indices[place], np.arange(shape[0] + 1))
-        used, read = np.unique(indices), np.flatnonzero(np.diff(indptr))
+        used, read = np.flatnonzero(np.bincount(indices)), np.flatnonzero(np.diff(indptr))
         self.fields: dict[str, Any] = dict(
             n_rows=shape[0], n_columns=shape[1], entries=len(indices), n_used=len(used), n_read=len(read),
             n_diagonal=len(diagonal), ptr=indptr, row=indices, used=used.astype(np.int32), read=read.astype(np.int32),

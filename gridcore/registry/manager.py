@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any, TypeVar
 
 import pluggy
@@ -75,17 +75,16 @@ def manager() -> pluggy.PluginManager:
             trace(f"'{entry.name}' is disabled by {DISABLE}")
             continue
         trace(f"loading '{entry.name}' ({origin.distribution}) from {entry.value}")
+        _State.loading = True
         try:
-            _State.loading = True
-            try:
-                module = entry.load()
-            finally:
-                _State.loading = False
+            module = entry.load()
             if module not in modules:
                 _take(pm, module, origin)
                 modules.append(module)
         except Exception as error:
             _skipped(origin, error)
+        finally:
+            _State.loading = False
     return pm
 
 
@@ -95,7 +94,7 @@ def _take(pm: pluggy.PluginManager, module: Any, origin: Origin) -> None:
     if version != hookspecs.API:
         raise PluginError(f"it is written for version {version!r} of the plugin contract (gridcore_api); this gridcore "
                           f"has version {hookspecs.API}")
-    enclosed = SimpleNamespace()
+    enclosed = ModuleType(origin.entry)  # pluggy looks at every name there is
     for name in dir(module):
         function = getattr(module, name)
         if isinstance(getattr(function, f"{GROUP}_impl", None), dict):

@@ -86,8 +86,7 @@ def needed(system: Equilibrium, patterns: str | Iterable[Address]) -> np.ndarray
     for device, name in select(system, patterns):
         by_name.setdefault(name, []).append(device)
     at = [at.ravel() for name, devices in by_name.items() for _, at, _ in _sources(system, devices, name)]
-    positions = np.unique(np.concatenate([np.zeros(0, dtype=int), *at]))
-    return positions[positions < system.n]
+    return np.flatnonzero(np.bincount(np.concatenate([np.zeros(0, dtype=int), *at]))[:system.n])
 
 
 def base_of(system: Equilibrium, device: str) -> Base:

@@ -117,18 +117,18 @@ def rotors(run: Run) -> Rotors:
                   for source, angle in zip(infinite, _angles(run, infinite).T, strict=True)]
     _, island = islands.components(system.Z0)
     held = {island[bus]: angle[0] for status, bus, angle in references if system.Z0[status] == 1}
-    for number in np.unique(island[buses]):  # angles at t0 are known up to whole turns: those nearest to each other
+    for number in set(island[buses].tolist()):  # angles at t0 are known up to whole turns: those nearest to each other
         members = island[buses] == number
         about = held.get(number, np.angle(np.exp(1j * delta[0, members]).sum()))
         delta[:, members] -= 2 * np.pi * np.round((delta[0, members] - about) / (2 * np.pi))
     reference, spread, parted = np.zeros_like(delta), np.zeros(len(run.t)), np.zeros(len(devices), dtype=bool)
-    for setting in np.unique(run.point_settings):
+    for setting in set(run.point_settings.tolist()):
         points = np.flatnonzero(run.point_settings == setting)
         Z = system.Z0.copy()
         Z[system.n:-1] = run.tape.settings[setting]
         _, island = islands.components(Z)
         held = {island[bus]: angle[points] for status, bus, angle in references if Z[status] == 1}
-        for number in np.unique(island[buses]):
+        for number in set(island[buses].tolist()):
             members = np.flatnonzero(island[buses] == number)
             alive = members[on[points[0], members]]
             if not len(alive):

@@ -212,14 +212,23 @@ def test_help_is_light():
     assert not {"casadi", "matplotlib", "xarray", "h5netcdf", "h5py", "pandas", "rich"} & set(loaded)
 
 
-def test_a_run_without_figure_loads_no_matplotlib_and_no_xarray(tmp_path):
+def test_a_run_without_figure_loads_what_it_needs(tmp_path):
+    """Neither figures nor tables; nor masked arrays, which numpy loads to make some sets, and scipy for itself."""
     (tmp_path / "small.toml").write_text(SMALL)
     shown = python("import sys\nfrom gridcore.commands.main import main\n"
                    "sys.argv = ['gridcore', 'run', 'small.toml', '--t-end', '0.02']\n"
                    "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, *sys.modules)", cwd=tmp_path)
     code, *loaded = shown.stdout.splitlines()[-1].split()
     assert code == "0"
-    assert not {"matplotlib", "xarray", "pandas", "rich"} & set(loaded)
+    assert not {"matplotlib", "xarray", "pandas", "rich", "h5netcdf", "gridcore_converters.dc.vsc"} & set(loaded)
+    assert "numpy.ma" not in loaded or "scipy" in loaded
+
+
+def test_no_cycle_is_looked_for_at_the_end_of_a_verb():
+    """What a process leaves goes with it."""
+    shown = python("import atexit, gc, sys\nfrom gridcore.commands.main import main\nsys.argv = ['gridcore', 'cases']\n"
+                   "atexit.register(lambda: print(gc.get_freeze_count() > 9999, len(gc.get_objects()) < 999))\nmain()")
+    assert shown.stdout.splitlines()[-1] == "True True"
 
 
 def test_whoever_stops_reading_gets_no_traceback():
