@@ -166,6 +166,10 @@ class Workspace:
         """``A = diag(mass) - diag(c) F_X(Z)``, the (nnz,) entries in the pattern: `entries`, if they are finite."""
         return self.entries if self.runtime.matrix(self.plan) else self.entries.copy()
 
+    def terms(self, size: np.ndarray) -> np.ndarray:
+        """``|A| size``, (n,): what equations are sums of where unknowns have this size; leaves A in `entries`."""
+        return np.bincount(self.indices, np.abs(self.matrix()) * size[self.columns], self.n)
+
     def jacobian(self) -> np.ndarray:
         """F_X(Z), the (nnz,) entries in the pattern, in a new array."""
         out = np.empty(len(self.indices) + 1)

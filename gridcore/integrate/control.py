@@ -59,7 +59,7 @@ class Controlled(Stepper):
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
         """Begin anew, but for pivots."""
-        self.newton.switched(jumped=True)
+        self.newton.jumped()
         self.stepper.switch(ws, t, jumped=True)
         self.h, self._before, self._longest = 0.0, math.nan, math.inf
 

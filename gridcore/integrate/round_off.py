@@ -42,7 +42,6 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
     if newton.lu.numeric is None:  # factors of a like matrix tell as well how large an inverse is
         newton.factor()
         newton.forget()
-    terms = np.bincount(ws.indices, np.abs(ws.matrix()) * np.repeat(size, np.diff(ws.indptr)), system.n)
     w, own, least = np.zeros((len(guards), system.n)), np.zeros(len(guards)), np.zeros(len(guards))
     for k, guard in enumerate(guards):
         columns, gradient, gamma_t = system.guard_row(int(guard))(ws.Z)
@@ -51,4 +50,4 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
         if not relative:
             least[k] = numerics.GUARD_LEAST * (np.max(ws.scale[columns]) if len(columns) else 1.0)
     # a sum, for threads of a product would wait for the next one, busily, long after it
-    return np.maximum(numerics.ROUND_OFF * ((np.abs(newton.lu.tsolve(w)) * terms).sum(axis=1) + own), least)
+    return np.maximum(numerics.ROUND_OFF * ((np.abs(newton.lu.tsolve(w)) * ws.terms(size)).sum(axis=1) + own), least)

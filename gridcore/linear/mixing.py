@@ -6,7 +6,7 @@ Walker and P. Ni, SIAM J. Numer. Anal. 49(4), 2011): a row that has changed cost
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,9 +32,10 @@ class Mixing:
         self._arrays = [np.zeros(shape) for shape in (row, rows, rows, row, row, square)]
         self._places: Any = [ws.runtime.place(array) for array in self._arrays]
 
-    def begin(self, weight: np.ndarray) -> None:
+    def begin(self, weight: np.ndarray) -> Self:
         """An iteration begins; by `weight` the entries of corrections are compared."""
         self._arrays[0][:], self._seen = weight, 0
+        return self
 
     def mix(self, correction: np.ndarray) -> None:
         """Turn a correction into the step to make, in place."""

@@ -82,9 +82,7 @@ class _Kept:
 
     def far(self, coefficient: float) -> float:
         """By which factor the coefficient is another."""
-        if not self.fresh or coefficient == self.coefficient:
-            return 1.0 if self.fresh else math.inf
-        low, high = sorted((self.coefficient, coefficient))
+        low, high = sorted((self.coefficient, coefficient)) if self.fresh else (0.0, 1.0)
         return high / low if low > 0 else math.inf
 
 
@@ -111,8 +109,7 @@ class Newton:
         self._now = self._kept[0]
         self._coefficient = 1.0
         self.iterations = 0
-        # iterations that cost as much as a factorisation
-        self._worth = 1.0
+        self._worth = 1.0  # iterations that cost as much as a factorisation
         self.keeps = MIXED <= 0
         self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
 
@@ -136,14 +133,13 @@ class Newton:
         for each in self._kept:
             each.lu.forget()
         self.ws.size[:] = self.ws.scale
-        self.switched(jumped=True)
+        self.jumped()
 
-    def switched(self, jumped: bool = False) -> None:
-        """Some equations are others; if variables jumped, of the factors only the pivots may serve on."""
-        if jumped:
-            for each in self._kept:
-                each.outdate()
-            self._now = self._kept[0]
+    def jumped(self) -> None:
+        """Variables jumped: of the factors only the pivots may serve on."""
+        for each in self._kept:
+            each.outdate()
+        self._now = self._kept[0]
 
     def at(self, coefficient: float) -> None:
         """The equations are now those of a step of this length, say: factors for one that is near serve them."""
@@ -188,9 +184,7 @@ class Newton:
         """The mixing of an iteration that begins now, with the sizes of unknowns beside X."""
         if len(more) not in self._mixings:
             self._mixings[len(more)] = Mixing(self.ws, len(more))
-        mixing = self._mixings[len(more)]
-        mixing.begin(1 / np.append(self.ws.scale + np.abs(self.ws.X), more))
-        return mixing
+        return self._mixings[len(more)].begin(1 / np.append(self.ws.scale + np.abs(self.ws.X), more))
 
     def _took(self, told: _Corrections) -> None:
         """A solve took these corrections."""
@@ -206,6 +200,11 @@ class Newton:
         now.uses += now.far(self._coefficient) <= _SAME
         now.least = now.least or iterations
         now.excess += max(iterations - now.least, 0)
+
+    def _solved(self) -> bool:
+        """Whether the residual is small for its terms: corrections that no longer shrink may also hop across a kink."""
+        self.ws.residual()
+        return bool(np.all(np.abs(self.ws.R) <= numerics.NEWTON * self.ws.terms(self.ws.scale + np.abs(self.ws.X))))
 
     def approach(self, coefficient: float, enough: Callable[[], bool]) -> bool:
         """A few corrections with the factors of the nearest coefficient, from the residual in ``ws.R`` and leaving that
@@ -265,11 +264,12 @@ class Newton:
         now.first = norms[0]
         if old and len(norms) > 1 and norms[0] > numerics.NEWTON_TELLING * numerics.NEWTON:
             now.rate = norms[1] / norms[0]
+        if not ended:
+            ws.X[:] = start
+        if not ended or (norms[-1] > numerics.NEWTON and not self._solved()):
+            self.solve_damped()
         if ended:
             self._took(told)
-        else:
-            ws.X[:] = start
-            self.solve_damped()
 
     def solve_with_time(self, t: float, equations: Callable[[float], None], guard: GuardValue, low: float, high: float,
                         side: float) -> float | None:
@@ -319,7 +319,7 @@ class Newton:
             equations(t)
             if told.end(norm):
                 self._took(told)
-                return t
+                return t if norm <= numerics.NEWTON or self._solved() else None
         return None
 
     def solve_damped(self) -> None:
@@ -338,11 +338,14 @@ class Newton:
                 if now <= (1 - damping / 4) * size or now < numerics.RESIDUAL_FLOOR:
                     break
             self.iterations += 1
-            if norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and norm > numerics.NEWTON_FAST * best):
+            if norm <= numerics.NEWTON or (numerics.NEWTON_FAST * best < norm <= numerics.NEWTON_FLOOR
+                                           and self._solved()):
                 return
             size, best = now, min(best, norm)
             if not np.isfinite(norm):
                 break
+        if norm <= numerics.NEWTON_FLOOR:
+            return  # round-off of terms that derivatives do not show
         worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
         raise ConvergenceError("Newton's method does not converge", place=ws.place(worst), t=ws.Z[-1], advice="; there "
                                "may be a solution with a smaller step, or with loads at constant impedance (--loads Z)")
@@ -350,8 +353,7 @@ class Newton:
     def hold(self, differential: np.ndarray) -> None:
         """Set the algebraic equations, with the differential variables held where they are."""
         ws = self.ws
-        ws.mass[:] = differential
-        ws.c[:] = np.where(differential, 0.0, -1.0)
+        ws.mass[:], ws.c[:] = differential, np.where(differential, 0.0, -1.0)
         ws.base[:] = np.where(differential, ws.X, 0.0)
 
     def resolve(self, differential: np.ndarray, other: np.ndarray | None = None) -> None:
@@ -371,8 +373,7 @@ class Newton:
         the algebraic variables follow where the differential ones and time move `along`, (n + 1,).
         """
         ws = self.ws
-        ws.mass[:] = differential
-        ws.c[:] = np.where(differential, 0.0, 1.0)
+        ws.mass[:], ws.c[:] = differential, np.where(differential, 0.0, 1.0)
         slope = ws.time_slope()
         along = np.append(ws.rhs(), 1.0) if along is None else along
         right = np.where(differential, along[:-1], 0.0 if slope is None else slope * along[-1])

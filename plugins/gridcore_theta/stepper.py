@@ -74,10 +74,9 @@ class Theta(Stepper):
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
         """Nearly all equations are as they were: history and factors are kept; where variables jumped, pivots."""
         ws.mass[:] = ws.differential
-        anew = jumped or not self.newton.keeps
-        self.newton.switched(anew)
         self._remembered = -1  # of the steps since: the one before is yet to be counted
-        if anew:
+        if jumped or not self.newton.keeps:
+            self.newton.jumped()
             self.predictor.forget()
             self._begun = self._reached = t
             self._remembered = 0

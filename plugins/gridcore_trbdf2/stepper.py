@@ -50,7 +50,7 @@ class TrBdf2(Stepper):
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
         """Of history and factors only the pivots are kept."""
         ws.mass[:] = ws.differential
-        self.newton.switched(jumped=True)
+        self.newton.jumped()
         self._begun = self._reached = t
         self._h_factored = 0.0
 

@@ -58,7 +58,42 @@ def test_of_no_variable_more_is_taken_for_round_off_than_its_part() -> None:
 
 def test_it_is_known_after_a_switch_and_forgotten_with_all_else() -> None:
     newton, found = solved(1e5)
-    newton.switched(jumped=True)
+    newton.jumped()
     assert numerics.NEWTON_REMAINS * (newton.ws.size - newton.ws.scale)[1] == found["y"]
     newton.renew()
     np.testing.assert_array_equal(newton.ws.size, newton.ws.scale)
+
+
+class Cycling(Device):
+    """``min(x, M x + e) = 0`` where Newton's method itself goes round in a circle of size e, and x = 0 is the solution.
+
+    I. Ben Gharbia and J. C. Gilbert, Nonconvergence of the plain Newton-min algorithm for linear complementarity
+    problems with a P-matrix, Math. Program. 134, 2012.
+    """
+
+    start, steep, alpha = Param("", 1.0), Param("", 1e4), Param("", 2.0)
+    e = State("", start_at="start")
+    a, b, c = Algebraic(""), Algebraic(""), Algebraic("")
+
+    def rates(s: Any) -> Any:
+        return -s.e
+
+    def residuals(s: Any) -> Any:
+        pairs = (s.a, s.c), (s.b, s.a), (s.c, s.b)
+        return [s.steep * (x + np.where(s.alpha * y + s.e > 0, 0.0, s.alpha * y + s.e)) for x, y in pairs]
+
+
+@pytest.mark.parametrize("e", [1e-2, 1e-8, 1e-9, 5e-10, 1e-10])
+@pytest.mark.parametrize("start", [(-1, -1, 0), (-1, 0, 0), (-1, -1, -1), (0.1, 0.2, -0.3)])
+def test_corrections_that_hop_across_a_kink_are_not_taken_for_round_off(e: float, start: tuple[float, ...]) -> None:
+    with gc.registered(Cycling):
+        case = gc.Case("cycling")
+        case.add("Cycling", id="C")
+        system = gc.build(case)
+    ws = system.workspace()
+    newton = Newton(ws)
+    newton.hold(np.arange(4) == 0)
+    ws.base[0] = ws.X[0] = e
+    ws.X[1:] = 3 * e * np.array(start)
+    newton.solve()
+    np.testing.assert_allclose(ws.X[1:], 0.0, atol=1e-20)

@@ -74,7 +74,8 @@ def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
         return None
     with contextlib.suppress(OSError, RuntimeError):  # it cannot be made or written, or the user has no home
         directory = cache_directory().resolve()
-        _make(directory)
+        for folder in (*reversed(directory.parents), directory):  # nobody else can write to those that are made here
+            folder.mkdir(0o700, exist_ok=True)
         refused = _refused(directory)
         if refused is None:
             return _libraries(cc, sources, directory)
@@ -98,13 +99,6 @@ def _libraries(cc: str, sources: Sequence[str], directory: Path) -> list[Library
     if missing and not compile_sources(cc, missing):
         return None
     return [Library(s, p) for s, p in zip(sources, paths, strict=True)]
-
-
-def _make(directory: Path) -> None:
-    """A folder that nobody else can write to, with those above it, where they are not there."""
-    if not directory.exists():
-        _make(directory.parent)
-        directory.mkdir(0o700, exist_ok=True)
 
 
 def _refused(path: Path) -> str | None:
