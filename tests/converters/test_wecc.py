@@ -153,7 +153,7 @@ def test_a_dip_holds_the_integrators_and_the_power_order():
 
 def test_a_converter_is_blocked_until_its_delay_is_over():
     found = run(plant(control="REECD1", REECD1={"Vblkl": 0.7, "Trv": 0.0, "Tblk": 0.1},
-                      steps=[("INF.E", 0.1, -0.4), ("INF.E", 0.3, 0.4)]), 0.6)
+                      steps=[("INF.E", 0.1, -0.4), ("INF.E", 0.3, 0.4)]), 0.8)
     blocked = (found.t > 0.1 + 1e-9) & (found.t < 0.4 - 1e-9)
     assert not found["REEC", "Ipcmd"][blocked].any()
     assert not found["REEC", "Iqcmd"][blocked].any()

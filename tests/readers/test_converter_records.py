@@ -17,7 +17,7 @@ WTARA1 = "3 'WTARA1' 1 0.007 1 /\n"
 MANY = " ".join(f"{0.1 * k:.1f} {k}" for k in range(1, 11))
 RECORDS = [
     REGCA1, "3 'REGCB1' 1 0 1 0.021 0.018 70 -72 10 0.012 9 /", REGCA1 + REECA1, REGCA1 + REECB1,
-    REGCA1 + f"3 'REECC1' 1 0 0 1 1 0 {LIMITS.format(2, '', '', -9)} {PAIRS} {PAIRS} 1e9 0.5 1 0 /",
+    REGCA1 + f"3 'REECC1' 1 0 0 1 1 0 {LIMITS.format(2, '', '', -9)} {PAIRS} {PAIRS} 1e10 0.5 1 0 /",
     REGCA1 + f"3 'REECD1' 1 0 1 1 0 0 1 {LIMITS.format(2, '0.1 0.1 0.1 ', '0 ', 0)} {MANY} {MANY} "
     "0 0.05 0.02 0 0.5 0.1 2 0.1 /",
     REGCA1 + REECB1 + "3 'REPCA1' 1 0 0 0 0 0 1 1 0.02 1 0.5 0 0.05 0.7 0 0 0.02 0.1 -0.1 "
@@ -58,7 +58,7 @@ ELSEWHERE = {
     "MonitoringREPCA1": (REGCA1 + REECB1 + REPCA1.format("0 6 5 '1'"), {"bus": 3, "branch": "LINE5-6", "end": 2}),
     "RemoteREECA1": (REGCA1 + REECA1.replace("'REECA1' 1 0", "'REECA1' 1 5"), {"regulated": 5, "PFlag": 0.0}),
     "RemoteREECB1": (REGCA1 + REECB1.replace("'REECB1' 1 0", "'REECB1' 1 5"), {"regulated": 5, "PfFlag": 0.0}),
-    "RemoteREECC1": (REGCA1 + f"3 'REECC1' 1 6 0 1 1 0 {FEW} {PAIRS} {PAIRS} 1e9 0.5 1 0 /", {"regulated": 6}),
+    "RemoteREECC1": (REGCA1 + f"3 'REECC1' 1 6 0 1 1 0 {FEW} {PAIRS} {PAIRS} 1e10 0.5 1 0 /", {"regulated": 6}),
     "REPCB1": (REGCA1 + REECB1 + PLANT + SHARE, {"bus": 5, "branch": "LINE2-5", "end": 2, "MVAb": 150.0}),
     "REAX4BU1": (REGCA1 + REECB1 + SHARE + PLANT, {"control": "REEC_GEN3", "plant": "REPC5", "Kw": 0.6, "Pmin": -0.2})}
 
