@@ -262,8 +262,13 @@ class Driver:
             if reached.rough and (located := first_by_itself(self, begun, target, before, X)) >= 0:
                 return located
             self.t = reached.t
-        except ConvergenceError as error:
-            self.t = self._shorten(target, X, error)
+            return self._first(begun, before, X)
+        except (ConvergenceError, EventError) as error:  # damped corrections may also find the end on another branch
+            self.t = self._shorten(begun, target, X, error)
+            return self._first(begun, before, X)
+
+    def _first(self, begun: float, before: np.ndarray, X: np.ndarray) -> int:
+        """The guard that fires first in the step that was made, which is ended there; -1 if none does."""
         self._evaluate_guards()
         fired = self.watch.fired(self.gamma)
         if not len(fired):
@@ -276,9 +281,9 @@ class Driver:
             fired = fired[self.visible(fired, size, relative=True)]
         return first(self, begun, before, X, fired) if len(fired) else -1
 
-    def _shorten(self, target: float, X: np.ndarray, error: ConvergenceError) -> float:
+    def _shorten(self, t: float, target: float, X: np.ndarray, error: Exception) -> float:
         """Advance from X, where there is no solution at a target, to a time before it at which a guard has fired."""
-        t, low, high = self.t, self.t, target
+        low, high = t, target
         for _ in range(_HALVINGS):
             part = 0.5 * (low + high)
             self.ws.X[:], self.Z[-1] = X, t
@@ -288,10 +293,10 @@ class Driver:
                     self.end_at(part)
             except ConvergenceError:
                 high = part
-                continue
-            if len(self.watch.fired(self.system.switching.values(self.Z))):
-                return reached.t
-            low = part
+            else:
+                if len(self.watch.fired(self.system.switching.values(self.Z))):
+                    return reached.t
+                low = part
         self.ws.X[:] = X
         error.args = (f"{error}; the last time with a solution is t = {low:.9g} s",)
         raise error
@@ -311,9 +316,8 @@ class Driver:
 
     def _check_finite(self) -> None:
         """Accept no state that is not finite, whoever made it."""
-        X = self.ws.X
-        if not all_finite(X):
-            place = self.ws.place(int(np.argmin(np.isfinite(X))))
+        if not all_finite(self.ws.X):
+            place = self.ws.place(int(np.argmin(np.isfinite(self.ws.X))))
             raise ConvergenceError("the state is not finite", place=place, t=float(self.Z[-1]))
 
     def _events(self, fired: np.ndarray) -> None:
@@ -337,15 +341,11 @@ class Driver:
             self._switch(triggers)
             self._evaluate_guards()
             self.watch.refresh(self.Z, self.gamma)
-            self._turn_back(triggers)
+            for guard in (number for kind, number in triggers if kind == "guard"):
+                if self.watch.bounces(guard, self.gamma, self.visible):  # sent back at once, it may fire again
+                    self.watch.turned(guard, self.instant.rates([guard])[0])
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
         self._chattering(self.t)
-
-    def _turn_back(self, triggers: tuple[tuple[str, int], ...]) -> None:
-        """Guards whose own action sends them back from zero at once (a bounce) may fire again in the next step."""
-        for guard in (number for kind, number in triggers if kind == "guard"):
-            if self.watch.bounces(guard, self.gamma, self.visible):
-                self.watch.turned(guard, self.instant.rates([guard])[0])
 
     def _fire(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
         """What guards that fired do: the actions to be made now; delayed ones are armed, or cancelled."""

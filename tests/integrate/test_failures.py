@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.contract import Algebraic, Device, Mode, Param, timer
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, timer
 from gridcore.errors import ConvergenceError, NetworkError
 
 
@@ -94,3 +94,33 @@ def test_where_a_kink_is_in_the_way_the_solution_is_sought_from_the_operating_po
 def test_where_there_is_none_from_there_either_the_error_says_so() -> None:
     with gc.registered(Kinked), pytest.raises(ConvergenceError, match=r"after K\.comes .* or the operating"):
         gc.simulate(kinked(bend=0.0), 0.3, 0.05)
+
+
+@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+def test_a_step_whose_end_is_found_on_another_branch_of_solutions_ends_at_the_event_before_it(method: str) -> None:
+    """``y = 1 + 3 x²`` until x = 0.1; from far away Newton's method finds the other root, -40, across a guard."""
+    class Branches(Device):
+        x0 = Param("", 0.0)
+        x, y = State("", start_at="x0"), Algebraic("", init=1.0)
+        held, fell = Mode(0), Mode(0)
+
+        def rates(s: Any) -> Any:
+            return 1.0
+
+        def residuals(s: Any) -> Any:
+            return np.tanh(2 * (s.y - np.where(s.held, 1.03, 1 + 3 * s.x**2))) * (1 + s.y / 40)
+
+        @guard("up", when={"held": 0}, then={"held": 1})
+        def holds(s: Any) -> Any:
+            return s.x - 0.1
+
+        @guard("down", when={"fell": 0}, then={"fell": 1})
+        def falls(s: Any) -> Any:
+            return s.y - 0.5
+
+    with gc.registered(Branches):
+        case = gc.Case("branches")
+        case.add("Branches", id="B")
+        run = gc.simulate(gc.build(case), 2.0, 1.0, method)
+    assert [(event.item, event.t) for event in run.events] == [("holds", pytest.approx(0.1, abs=1e-15))]
+    np.testing.assert_allclose(run["B", "y"][1:], 1.03, atol=1e-14)
