@@ -157,6 +157,10 @@ class Factors(abc.ABC):
         """Give the factors up; the next factorisation searches for its pivots."""
         self.numeric = None
 
+    def another(self) -> Factors:
+        """Empty factors as these are; for a matrix like theirs they may have the pivots that these have found."""
+        return self.analysis.factors(self.dtype.type, self.loose)
+
     def trust(self, values: npt.NDArray[Any]) -> None:
         """Take these values unseen from now on: who fills the array gives it only while they are finite."""
         self.check_values(values)

@@ -67,18 +67,16 @@ class _Corrections:
 class _Kept:
     """Factors of the matrix of a step, and what was learned of them."""
 
-    def __init__(self, ws: Workspace, loose: bool):
-        self.lu, self.searched = ws.factors(loose=loose), 0  # searches for pivots that their cost was asked after
+    def __init__(self, ws: Workspace, lu: Factors):
+        self.lu, self.searched = lu, 0  # searches for pivots that their cost was asked after
         self.lu.trust(ws.entries)
         self.outdate()
 
     def outdate(self) -> None:
         """Of the factors only the pivots may serve on."""
         self.fresh, self.coefficient, self.uses = False, math.nan, 0
-        # the first correction of the last solve, and the rate at which it converged
-        self.first = self.rate = 0.0
-        # iterations of the first solve with these factors, and how many more the later ones took in all
-        self.least = self.excess = 0
+        self.first = self.rate = 0.0  # the first correction of the last solve, and the rate at which it converged
+        self.least = self.excess = 0  # iterations of the first solve with these, and how many more later ones took
 
     def far(self, coefficient: float) -> float:
         """By which factor the coefficient is another."""
@@ -104,11 +102,10 @@ class Newton:
     """
 
     def __init__(self, ws: Workspace, loose: bool = True):
-        self.ws = ws
-        self._kept = [_Kept(ws, loose) for _ in range(_KEPT)]
+        self.ws, first = ws, ws.factors(loose=loose)
+        self._kept = [_Kept(ws, lu) for lu in (first, *(first.another() for _ in range(_KEPT - 1)))]
         self._now = self._kept[0]
-        self._coefficient = 1.0
-        self.iterations = 0
+        self._coefficient, self.iterations = 1.0, 0
         self._worth = 1.0  # iterations that cost as much as a factorisation
         self.keeps = MIXED <= 0
         self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X

@@ -17,6 +17,8 @@ from nbklu import _ext as _klu
 
 from gridcore.linear import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, equilibrate
 
+from . import by_rows
+from .by_rows import ByRows
 from .many_rhs import MANY, Triangular, loops
 
 # The diagonal is preferred down to this part of a column's largest entry. KLU's own 1e-3 costs a digit that
@@ -95,18 +97,29 @@ class Symbolic(Analysis):
 
 
 class KLUFactors(Factors):
-    """LU by KLU."""
+    """LU by KLU.
+
+    Attributes
+    ----------
+    rows : ByRows, optional
+        What makes them by rows, with pivots that KLU finds and several share; None where KLU makes them.
+    """
 
     analysis: Symbolic
 
-    def __init__(self, analysis: Symbolic, dtype: type = float, loose: bool = False):
+    def __init__(self, analysis: Symbolic, dtype: type = float, loose: bool = False, rows: ByRows | None = None):
         super().__init__(analysis, dtype, loose)
         self._common = _klu.Common()
         self._common.defaults()
         self._symbolic = analysis.symbolic
         z = "z_" if self.dtype.kind == "c" else ""
+        if loose and not z and self.n >= by_rows.LARGE and analysis.symbolic.nblocks == 1 and by_rows.loops():
+            rows = rows or ByRows()
+        self.rows = rows
+        library: Any = rows or _klu
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (
-            getattr(_klu, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
+            getattr(library, z + name) for name in ("factor", "refactor", "rgrowth", "rcond", "solve", "tsolve"))
+        self._flops = library.flops
         if z:  # which asks whether to conjugate
             tsolve = self._tsolve
             self._tsolve = lambda *of: tsolve(*of[:-1], 0, of[-1])
@@ -128,11 +141,18 @@ class KLUFactors(Factors):
         self.numeric = None
         if numeric is not None:
             numeric.free(self._common)
+            if self.rows is not None:
+                self.rows.known = None
+
+    def another(self) -> Factors:
+        return KLUFactors(self.analysis, self.dtype.type, self.loose, self.rows)
 
     def factor(self, values: npt.NDArray[Any]) -> None:
         self.check_values(values)
         self._scales, self._least = None, SINGULAR
         if self._succeeds(values):
+            if self.rows is not None:
+                self.rows.known = self._growth
             return
         # small pivots may be those of unknowns in another unit
         rows, columns = equilibrate(self.n, self.indptr, self.indices, values)
@@ -189,9 +209,12 @@ class KLUFactors(Factors):
 
     def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         self.check_values(values)
+        if self.numeric is None:
+            if self.rows is None or not self.rows.known:
+                return self.factor(values)
+            self.numeric, self._growth = self.rows.again(), self.rows.known
+            self._scales, self._least = None, SINGULAR
         numeric, symbolic, common = self.numeric, self._symbolic, self._common
-        if numeric is None:
-            return self.factor(values)
         entries = values if self._scales is None else values * self._scales[2]
         self.refactorisations += 1
         if self._refactor(self.indptr, self.indices, entries, symbolic, numeric, common) and self._regular() and (
@@ -224,7 +247,7 @@ class KLUFactors(Factors):
 
     def _taken_out(self) -> Triangular | None:
         """The present factors, taken out for many right-hand sides; None where KLU's own solves have to do."""
-        compiled = loops() if self.dtype.kind != "c" else None
+        compiled = None if self.rows is not None or self.dtype.kind == "c" else loops()
         if compiled is None:
             return None
         numeric = self.numeric
@@ -264,6 +287,6 @@ class KLUFactors(Factors):
         return b
 
     def operations(self) -> tuple[int, int]:
-        _klu.flops(self._symbolic, self.numeric, self._common)
+        self._flops(self._symbolic, self.numeric, self._common)
         numeric = self.numeric  # lnz and unz count the diagonal, in both factors
         return int(self._common.flops), 2 * (numeric.lnz + numeric.unz + numeric.nzoff) - 3 * self.n

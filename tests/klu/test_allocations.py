@@ -12,6 +12,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.equations.native.compiler import cache_directory, compiler_path
+from gridcore_klu import by_rows
 from gridcore_klu.many_rhs import loops
 
 HERE = Path(__file__).parent
@@ -45,9 +46,10 @@ def test_the_native_code_of_gridcore_asks_for_no_memory():
     """Neither the loops nor the kernels: nothing of theirs can fail so."""
     gc.build("wscc9")
     assert loops() is not None
+    assert by_rows.loops()
     loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()
               if str(cache_directory().resolve()) in line}
-    assert len(loaded) >= 3
+    assert len(loaded) >= 4
     for library in loaded:
         asks = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True)
         names = {line.split()[-1].partition("@")[0] for line in asks.stdout.splitlines()}

@@ -1,0 +1,146 @@
+"""LU by rows with the pivots that KLU has found: for large matrices that are factored and solved with again and again.
+
+What KLU's loops cost there is hardly their arithmetic, but that most are short: a processor guesses wrongly where they
+end. Those of ``by_rows.c`` take rows of one length together, and rows of U with nested patterns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nbklu import _ext as _klu
+
+from gridcore.equations.native import Library, load
+
+SOURCE = Path(__file__).with_name("by_rows.c")
+# Unknowns from which on it pays.
+LARGE = 2000
+
+
+def _struct(name: str, longs: str, *fields: tuple[str, Any]) -> Any:
+    return type(name, (ctypes.Structure,), {"_fields_": [*((each, ctypes.c_long) for each in longs.split()), *fields]})
+
+
+def _places(names: str) -> list[tuple[str, Any]]:
+    return [(name, ctypes.c_void_p) for name in names.split()]
+
+
+Triangle = _struct("Triangle", "groups", *_places("length count row begin size column"))
+Pivots = _struct("Pivots", "n", *_places("P Q ptr column place nested"), ("lower", Triangle), ("upper", Triangle),
+                 *_places("l_begin l_column u_begin u_column w x l u"))
+Values = _struct("Values", "", *_places("lower upper inverse scale"))
+
+
+@functools.cache
+def loops() -> dict[str, Any]:
+    """The functions of ``by_rows.c``; empty where there is no compiler."""
+    _, (library,) = load([SOURCE.read_text()])
+    if not isinstance(library, Library):
+        return {}
+    place, number = ctypes.c_void_p, ctypes.c_double
+    return {name: library.function(f"rows_{name}", result, arguments) for name, result, arguments in (
+        ("arrange", number, [place] * 8), ("refactor", number, [place] * 3), ("growth", number, [place] * 3),
+        ("solve", None, [place, place, ctypes.c_long, place]), ("tsolve", None, [place, place, ctypes.c_long, place]))}
+
+
+class _Arranged:
+    """Pivots of KLU's present factors, and all that follows from them and from the pattern of the matrix."""
+
+    def __init__(self, numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray, indices: np.ndarray):
+        n, place, taken = numeric.n, Library.place, []
+        for count in (numeric.lnz, numeric.unz, 1):
+            taken += [np.zeros(n + 1, np.int32), np.zeros(count, np.int32), np.zeros(count)]
+        P, Q = np.zeros((2, n), np.int32)
+        _klu.extract(numeric, symbolic, *taken, P, Q, np.zeros(n), np.zeros(n + 1, np.int32), common)
+        self.n, self.entries = n, (numeric.lnz - n, numeric.unz - n)
+        numbers = [P, Q, *(np.zeros(max(size, 1)) for size in (n, n, *self.entries))]
+        self._arrays = numbers.copy()
+        triangles = [Triangle(0, *self._room(n, n, n, n, n, entries)) for entries in self.entries]
+        matrix = self._room(n + 1, len(indices), len(indices), n)
+        in_order = self._room(n + 1, self.entries[0], n + 1, self.entries[1])
+        pivots, work = map(place, numbers[:2]), map(place, numbers[2:])
+        self._pivots = Pivots(n, *pivots, *matrix, *triangles, *in_order, *work)
+        self.place = ctypes.addressof(self._pivots)
+        read = [*taken[:2], *taken[3:5], indptr, indices, np.zeros(3 * n + 1, np.int32)]
+        self.operations = loops()["arrange"](self.place, *map(place, read))
+
+    def _room(self, *sizes: int) -> list[int]:
+        arrays = [np.zeros(max(size, 1), np.int32) for size in sizes]
+        self._arrays += arrays
+        return [Library.place(array) for array in arrays]
+
+
+class Rows:
+    """Factors of one matrix by rows, in place of nbklu's ``Numeric``."""
+
+    def __init__(self, arranged: _Arranged):
+        self.arranged, n, (lower, upper) = arranged, arranged.n, arranged.entries
+        self.n, self.lnz, self.unz, self.nzoff = n, lower + n, upper + n, 0
+        self._arrays = [np.empty(max(size, 1)) for size in (lower, upper, n, n)]
+        self._values = Values(*map(Library.place, self._arrays))
+        self.places = arranged.place, ctypes.addressof(self._values)
+
+    def free(self, common: Any) -> None:
+        """Nothing to do: its arrays end with it."""
+
+
+class ByRows:
+    """The functions of ``nbklu`` that factors are made and used with, for factors by rows; several may share it.
+
+    Attributes
+    ----------
+    known : float, optional
+        The growth with the pivots that were found last, with which others may try a matrix; None once they are given
+        up.
+    """
+
+    def __init__(self) -> None:
+        self.known: float | None = None
+
+    def factor(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, common: Any) -> Any:
+        """Search for pivots."""
+        self.known = None
+        numeric = _klu.factor(indptr, indices, values, symbolic, common)
+        if common.status != _klu.KLU_OK:
+            return numeric
+        try:
+            self._arranged = _Arranged(numeric, symbolic, common, indptr, indices)
+        finally:
+            numeric.free(common)
+        rows = self.again()
+        self.refactor(indptr, indices, values, symbolic, rows, common)
+        return rows
+
+    def again(self) -> Rows:
+        """Room for factors with the pivots that were found last."""
+        return Rows(self._arranged)
+
+    def refactor(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, rows: Rows,
+                 common: Any) -> bool:
+        """Factors of other values; whether there are any."""
+        common.rcond = loops()["refactor"](rows.places[0], Library.place(values), rows.places[1])
+        return bool(common.rcond > 0.0)
+
+    def rcond(self, symbolic: Any, rows: Rows, common: Any) -> None:
+        """The ratio of the extreme pivots is there already."""
+
+    def rgrowth(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, rows: Rows,
+                common: Any) -> None:
+        """The reciprocal of how much entries have grown."""
+        common.rgrowth = loops()["growth"](rows.places[0], Library.place(values), rows.places[1])
+
+    def solve(self, symbolic: Any, rows: Rows, n: int, count: int, b: np.ndarray, common: Any) -> None:
+        """``A x = b``, for each of the rows of `b`."""
+        loops()["solve"](*rows.places, count, Library.place(b))
+
+    def tsolve(self, symbolic: Any, rows: Rows, n: int, count: int, b: np.ndarray, common: Any) -> None:
+        """``Aᵀ x = b``, for each of the rows of `b`."""
+        loops()["tsolve"](*rows.places, count, Library.place(b))
+
+    def flops(self, symbolic: Any, rows: Rows, common: Any) -> None:
+        """Operations of a factorisation."""
+        common.flops = rows.arranged.operations

@@ -1,0 +1,186 @@
+"""Factors by rows: those of KLU, for any matrix of one block; and pivots that several of them share."""
+
+import functools
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from nbklu import _ext as klu
+
+import gridcore as gc
+from gridcore.equations.native import FALLBACK, INTERPRETER
+from gridcore.linear import SingularMatrix
+from gridcore.tape import SEGMENT
+from gridcore.testing import linear_solver_checks
+from gridcore_klu import by_rows
+from gridcore_klu.by_rows import SOURCE, ByRows, loops
+from gridcore_klu.solver import KLU
+
+pytestmark = pytest.mark.skipif(not loops(), reason="no C compiler")
+
+
+@pytest.fixture(autouse=True)
+def _any_size_is_large(monkeypatch):
+    monkeypatch.setattr(by_rows, "LARGE", 1)
+
+
+def matrix(n, density, seed):
+    """A random one, with a circle through all unknowns: it is one block."""
+    rng = np.random.default_rng(seed)
+    circle = sp.csc_array((rng.uniform(0.1, 1, n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    A = sp.csc_array(sp.random_array((n, n), density=density, rng=rng) + sp.diags_array(rng.uniform(1, 2, n)) + circle)
+    A.sort_indices()
+    return A
+
+
+def factors(A, kind=ByRows):
+    lu = KLU().analyse(A.shape[0], A.indptr, A.indices).factors(loose=True)
+    assert isinstance(lu.rows, kind)
+    return lu
+
+
+def of_klu(A, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(by_rows, "LARGE", 10**9)
+        return factors(A, type(None))
+
+
+@given(st.integers(2, 60), st.integers(1, 5), st.floats(0.0, 0.6), st.integers(0, 10**6))
+def test_solves_are_those_of_the_matrix(n, count, density, seed):
+    A, rng = matrix(n, density, seed), np.random.default_rng(seed)
+    lu = factors(A)
+    for scale in (1.0, rng.uniform(0.5, 2.0, len(A.data)), 1e-9):  # factors, and others with the same pivots
+        A.data *= scale
+        lu.refactor(A.data)
+        b, condition = rng.normal(size=(count, n)), np.linalg.cond(A.toarray(), 1)
+        most = 1e-14 * n * condition * np.abs(b).max()
+        np.testing.assert_allclose(lu.solve(b.copy()) @ A.T.toarray(), b, rtol=0, atol=most)
+        np.testing.assert_allclose(lu.tsolve(b.copy()) @ A.toarray(), b, rtol=0, atol=most)
+    assert lu.solves == 6 * count
+
+
+@pytest.mark.parametrize("density", [0.002, 0.02, 0.2])
+def test_what_klu_says_of_its_factors_is_said_of_these(density):
+    n, A = 300, matrix(300, density, 1)
+    analysis, said, solved = KLU().analyse(n, A.indptr, A.indices), [], []
+    for library in (ByRows(), klu):
+        common = klu.Common()
+        common.defaults()
+        of = analysis.symbolic, library.factor(analysis.indptr, analysis.indices, A.data, analysis.symbolic, common)
+        for k in range(4):
+            values = A.data * np.random.default_rng(k).uniform(0.5, 1.5, len(A.data))
+            assert library.refactor(analysis.indptr, analysis.indices, values, *of, common)
+            library.rcond(*of, common)
+            library.rgrowth(analysis.indptr, analysis.indices, values, *of, common)
+            library.flops(*of, common)
+            b = np.ones((2, n))
+            library.solve(*of, n, 1, b[0], common)
+            library.tsolve(*of, n, 1, b[1], common)
+            said.append([common.rcond, common.rgrowth, common.flops])
+            solved.append(b / np.abs(b).max(axis=1, keepdims=True))
+        of[1].free(common)
+    np.testing.assert_allclose(said[:4], said[4:], rtol=1e-9)
+    np.testing.assert_allclose(solved[:4], solved[4:], rtol=0, atol=1e-9)
+
+
+def test_every_requirement_of_a_linear_solver_is_met():
+    assert not linear_solver_checks.report(KLU).problems
+
+
+class TestAnother:
+    def test_takes_the_pivots_that_were_found(self):
+        A = matrix(80, 0.05, 3)
+        first = factors(A)
+        first.factor(A.data)
+        others = [first.another() for _ in range(3)]
+        for k, lu in enumerate(others):
+            lu.refactor(A.data * (1 + 0.1 * k))
+            assert (lu.factorisations, lu.refactorisations) == (0, 1)
+            assert lu.operations() == first.operations()
+        for k, lu in enumerate(others):  # each has values of its own
+            np.testing.assert_allclose((1 + 0.1 * k) * (A @ lu.solve(np.ones(80))), 1.0, rtol=1e-11)
+
+    def test_searches_where_they_are_not_good(self):
+        A = matrix(80, 0.05, 3)
+        first = factors(A)
+        first.factor(A.data)
+        lu, other = first.another(), A.data.copy()
+        other[A.indices == np.repeat(np.arange(80), np.diff(A.indptr))] = 1e-9  # pivots were on the diagonal
+        lu.refactor(other)
+        assert lu.factorisations == 1
+        A.data = other
+        np.testing.assert_allclose(A @ lu.solve(np.ones(80)), 1.0, rtol=1e-9)
+
+    def test_searches_once_they_are_given_up(self):
+        A = matrix(80, 0.05, 3)
+        first = factors(A)
+        first.factor(A.data)
+        lu = first.another()
+        first.forget()
+        lu.refactor(A.data)
+        assert (lu.factorisations, lu.refactorisations) == (1, 0)
+
+    def test_searches_where_the_last_matrix_was_singular(self):
+        A = matrix(80, 0.05, 3)
+        first = factors(A)
+        first.factor(A.data)
+        lu = first.another()
+        with pytest.raises(SingularMatrix):
+            first.refactor(np.where(np.arange(len(A.data)) < A.indptr[1], 0.0, A.data))
+        lu.refactor(A.data)
+        assert lu.factorisations == 1
+        np.testing.assert_allclose(A @ lu.solve(np.ones(80)), 1.0, rtol=1e-11)
+
+    def test_of_another_solver_is_empty(self, monkeypatch):
+        A = matrix(30, 0.05, 3)
+        lu = of_klu(A, monkeypatch)
+        lu.factor(A.data)
+        assert lu.another().numeric is None
+
+
+class TestRun:
+    """Of a system that keeps factors of steps of several lengths, as large ones do."""
+
+    @pytest.fixture(autouse=True)
+    def _keeps(self, monkeypatch):
+        monkeypatch.setattr("gridcore.linear.newton.MIXED", -1.0)
+
+    @staticmethod
+    @functools.cache
+    def system():
+        return gc.build("wscc9_paper")
+
+    def test_is_that_with_klu(self, monkeypatch):
+        assert self.system().workspace().factors(loose=True).rows
+        run = gc.simulate(self.system(), 2.0, 0.005)
+        with monkeypatch.context() as patch:
+            patch.setattr(by_rows, "LARGE", 10**9)
+            klu = gc.simulate(self.system(), 2.0, 0.005)
+        assert run.counters["locations"] > 2
+        np.testing.assert_allclose(run.t, klu.t, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(run.X, klu.X, rtol=0, atol=1e-10)
+
+    def test_is_recomputed_to_the_last_bit(self):
+        run, light = (gc.simulate(self.system(), 2.0, 0.005, checkpoint=kept) for kept in (
+            "memory", 8 * self.system().n * (SEGMENT + 20)))
+        assert light.X.tobytes() == run.X.tobytes()
+
+
+def test_without_a_compiler_klu_does_it_itself(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(by_rows, "load", lambda sources: (FALLBACK, [INTERPRETER]))
+        assert by_rows.loops.__wrapped__() == {}
+    monkeypatch.setattr(by_rows, "loops", dict)
+    factors(matrix(20, 0.1, 1), type(None))
+
+
+@pytest.mark.parametrize(("struct", "name"), [(by_rows.Triangle, "triangle"), (by_rows.Pivots, "pivots"),
+                                              (by_rows.Values, "values")])
+def test_fields_are_those_of_the_struct_in_their_order(struct, name):
+    body = re.search(rf"typedef struct {{([^}}]*)}} {name};", SOURCE.read_text()).group(1)
+    declared = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    fields = [re.split(r"[ *]+", part.strip())[-1] for part in re.split("[,;]", declared) if part.strip()]
+    assert fields == [field for field, _ in struct._fields_]
