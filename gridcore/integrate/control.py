@@ -106,7 +106,7 @@ class Controlled(Stepper):
             return 1.0, -1
         parts = np.abs(error) / self._share / (self.atol * self.ws.scale + self.rtol * np.abs(self.ws.X))
         worst = int(parts.argmax())
-        return float(np.nan_to_num(parts[worst], nan=np.inf)), worst
+        return (math.inf if math.isnan(parts[worst]) else float(parts[worst])), worst
 
     def _first(self, t: float, target: float) -> float:
         """The length of a first step, by the size of a second derivative: of the slope along the tangent."""

@@ -74,11 +74,11 @@ class Predictor:
         none, the step is compared with Euler's rule, which has more than its error. In the second step the trapezoidal
         rule knows more: the right-hand side at the start is the slope of a step of no length.
         """
-        slope, (known, latest) = (self.ws.X - self.X0) / h, self._count
+        slope, (known, latest), lengths = (self.ws.X - self.X0) / h, self._count.tolist(), self._lengths.tolist()
         if known < (1 if theta == 0.5 else _PAST - 1):
             return h * (slope - self.f0)
         before = (latest + 1) % _PAST
-        a1, a2, a3 = error_weights(theta, (h, self._lengths[latest], self._lengths[before] if known > 1 else 0.0))
+        a1, a2, a3 = error_weights(theta, (h, lengths[latest], lengths[before] if known > 1 else 0.0))
         return a1 * slope + a2 * self._slopes[latest] + a3 * (self._slopes[before] if known > 1 else self._first)
 
 
