@@ -144,7 +144,7 @@ for result in table.results:
 
 def test_a_row_survives_its_run_for_which_there_is_no_room(tmp_path):
     """What the kernel does not let grow: run files, and not the store, which is smaller."""
-    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path / "s.db"), "200000"],
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path / "s.db"), "100000"],
                           capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
