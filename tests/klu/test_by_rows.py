@@ -82,7 +82,8 @@ def test_what_klu_says_of_its_factors_is_said_of_these(density):
             said.append([common.rcond, common.rgrowth, common.flops])
             solved.append(b / np.abs(b).max(axis=1, keepdims=True))
         of[1].free(common)
-    np.testing.assert_allclose(said[:4], said[4:], rtol=1e-9)
+    smallest = min(rcond for rcond, *_ in said)  # a pivot that is left of others has their round-off
+    np.testing.assert_allclose(said[:4], said[4:], rtol=1e-13 / smallest)
     np.testing.assert_allclose(solved[:4], solved[4:], rtol=0, atol=1e-9)
 
 
