@@ -95,7 +95,7 @@ class SparseMap:
         keep = [(p.rows >= 0) & (p.columns >= 0) for p in there]
         keys = [(p.columns.astype(np.int64) * shape[0] + p.rows)[k] for p, k in zip(there, keep, strict=True)]
         keys.append(np.asarray([] if diagonal is None else diagonal, dtype=np.int64) * (shape[0] + 1))
-        unique = np.sort(np.concatenate(keys))
+        unique = np.sort(np.concatenate(keys))  # `np.unique` would load masked arrays, longer than it takes
         unique = unique[np.diff(unique, prepend=-1) > 0]
         self.columns, self.indices = (part.astype(np.int32) for part in np.divmod(unique, max(shape[0], 1)))
         self.indptr = np.searchsorted(self.columns, np.arange(shape[1] + 1)).astype(np.int32)
