@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def first(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray, fired: np.ndarray) -> int:
     """End the present step at the first of the guards that fired within it; returns that guard.
 
-    The one that is first on straight lines is located; then those that are across there already. Those of one
-    instant have the order that they have where its events part, or else that of vanishing offsets, the larger the
-    lower the number: of those that rise the lowest is first, of those that fall last, and derivatives at units
-    alike are those of one side.
+    The one that is first on straight lines is located; then those that are across there, also one that is not at the
+    end of the whole step. Those of one instant have the order that they have where its events part, or else that of
+    vanishing offsets, the larger the lower the number: of those that rise the lowest is first, of those that fall
+    last, and derivatives at units alike are those of one side.
     """
-    first, every, across = -1, fired, driver.gamma
+    first, every, across = -1, fired, driver.gamma.copy()
     while len(fired):
         end, X, gamma = driver.t, driver.ws.X.copy(), driver.gamma
         ahead = before[fired] - gamma[fired]
@@ -29,14 +29,13 @@ def first(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray, fire
         guard = _earliest(driver, fired[parts == parts.min()], across, begun, X0)
         driver.t = Crossing(driver, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
         driver.counters["locations"] += 1
-        fired = fired[fired != guard]
         if driver.t < end or first < 0:
-            first = guard
-            fired = fired[driver.gamma[fired] * gamma[fired] > 0]
-            if len(fired):
-                fired = fired[driver.visible(fired, driver.gamma[fired])]
+            first, fired = guard, np.setdiff1d(driver.watch.fired(driver.gamma), [guard])
+            fired = fired[driver.visible(fired, driver.gamma[fired])] if len(fired) else fired
+            new = np.setdiff1d(fired, every)  # at the end of the whole step it is across no more
+            every, across[new] = np.append(every, new), driver.gamma[new]
         else:  # what round-off took for earlier
-            driver.t, driver.ws.X[:] = end, X
+            driver.t, driver.ws.X[:], fired = end, X, fired[fired != guard]
             driver.end_at(end)
     # of several that come to zero here, it is a matter of round-off which was located
     near = every[(every == first) | (np.abs(driver.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]

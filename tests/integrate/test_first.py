@@ -30,6 +30,31 @@ def test_the_first_is_the_one_whose_zero_is_first_whatever_their_shapes(seed):
     assert 1 <= path.counters["locations"] <= count
 
 
+def hump(begin, end, sign=1):
+    """Across between two times, and not at the end of the step."""
+    return lambda t: sign * (t - begin) * (end - t)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_that_is_across_where_the_first_crosses_and_at_the_end_no_more_is_before_it(sign, number):
+    guards = [crossing(SHAPES[0], 0.57), hump(0.5678, 0.58, sign)][::1 - 2 * number]
+    path = Path(*guards, resolution=1e-11)
+    assert path.first() == (1 - number, pytest.approx(0.5678, rel=1e-13))
+    assert path.counters["locations"] == 2
+
+
+def test_one_may_show_another_and_this_one_a_third():
+    path = Path(hump(0.53, 0.545), crossing(SHAPES[0], 0.57), hump(0.54, 0.58, -1), resolution=1e-11)
+    assert path.first() == (0, pytest.approx(0.53, rel=1e-13))
+    assert path.counters["locations"] == 3
+
+
+def test_one_that_is_across_by_round_off_where_the_first_crosses_is_not():
+    path = Path(crossing(SHAPES[0], 0.57), lambda t: 1e-10 * hump(0.5678, 0.58)(t), resolution=1e-11)
+    assert path.first() == (0, pytest.approx(0.57, rel=1e-13))
+
+
 @pytest.mark.parametrize("slopes", [(1, 1, 1), (1, 1e3, 1), (1e3, 1, 1e-3), (-1e-3, 1, -1e3)])
 def test_of_guards_on_straight_lines_one_is_located(slopes):
     path = Path(*(crossing(SHAPES[0], zero, slope) for zero, slope in zip((0.6, 0.52, 0.501), slopes, strict=True)))

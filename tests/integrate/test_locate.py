@@ -62,6 +62,33 @@ def test_the_first_of_several_guards_in_a_step_ends_it(small_devices):
     assert [(e.device, round(e.t, 12)) for e in run.events] == [("early", 0.32), ("late", 0.38)]
 
 
+class Hump(Device):
+    """``x`` falls at speed one from where time comes within `width` of `middle`."""
+
+    middle, width, x0 = Param("s", 0.35), Param("s", 0.03), Param("", 1.0)
+    x = State("", start_at="x0")
+    begun = Mode(0)
+
+    def rates(s):
+        return -s.begun
+
+    @guard("up", then={"begun": 1})
+    def near(s):
+        return s.width**2 - (s.time - s.middle) ** 2
+
+
+@pytest.mark.parametrize("method", ["theta", "trbdf2", "ida"])
+def test_a_guard_that_is_across_only_where_another_ends_the_step_acts_where_it_crosses(method, small_devices):
+    """Within a step of 0.1 s it is across and is not again: ``x(1) = middle - width``."""
+    with registered(Hump):
+        s = system(Clockwork(id="clock", threshold=0.36), Hump(id="H"))
+        run = gc.simulate(s, 1.0, 0.1, method=method)
+        assert [(e.device, round(e.t, 12)) for e in run.events] == [("H", 0.32), ("clock", 0.36)]
+        again = gc.retrace(run) if method == "ida" else run
+        found = gc.adjoint(again, gc.Terminal(lambda v: v["H", "x"]), wrt=["H.middle", "H.width"]).values
+        np.testing.assert_allclose(found, [[1.0, -1.0]], rtol=1e-12)
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count):
     """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3."""
