@@ -12,10 +12,11 @@ import pytest
 from devices_for_tests import system as small
 
 import gridcore as gc
-from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.contract import Algebraic, Device, Param, State, timer
+from gridcore.equations import Workspace
 from gridcore.registry import registered
 from gridcore_theta import StepWarning, Theta
-from gridcore_theta.predictor import error_weights
+from gridcore_theta.predictor import Predictor, error_weights
 from gridcore_verbs.summary import describe_run
 
 
@@ -29,10 +30,8 @@ def test_it_is_the_error_of_a_step_on_a_polynomial(theta: float, power: int) -> 
     assert np.dot(error_weights(theta, h), slopes) == pytest.approx(error, abs=1e-16)
 
 
-@pytest.mark.parametrize(("theta", "power", "made"), [
-    (0.5, 3, 1), (0.5, 3, 2), (0.5, 3, 4), (1.0, 2, 0), (1.0, 2, 1), (1.0, 2, 2)])
-def test_it_is_known_from_the_second_step_on(theta: float, power: int, made: int) -> None:
-    """``x' = 3 t^2`` or ``2 t``, and ``z = 2 x`` follows; steps grow from one to the next."""
+def of_a_power(power: int) -> Workspace:
+    """``x' = power t^(power - 1)``, and ``z = 2 x`` follows."""
 
     class Power(Device):
         x0 = Param("", 0.0)
@@ -46,10 +45,40 @@ def test_it_is_known_from_the_second_step_on(theta: float, power: int, made: int
             return s.z - 2.0 * s.x
 
     with registered(Power):
-        system = small(Power(id="P"))
+        return loaded(small(Power(id="P")))
+
+
+def loaded(system: Any) -> Workspace:
     ws = system.workspace()
     ws.load(system.Z0)
     ws.differential[:] = system.differential(ws.Z)
+    return ws
+
+
+@pytest.mark.parametrize(("theta", "power", "made"), [
+    (0.5, 3, 1), (0.5, 3, 2), (0.5, 3, 3), (0.5, 3, 5), (1.0, 2, 0), (1.0, 2, 1), (1.0, 2, 2), (1.0, 2, 4)])
+def test_on_a_polynomial_it_is_the_error_as_soon_as_it_is_known(theta: float, power: int, made: int) -> None:
+    """Of a step from exact points: the trapezoidal rule needs one behind, of any length; backward Euler none."""
+    ws = of_a_power(power)
+    ws.mass[:] = ws.differential
+    predictor, t = Predictor(ws), np.cumsum([0.3, *0.1 * 1.2 ** np.arange(made + 1)])
+    ws.X[:], ws.Z[-1] = np.array([1.0, 2.0]) * t[0] ** power, t[0]
+    for begin, end in itertools.pairwise(t):
+        h = end - begin
+        predictor.begin(end, h, theta)
+        ws.X[:] = np.array([1.0, 2.0]) * end**power
+        estimate = predictor.local_error(h, theta)[0]
+        predictor.end(h)
+    rates = power * t[-2:] ** (power - 1)
+    error = end**power - begin**power - h * ((1 - theta) * rates[0] + theta * rates[1])
+    assert abs(estimate) == pytest.approx(abs(error), rel=1e-9)
+
+
+@pytest.mark.parametrize(("theta", "power", "made"), [
+    (0.5, 3, 1), (0.5, 3, 2), (0.5, 3, 4), (1.0, 2, 0), (1.0, 2, 1), (1.0, 2, 2)])
+def test_it_is_known_from_the_second_step_on(theta: float, power: int, made: int) -> None:
+    """``x' = 3 t^2`` or ``2 t``; steps grow from one to the next."""
+    ws = of_a_power(power)
     stepper, t = Theta(0.1, theta), 0.2 * np.cumsum([1, *1.3 ** np.arange(made + 1)])
     ws.Z[-1] = t[0]
     stepper.restart(ws, t[0])
@@ -72,9 +101,7 @@ def test_of_what_decays_within_a_step_it_is_the_estimate_that_its_slopes_give(th
 
     with registered(Decays):
         system = small(Decays(id="D"))
-    ws = system.workspace()
-    ws.load(system.Z0)
-    ws.differential[:] = system.differential(ws.Z)
+    ws = loaded(system)
     stepper, path = Theta(0.1, theta), [ws.X[0]]
     stepper.restart(ws, 0.0)
     for k in range(4):
@@ -95,14 +122,23 @@ def test_a_step_that_is_tiny_beside_the_next_ends_what_is_known_in_any_unit_of_t
 
     with registered(Rises):
         system = small(Rises(id="R", pace=1 / h))
-    ws = system.workspace()
-    ws.load(system.Z0)
-    ws.differential[:] = system.differential(ws.Z)
+    ws = loaded(system)
     stepper = Theta(h)
     stepper.restart(ws, 0.0)
     for begin, end in itertools.pairwise(h * np.cumsum([0.0, 1.0, 1.0, 1.0, short, 1.0])):
         stepper.advance(begin, end)
     assert stepper.predictor.knows == knows
+
+
+@pytest.mark.parametrize(("short", "estimated"), [(1.0, True), (1e-5, False)])
+def test_nothing_is_estimated_with_fewer_steps_behind_than_it_needs(short: float, estimated: bool) -> None:
+    """A tiny step has ended what was known: Euler's rule, with which the next could be compared, is not as good."""
+    ws, stepper, t = of_a_power(3), Theta(0.1), np.cumsum([0.2, 0.1, 0.1, 0.1 * short, 0.1, 0.1])
+    ws.Z[-1] = t[0]
+    stepper.restart(ws, t[0])
+    for begin, end in itertools.pairwise(t):
+        stepper.advance(begin, end)
+    assert (stepper.error_estimate > 0) == estimated
 
 
 def estimate(case: str, step: float, theta: float = 0.5) -> float:
@@ -113,6 +149,22 @@ def estimate(case: str, step: float, theta: float = 0.5) -> float:
 def test_it_falls_with_the_order_of_the_local_error(theta: float, order: int) -> None:
     coarse, fine = (estimate("swing", step, theta) for step in (0.005, 0.0025))
     assert coarse / fine == pytest.approx(2**order, rel=0.35)
+
+
+@pytest.mark.parametrize("at", [0.0, 0.5])
+def test_it_is_made_as_soon_as_it_can_be_after_a_start_and_after_an_event(at: float) -> None:
+    """Of ``x = exp(t)`` it is a twelfth of ``h^3`` times the third derivative, beside 1 + x; nothing moves before."""
+
+    class Grows(Device):
+        x0, pace, at = Param("", 1.0), Param("1/s", 0.0), Param("s", 0.5)
+        x = State("", start_at="x0", rate=lambda s: s.pace * s.x)
+        begins = timer("at", then={"pace": 1.0})
+
+    with registered(Grows):
+        system = small(Grows(id="G", pace=float(at == 0)))
+    run = gc.simulate(system, at + 0.04, 0.01)
+    x = np.exp(0.03)
+    assert run.counters["error_estimate"] == pytest.approx(1e-6 / 12 * x / (1 + x), rel=0.1)
 
 
 def test_it_is_made_again_on_the_way() -> None:
