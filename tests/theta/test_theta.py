@@ -13,6 +13,7 @@ import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_devices.hybrid.switched_linear import SwitchedLinear
+from gridcore_theta import Theta
 
 
 def orders(errors):
@@ -25,6 +26,7 @@ def test_order_of_convergence_on_a_smooth_equation(small_devices, theta, order):
     s = system(Driven(id="D"))
     errors = [abs(gc.simulate(s, 2.0, h, theta=theta).X[-1, 0] - exact.y[0, -1]) for h in (0.004, 0.002, 0.001)]
     np.testing.assert_allclose(orders(errors), order, atol=0.05)
+    assert Theta(0.1, theta).order == order
 
 
 @pytest.mark.parametrize(("theta", "order"), [(0.5, 2), (1.0, 1)])
