@@ -116,6 +116,9 @@ def test_the_parts_of_an_objective_can_be_asked_for(run: gc.Run) -> None:
     assert not gc.Terminal(lambda v: v["GEN3", "omega"]).clocks(run)
 
 
-def test_one_that_lacks_a_method_cannot_be_made() -> None:
-    with pytest.raises(TypeError, match=r"abstract method.* (clocks|value|weights)"):
-        type("Half", (gc.Objective,), {})()
+@pytest.mark.parametrize(("base", "left_out"), [
+    (Product, "value"), (Product, "weights"), (Product, "clocks"), (SmoothPeak, "take")])
+def test_one_that_lacks_a_method_cannot_be_made(base: type, left_out: str) -> None:
+    methods = {name: method for name, method in vars(base).items() if name not in ("__init__", left_out)}
+    with pytest.raises(TypeError, match=f"abstract method .*{left_out}"):
+        type("Partly", base.__bases__, methods)()
