@@ -74,6 +74,7 @@ def test_an_objective_of_time_moves_with_the_points_of_events(run):
 def test_its_clocks_are_those_of_points_that_move_with_their_events_unless_that_is_not_asked_for(run):
     speed = gc.Integral(lambda v: v["GEN2", "omega"] - 1.0)
     assert speed.clocks(run) == speed.clocks(run, True) != speed.clocks(run, False)
+    assert {clock: amount.item() for clock, amount in evaluate(run, [speed]).clocks} == speed.clocks(run)
 
 
 def test_parameters_that_it_reads_are_among_its_derivatives(run):

@@ -62,6 +62,12 @@ def test_a_value_or_derivative_that_is_not_finite_is_refused_with_quantity_and_t
             derive(run, [gc.Terminal(slip), gc.Integral(function, name="size")])
 
 
+@pytest.mark.parametrize("derive", DERIVE)
+def test_one_without_a_name_is_told_by_its_number_from_one(run, derive):
+    with pytest.raises(CaseError, match=r"^objective 2: its value is inf at 0 s"):
+        derive(run, [gc.Terminal(slip), gc.Integral(lambda v: 1.0 / slip(v)), gc.Terminal(slip)])
+
+
 @pytest.mark.parametrize("function", [
     lambda v: np.sqrt(slip(v)), lambda v: np.log(slip(v)), lambda v: 1.0 / slip(v)])
 def test_where_the_weight_is_zero_it_does_not_matter(run, function):
