@@ -176,6 +176,13 @@ def test_a_variable_of_another_type_is_named_with_both(saved, tmp_path, name, dt
         gc.load_run(path)
 
 
+def test_a_record_of_a_kind_that_there_is_not_is_told_with_those_that_there_are(saved, tmp_path):
+    path = changed(saved, tmp_path / "x.nc", lambda file: file._h5file["tape/record_kind"].__setitem__(3, "Leap"))
+    kinds = r"(Step|Arm|Cancel|Resolve|Switch)"
+    with pytest.raises(GridcoreError, match=rf"'tape/record_kind' must be one of {kinds}(, {kinds}){{4}}$"):
+        gc.load_run(path)
+
+
 @pytest.mark.parametrize("name", ["tape/settings_at", "tape/point_clock", "tape/Step_h", "tape/last_X"])
 def test_a_variable_that_claims_more_than_the_file_has_is_refused_before_it_is_read(saved, tmp_path, name):
     def claim(file):

@@ -228,12 +228,14 @@ def test_a_netcdf_file_of_somebody_else(tmp_path):
         gc.load_run(tmp_path / "x.nc")
 
 
-def test_a_run_of_a_newer_format(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("by", "said"), [
+    (1, "a newer gridcore; this one does not know the format"), (-1, "an older gridcore: simulate it anew")])
+def test_a_run_of_a_newer_or_an_older_format(tmp_path, monkeypatch, by, said):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
-    monkeypatch.setattr(write, "VERSION", form.VERSION + 1)
+    monkeypatch.setattr(write, "VERSION", form.VERSION + by)
     run.save(tmp_path / "x.nc")
     monkeypatch.undo()
-    with pytest.raises(GridcoreError, match="written by a newer gridcore"):
+    with pytest.raises(GridcoreError, match=f"was written by {said}"):
         gc.load_run(tmp_path / "x.nc")
 
 
