@@ -273,10 +273,13 @@ def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_ta
         stays, lifts, falls = Param("s", 0.7), Param("s", 1.0), Param("s", 2.0)
         other = Mode(0)
         x0 = Param("", 0.0)
-        x = State("", limits=("low", "high"), start_at="x0")
+        x, y = State("", limits=("low", "high"), start_at="x0"), Algebraic("")
 
         def rates(s):
             return s.side * s.size
+
+        def residuals(s):  # it jumps where the state stays
+            return s.y - s.other
 
         @quantity("")
         def low(s):

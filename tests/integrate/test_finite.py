@@ -7,6 +7,7 @@ import pytest
 from devices_for_tests import Clockwork, Driven, registered, system
 
 import gridcore as gc
+from gridcore.contract import Algebraic, Device, Param, State
 from gridcore.errors import ConvergenceError
 from gridcore.registry import Integrator
 from gridcore_theta import Theta
@@ -77,3 +78,29 @@ def test_a_ramp_of_constant_power_ends_in_an_error_not_in_nan(loads, change, t0,
             failure, run = error, error.run
         assert failure is None or (failure.t > 24 and failure.place)
         assert np.isfinite(run.tape.X).all()
+
+
+class Root(Device):
+    """``y = sqrt(|x|)`` of an x that falls."""
+
+    x0 = Param("", 0.5)
+    x, y = State("", init=0.5, start_at="x0"), Algebraic("")
+
+    def rates(s):
+        return -1.0
+
+    def residuals(s):
+        return s.y - np.sqrt(abs(s.x))
+
+
+@pytest.mark.parametrize("derive", [
+    lambda run: gc.adjoint(run, gc.Terminal(lambda v: v["R", "y"]), wrt="R.x0"),
+    lambda run: gc.analyses.tsa(run, ["R.x0"], [("R", "y")])], ids=["adjoint", "forward"])
+def test_a_derivative_through_a_point_where_there_is_none_is_an_error_with_its_time(derive):
+    """It comes to zero at a point of the grid, exactly."""
+    with registered(Root):
+        run = gc.simulate(system(Root(id="R")), 0.625, 1 / 16)
+        assert 0.0 in run["R", "x"]
+        with pytest.raises(ConvergenceError) as caught:
+            derive(run)
+    assert caught.value.t == 0.5

@@ -55,7 +55,7 @@ def test_one_that_is_across_by_round_off_where_the_first_crosses_is_not():
     assert path.first() == (0, pytest.approx(0.57, rel=1e-13))
 
 
-@pytest.mark.parametrize("slopes", [(1, 1, 1), (1, 1e3, 1), (1e3, 1, 1e-3), (-1e-3, 1, -1e3)])
+@pytest.mark.parametrize("slopes", [(1, 1, 1), (1, 1e3, 1), (1e3, 1, 1e-3), (-1e-3, 1, -1e3), (1, 1, -8), (1, 1, 8)])
 def test_of_guards_on_straight_lines_one_is_located(slopes):
     path = Path(*(crossing(SHAPES[0], zero, slope) for zero, slope in zip((0.6, 0.52, 0.501), slopes, strict=True)))
     assert path.first() == (2, pytest.approx(0.501))

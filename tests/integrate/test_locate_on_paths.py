@@ -33,6 +33,14 @@ def test_a_smooth_guard_is_found_to_round_off_in_a_dozen_evaluations(name, zero)
     assert len(path.times) <= 12
 
 
+def test_smooth_guards_are_found_in_seven_evaluations_on_average():
+    paths = [Path(lambda t, zero=zero, shape=shape: shape(t - zero)) for zero in np.linspace(BEGUN, END, 200)[1:-1]
+             for shape in SMOOTH.values()]
+    for path in paths:
+        path.locate()
+    assert np.mean([len(path.times) for path in paths]) <= 7
+
+
 @pytest.mark.parametrize("zero", ZEROS)
 @pytest.mark.parametrize("name", SHARP)
 def test_a_sharp_guard_is_found_in_little_more_than_a_bisection_takes(name, zero):
@@ -136,9 +144,10 @@ def noise(t):
 
 @pytest.mark.parametrize("zero", ZEROS)
 @pytest.mark.parametrize("size", [1e-15, 1e-14, 1e-13, 1e-12])
-def test_a_guard_is_searched_for_no_longer_than_its_own_round_off_lets_it_be_known(size, zero):
-    terms = size / numerics.GUARD_TERMS
-    path = Path(lambda t: np.expm1(t - zero) + size / 4 * noise(t), terms=terms, resolution=size)
+@pytest.mark.parametrize("speed", [1e-6, 1.0, 1e6])
+def test_a_guard_is_searched_for_no_longer_than_its_own_round_off_lets_it_be_known(size, zero, speed):
+    terms = speed * size / numerics.GUARD_TERMS
+    path = Path(lambda t: speed * (np.expm1(t - zero) + size / 4 * noise(t)), terms=terms, resolution=speed * size)
     assert path.locate() == pytest.approx(zero, abs=2 * size)
     assert len(path.times) <= 10
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from devices_for_tests import Clockwork, registered, system
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard
+from gridcore.contract import Device, Mode, Param, State, guard, timer
 
 pytestmark = pytest.mark.usefixtures("small_devices")
 
@@ -105,3 +106,46 @@ def test_many_limits_that_are_reached_once_within_a_step_are_no_chattering():
         many = [Twice(id=f"T{k}", at=0.5 + 1e-4 * k) for k in range(150)]
         run = gc.simulate(system(*many), 1.0, 0.1)
     assert len(run.events) == 150
+
+
+class Three(Device):
+    """Three states leave zero upwards at `rise`, at rates that say how far they are off when they turn at `fall`; when
+    the first is back the others change their speeds.
+    """
+
+    rise, fall = Param("s", 0.35), Param("s", 0.35)
+    up1, up2, up3 = Param("1/s", 1.0), Param("1/s", 2.0), Param("1/s", 3.0)
+    down2, down3, later2, later3 = Param("1/s", 1.0), Param("1/s", 2.9), Param("1/s", 1.0), Param("1/s", 0.5)
+    x0 = Param("", 0.0)
+    x, y, z = State("", start_at="x0"), State("", start_at="x0"), State("", start_at="x0")
+    phase, first, second, third = Mode(0), Mode(0), Mode(0), Mode(0)
+
+    def rates(s):
+        down2, down3 = np.where(s.first, s.later2, s.down2), np.where(s.first, s.later3, s.down3)
+        return [np.where(s.phase == 0, 0.0, np.where(s.phase == 1, up, -down))
+                for up, down in ((s.up1, 1.0), (s.up2, down2), (s.up3, down3))]
+
+    rises = timer("rise", then={"phase": 1}, doc="rises")
+    falls = timer("fall", then={"phase": 2}, doc="falls")
+
+    @guard("down", when={"first": 0, "phase": 2}, then={"first": 1})
+    def one(s):
+        return s.x
+
+    @guard("down", when={"second": 0, "phase": 2}, then={"second": 1})
+    def two(s):
+        return s.y
+
+    @guard("down", when={"third": 0, "phase": 2}, then={"third": 1})
+    def three(s):
+        return s.z
+
+
+@pytest.mark.parametrize(("values", "order"), [({}, ["one", "three", "two"]), ({"up3": 0.5}, ["three", "one", "two"]),
+                                               ({"later3": 0.05}, ["one", "two", "three"])])
+def test_events_of_one_instant_come_in_the_order_in_which_they_come_when_they_are_apart(values, order):
+    """Each is as late as the ones before have made it: of two and three that stand 1 and 0.1 off when one comes."""
+    with registered(Three):
+        for apart in (0.0, 1e-3):
+            run = gc.simulate(system(Three(id="T", fall=0.35 + apart, **values)), 0.5, 0.1)
+            assert [event.item for event in run.events] == ["rises", "falls", *order]

@@ -250,6 +250,16 @@ def test_time_that_was_spent_before_counts(wscc9):
     first = gc.simulate(wscc9, 0.1)
     first.timings["simulate"] = 1000.0
     assert gc.simulate(first, 0.2).timings["simulate"] > 1000.0
+    first.timings.clear()  # it is not known
+    assert gc.simulate(first, 0.2).timings["simulate"] >= 0.0
+
+
+def test_of_states_in_many_blocks_those_before_its_last_segment_are_kept(wscc9, monkeypatch):
+    whole, first = gc.simulate(wscc9, 2.0), gc.simulate(wscc9, 1.0)
+    assert first.tape.last.points < first.tape.points - 8
+    for points in (2, 3, 4):
+        monkeypatch.setattr("gridcore.tape.checkpoints.BLOCK", 8 * wscc9.n * points)
+        assert_same(whole, gc.simulate(first, 2.0))
 
 
 def test_a_run_that_kept_a_part_of_its_states_keeps_it_on(wscc9):

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, PluginError
 from gridcore.integrate import StepOperator, Stepper
+from gridcore.registry import Integrator
+from gridcore_theta import Theta
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +82,23 @@ def test_a_method_that_lacks_what_it_is_asked_for_cannot_be_made(kind, names):
         half = type("Half", (kind,), {name: lambda self, *args: None for name in names - {lacking}})
         with pytest.raises(TypeError, match=f"abstract method '?{lacking}"):
             half()
+
+
+def test_an_option_that_a_method_does_not_take_is_told_and_an_error_of_its_own_stays_one(system):
+    def make(step, size=1.0):
+        if size > 2:
+            raise ValueError("size is above 2")
+        return Theta(step)
+
+    def fails(step):
+        return int("none")
+
+    with gc.registered(Integrator("sized", make), Integrator("fails", fails), Integrator("none", lambda step: step)):
+        for size, says in ((3.0, r"^method 'sized' with size = 3.0: size is above 2$"),
+                           ("large", r"^method 'sized' with size = 'large': '>' not supported")):
+            with pytest.raises(CaseError, match=says):
+                gc.simulate(system, 0.1, method="sized", size=size)
+        with pytest.raises(ValueError, match="invalid literal"):
+            gc.simulate(system, 0.1, method="fails")
+        with pytest.raises(PluginError, match=r"'none' is no gridcore\.integrate\.Stepper but a float"):
+            gc.simulate(system, 0.1, method="none")
