@@ -10,6 +10,7 @@ import tempfile
 import typing
 
 import h5netcdf
+import h5py
 import numpy as np
 import pytest
 from devices_for_tests import Explosion, system
@@ -18,6 +19,7 @@ import gridcore as gc
 from gridcore.errors import ConvergenceError, GridcoreError, NetworkError
 from gridcore.tape import Arm, Cancel, Checkpoint, Clock, Record, Records, Resolve, Settings, Step, Switch, Tape
 from gridcore_netcdf import form, write
+from gridcore_netcdf.netcdf4 import Group
 
 
 def stored(run, folder):
@@ -195,6 +197,18 @@ def test_what_is_of_variables_guards_and_points_has_their_dimension(tmp_path):
     assert found["last_active"] == found["last_side"] == ("guard", len(run.system.switching.guards))
     assert found["point_clock"] == ("point", len(run.t))
     assert found["record_kind"] == ("record", len(run.tape.records))
+
+
+def test_a_dimension_of_no_length_is_unlimited_and_no_other_is(tmp_path):
+    gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001).save(tmp_path / "run.nc")
+    with h5py.File(tmp_path / "run.nc") as file:
+        lengths = [pair for group in (file, file["tape"]) for item in group.values() if isinstance(item, h5py.Dataset)
+                   for pair in zip(item.shape, item.maxshape, strict=True)]
+    assert {size for size, _ in lengths} > {0, 11}
+    assert all(most == (size or None) for size, most in lengths)
+    with h5py.File(tmp_path / "both.nc", "w", track_order=True) as file:
+        made = Group(file).variable("x", ("none", "three"), (0, 3), dtype=float)
+        assert (made.maxshape, file["none"].maxshape, file["three"].maxshape) == ((None, 3), (None,), (3,))
 
 
 def test_xarray_opens_the_file_as_the_dataset(tmp_path):
