@@ -15,6 +15,7 @@ from gridcore.errors import CaseError, ConvergenceError, EventError
 from gridcore.integrate import Advance, Stepper
 from gridcore.integrate.control import Controlled
 from gridcore.linear import Newton
+from gridcore.numerics import SHORTEST
 from gridcore.registry import Integrator, registered
 from gridcore.tape import SEGMENT, Method
 from gridcore_theta.stepper import Theta
@@ -245,6 +246,9 @@ def test_a_rejected_step_is_shortened_by_what_its_error_says_and_by_a_fifth_at_m
     assert np.divide(lengths[20:22], lengths[19:21]) == pytest.approx(0.2, rel=1e-6)
 
 
+made = []  # instances of Told
+
+
 class Told(Stepper):
     """A method of order `order` whose steps have the errors that it is told, as parts of what is tolerated; it has no
     solution where that is None.
@@ -253,10 +257,14 @@ class Told(Stepper):
     name = "told"
 
     def __init__(self, step, errors=(), order=2):
-        self.errors, self.order, self.lengths = list(errors), order, []
+        self.errors, self.order, self.lengths, self.switched = list(errors), order, [], []
+        made.append(self)
 
     def restart(self, ws, t):
         self.ws = ws
+
+    def switch(self, ws, t, jumped):
+        self.switched.append(jumped)
 
     def advance(self, t, target):
         self.lengths.append(target - t)
@@ -276,17 +284,11 @@ class Told(Stepper):
         return 0.3 * self.error * (1e-3 * np.abs(self.ws.X) + 1e-5 * self.ws.scale)
 
 
-def lengths(*errors, order=2, t_end=1e6, of=None):
+def lengths(*errors, order=2, t_end=1e6, of=None, **tolerances):
     """Of the steps that are tried where errors are these."""
-    made = []
-
-    class Kept(Told):
-        def __init__(self, step, errors=(), order=2):
-            super().__init__(step, errors, order)
-            made.append(self)
-
-    with registered(Integrator("told", Kept)):
-        gc.simulate(of or system(Driven(id="D", x0=1.0)), t_end, "auto", "told", errors=errors, order=order)
+    with registered(Integrator("told", Told)):
+        gc.simulate(of or system(Driven(id="D", x0=1.0)), t_end, "auto", "told", errors=errors, order=order,
+                    **tolerances)
     return np.array(made[-1].lengths)
 
 
@@ -365,6 +367,62 @@ def test_after_a_step_without_a_solution_none_is_longer_than_half_of_it():
     np.testing.assert_allclose(tried[6:9], tried[3] / 2, rtol=1e-9)
 
 
+@pytest.mark.parametrize("part", [0.99, 1.01])
+@pytest.mark.parametrize(("rtol", "order", "share"), [
+    (1e-3, 2, 0.3), (1e-5, 2, 0.03), (1e-5, 1, 0.003), (5e-3, 1, 1.0), (1e-1, 2, 1.0)])
+def test_a_step_is_made_again_where_its_error_is_above_its_share_of_the_tolerance(rtol, order, share, part):
+    """Of ``atol scale + rtol |x|``: 0.3 where rtol is 1e-3, else by the power 1 / p more or less, never above one."""
+    class Sized(Device):
+        x0 = Param("", 0.01)
+        x = State("", start_at="x0", rate=lambda s: -s.x, scale=20.0)
+
+    with registered(Sized):
+        of = system(Sized(id="S"))
+    errors = share / 0.3 * rtol / 1e-3 * np.array([part, *[0.1] * 100])
+    tried = lengths(*errors, order=order, t_end=5.0, of=of, rtol=rtol, atol=rtol / 100)
+    again = tried[0] if part > 1 else 0.0
+    assert sum(tried) == pytest.approx(5.0 + again, rel=1e-9)
+    assert tried[0] > 1e-4
+
+
+@pytest.mark.parametrize(("step", "jumped"), [("auto", True), (0.1, False)])
+def test_where_steps_are_chosen_nothing_of_what_was_before_an_event_says_what_is_after_it(step, jumped):
+    """On a grid what a method remembers may serve on past a tick that moves no variable."""
+    with registered(Integrator("told", Told)):
+        gc.simulate(system(Clockwork(id="C", at=0.5)), 1.0, step, "told")
+    assert made[-1].switched == [jumped]
+
+
+@pytest.mark.parametrize("rough", [True, False])
+def test_a_state_that_is_only_near_its_target_is_solved_there_before_its_error_counts(rough):
+    class Rough(Told):
+        def advance(self, t, target):
+            reached = super().advance(t, target)
+            self.ws.X[:] += 0.25 * rough
+            return Advance(reached.t, rough)
+
+        def state_at(self, t):
+            super().state_at(t)
+            self.ws.X[:] = np.round(self.ws.X)
+            solved.append(t)
+
+    solved = []
+    with registered(Integrator("told", Rough)):
+        run = gc.simulate(system(Driven(id="D", x0=1.0)), 10.0, "auto", "told")
+    assert (run["D", "x"] == 1.0).all()
+    assert len(solved) == len(made[-1].lengths) * (1 + rough)
+
+
+@pytest.mark.parametrize("says", [None, 1e9])
+@pytest.mark.parametrize(("before", "speed"), [([], 1e30), ([0.5], 1.0)])
+def test_no_attempt_is_shorter_than_the_first_that_is_as_short_as_a_step_may_be(before, speed, says):
+    with pytest.raises(ConvergenceError):
+        lengths(*before, *[says] * 100, of=system(Clockwork(id="C", speed=speed)))
+    tried = np.array(made[-1].lengths)
+    assert set(tried[tried <= SHORTEST]) == {tried.min()}
+    assert tried.min() > 0.1 * SHORTEST
+
+
 @METHODS
 def test_algebraic_variables_are_as_accurate_as_the_others(method):
     class Amplified(Device):
@@ -408,6 +466,8 @@ def test_a_method_of_ones_own_that_estimates_its_error_has_it_too():
 @pytest.mark.parametrize(("asked", "says"), [
     ({"method": "ida"}, "method 'ida' does not estimate the error of its steps; give a step in seconds, or another"),
     ({"rtol": 0.0}, "rtol = 0.0 must be a number greater than 0"),
+    ({"rtol": -1e-3}, "rtol = -0.001 must be a number greater than 0"),
+    ({"atol": math.inf}, "atol = inf must be a number greater than 0"),
     ({"atol": "x"}, "atol = 'x' must be a number greater than 0"),
     ({"tol": 1e-3}, "method 'theta' has no option 'tol'"),
 ])
