@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from devices_for_tests import system as small
 
 import gridcore as gc
+from gridcore.contract import Device, Param, State
 from gridcore.errors import CaseError, PluginError
 from gridcore.integrate import StepOperator, Stepper
 from gridcore.registry import Integrator
@@ -73,6 +75,17 @@ def test_what_is_no_case_is_refused(given):
 def test_what_is_no_run_is_not_retraced(run):
     with pytest.raises(CaseError, match=r"is no run: gc\.simulate makes one of a system"):
         gc.retrace(run)
+
+
+def test_where_there_are_no_guards_none_is_evaluated():
+    class Rising(Device):
+        x0 = Param("", 1.0)
+        x = State("", start_at="x0", rate=lambda s: -s.x)
+
+    with gc.registered(Rising):
+        run = gc.simulate(small(Rising(id="R")), 1.0, 0.1)
+    assert run.counters["steps"] == 10
+    assert "guard_evaluations" not in run.counters
 
 
 @pytest.mark.parametrize(("kind", "names"), [(Stepper, {"restart", "advance", "state_at"}),
