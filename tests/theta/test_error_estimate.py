@@ -14,6 +14,9 @@ from devices_for_tests import system as small
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Param, State, timer
 from gridcore.equations import Workspace
+from gridcore.equations.native import compiler
+from gridcore.errors import ConvergenceError
+from gridcore.linear import newton
 from gridcore.registry import registered
 from gridcore_theta import StepWarning, Theta
 from gridcore_theta.predictor import Predictor, error_weights
@@ -55,10 +58,14 @@ def loaded(system: Any) -> Workspace:
     return ws
 
 
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("theta", "power", "made"), [
     (0.5, 3, 1), (0.5, 3, 2), (0.5, 3, 3), (0.5, 3, 5), (1.0, 2, 0), (1.0, 2, 1), (1.0, 2, 2), (1.0, 2, 4)])
-def test_on_a_polynomial_it_is_the_error_as_soon_as_it_is_known(theta: float, power: int, made: int) -> None:
+def test_on_a_polynomial_it_is_the_error_as_soon_as_it_is_known(
+        theta: float, power: int, made: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a step from exact points: the trapezoidal rule needs one behind, of any length; backward Euler none."""
+    if not compiled:
+        monkeypatch.setattr(compiler, "compiler_path", lambda: None)
     ws = of_a_power(power)
     ws.mass[:] = ws.differential
     predictor, t = Predictor(ws), np.cumsum([0.3, *0.1 * 1.2 ** np.arange(made + 1)])
@@ -138,7 +145,49 @@ def test_nothing_is_estimated_with_fewer_steps_behind_than_it_needs(short: float
     stepper.restart(ws, t[0])
     for begin, end in itertools.pairwise(t):
         stepper.advance(begin, end)
-    assert (stepper.error_estimate > 0) == estimated
+    assert stepper.error_estimate > 0 if estimated else stepper.error_estimate == 0
+
+
+@pytest.mark.parametrize("jumped", [False, True])
+def test_after_a_switch_it_is_made_again_of_three_steps_since_and_no_earlier(
+        jumped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what was before it is remembered, too: one that spans it would be that of a kink."""
+    monkeypatch.setattr(newton, "MIXED", -np.inf)
+    ws, made, t = of_a_power(1), [], 0.125 * np.arange(13)
+    stepper = Theta(0.125)
+    monkeypatch.setattr(stepper, "estimate", lambda h: made.append(ws.Z[-1]))
+    ws.Z[-1] = 0.0
+    stepper.restart(ws, 0.0)
+    for number, (begin, end) in enumerate(itertools.pairwise(t)):
+        if number == 5:
+            stepper.switch(ws, begin, jumped=jumped)
+        stepper.advance(begin, end)
+    assert made == [t[3], t[8]]
+
+
+def test_an_attempt_that_has_no_solution_leaves_what_is_known() -> None:
+    """There is none beyond x = 1."""
+
+    class Ends(Device):
+        x0 = Param("", 0.0)
+        x, y = State("", start_at="x0", rate=lambda s: 1.0), Algebraic("", init=1.0)
+
+        def residuals(s: Any) -> Any:
+            return s.y * s.y + s.x - 1.0
+
+    with registered(Ends):
+        ws = loaded(small(Ends(id="E")))
+    stepper = Theta(0.25)
+    stepper.restart(ws, 0.0)
+    for begin, end in itertools.pairwise([0.0, 0.25, 0.5, 0.75]):
+        stepper.advance(begin, end)
+    start = ws.X.copy()
+    with pytest.raises(ConvergenceError):
+        stepper.advance(0.75, 1.5)
+    ws.X[:], ws.Z[-1] = start, 0.75
+    stepper.advance(0.75, 0.875)
+    assert stepper.predictor.knows
+    assert ws.X == pytest.approx([0.875, np.sqrt(0.125)], rel=1e-12)
 
 
 def estimate(case: str, step: float, theta: float = 0.5) -> float:
@@ -192,14 +241,19 @@ def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> 
     assert fine.counters["error_estimate"] < 1e-3 < 1e-2 < run.counters["error_estimate"]
 
 
-def test_the_warning_tells_variable_time_and_percent() -> None:
+def test_the_warning_tells_variable_time_and_percent_once() -> None:
     theta = Theta(0.1)
     theta.ws = SimpleNamespace(mass=np.array([1, 1, 0]), scale=np.array([1, 0.5, 1]), X=np.array([0, 0.5, 0]),
                                Z=np.array([0, 0.5, 0, 7, 0.25]), place=lambda k: "abc"[k])
-    theta.predictor = SimpleNamespace(knows=True, local_error=lambda h, theta: np.array([0.01, -0.0344, 9.0]))
-    with pytest.warns(StepWarning, match=r"a step of 0\.1 s is too large for b at t = 0\.25 s: .* is about 3\.4 %"):
+    theta.predictor = SimpleNamespace(knows=True, local_error=lambda h, theta: np.array([0.01, -0.0346, 9.0]))
+    said = r"a step of 0\.1 s is too large for b at t = 0\.25 s: .* is about 3\.5 %"
+    with pytest.warns(StepWarning, match=said) as told:
         theta.estimate(0.1)
-    assert theta.error_estimate == 0.0344
+    assert theta.error_estimate == 0.0346
+    assert told[0].filename == __file__  # who asked for it
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        theta.estimate(0.1)
 
 
 def test_it_changes_no_number_and_stays_with_a_saved_run(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

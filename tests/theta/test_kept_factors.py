@@ -140,3 +140,42 @@ def test_where_a_step_has_no_solution_behind_a_guard_the_guard_is_found_before_i
     assert asked
     assert [str(event) for event in run.events] == [str(event) for event in usual.events]
     np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-10)
+
+
+def test_where_the_guess_of_a_crossing_is_no_good_it_is_found_by_halving(
+        kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guess may be where the equations are singular."""
+    with gc.registered(Waves):
+        case = gc.Case("waves")
+        case.add(Waves(id="W"))
+        system = gc.build(case)
+    usual, asked = gc.simulate(system, 4.0, 0.05, t0=-1.0), []
+
+    def singular(self: newton.Newton, t: float, *_: object) -> None:
+        asked.append(t)
+        raise ConvergenceError("the equations are singular")
+
+    monkeypatch.setattr(newton.Newton, "solve_with_time", singular)
+    run = gc.simulate(system, 4.0, 0.05, t0=-1.0)
+    assert len(asked) >= len(run.events) > 0
+    assert [event.item for event in run.events] == [event.item for event in usual.events]
+    np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(run.X, usual.X, rtol=0, atol=1e-9)
+
+
+def test_an_advance_whose_end_does_not_solve_its_equations_says_so(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    advance, left = Theta.advance, {False: [0.0], True: [0.0]}
+
+    def noted(self: Theta, t: float, target: float) -> object:
+        reached = advance(self, t, target)
+        assert self.ws is not None
+        self.ws.residual()
+        left[reached.rough].append(float(np.abs(self.ws.R).max()))
+        return reached
+
+    monkeypatch.setattr(Theta, "advance", noted)
+    with gc.registered(Waves):
+        case = gc.Case("waves")
+        case.add(Waves(id="W"))
+        gc.simulate(gc.build(case), 4.0, 0.05, t0=-1.0)
+    assert max(left[False]) < 1e-11 < 1e-9 < max(left[True])

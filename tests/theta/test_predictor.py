@@ -5,6 +5,7 @@ import pytest
 from devices_for_tests import SMALL, registered
 
 import gridcore as gc
+from gridcore.equations import Workspace
 from gridcore.equations.native import FALLBACK, compiler
 from gridcore_theta.predictor import Predictor
 
@@ -61,6 +62,31 @@ def test_equations_are_those_of_the_theta_method(path: Predictor) -> None:
     F, x = ws.rhs(), ws.X
     step = x - path.X0 - h * ((1 - theta) * path.f0 + theta * F)
     np.testing.assert_allclose(-ws.R, np.where(ws.mass, step, F), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("theta", [0.5, 0.7, 1.0])
+def test_each_step_begins_with_the_right_hand_side_of_its_own_start(path: Predictor, theta: float) -> None:
+    """However many were before it."""
+    rng, ws, h = np.random.default_rng(3), path.ws, 0.1
+    ws.mass[:] = rng.integers(0, 2, ws.n)
+    for _ in range(6):
+        ws.X[:] = start = rng.normal(size=ws.n)
+        rate = ws.rhs().copy()
+        path.begin(ws.Z[-1] + h, h, theta)
+        found, F = -ws.R.copy(), ws.rhs()
+        step = ws.X - start - h * ((1 - theta) * rate + theta * F)
+        np.testing.assert_allclose(found, np.where(ws.mass, step, F), rtol=1e-12, atol=1e-13)
+        path.end(h)
+
+
+def test_compiled_loops_ask_for_no_equations_in_python(path: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large system each call costs little beside the equations, of a small one more than they."""
+    asked = []
+    for name in ("rhs", "residual"):
+        monkeypatch.setattr(Workspace, name, lambda ws: asked.append(ws) or np.zeros(ws.n))
+    path.begin(0.1, 0.1, theta=0.5)
+    path.equations(0.1, theta=0.5)
+    assert bool(asked) == (path.ws.runtime is FALLBACK)
 
 
 @pytest.mark.parametrize("theta", [0.5, 0.7, 1.0])
