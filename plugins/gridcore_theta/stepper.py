@@ -55,7 +55,6 @@ class Theta(Stepper):
     """
 
     name = "theta"
-    order = 2
 
     def __init__(self, step: float, theta: float = 0.5):
         if not 0.5 <= theta <= 1:
