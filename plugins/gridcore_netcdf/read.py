@@ -106,7 +106,7 @@ def _read_tape(root: Part, part: Part, system: Equilibrium) -> Tape:
     check_triggers(part, tape.records, system)
     point_clock = part.within("point_clock", len(t), within)
     tape.states.reserve(len(t))
-    block = max(1, BLOCK // (8 * max(system.n, 1)))
+    block = max(1, BLOCK // (8 * system.n))
     X = np.empty((min(block, len(t)), system.n))
     for first in range(0, len(t), block):
         points = slice(first, min(first + block, len(t)))
@@ -197,6 +197,6 @@ def _read_system(part: Part, path: Path) -> Equilibrium:
     if at_rest.operating_point is not None:
         at_rest.operating_point.timings = point["timings"]
     held = np.array(part.json("held", list), dtype=int)
-    if len(held) and not (0 <= held.min() and held.max() < at_rest.n):
+    if len(held) and not (0 <= held.min() and held.max() != at_rest.n):
         raise part.error("held", f"must be from 0 to {at_rest.n - 1}")
     return at_rest.replaced(part.numbers("Z0", float, at_rest.Z0.shape), held)

@@ -25,8 +25,9 @@ def test_a_file_that_is_written_and_read_in_parts_is_the_same(tmp_path, monkeypa
     run.save(tmp_path / "parts.nc")
     run.save(tmp_path / "parts.csv", columns=["GEN*.omega", "BUS7.Vm"])
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
-    with h5py.File(tmp_path / "parts.nc") as file:
-        assert file["omega"].chunks == (400 // 24, 3)
+    with h5py.File(tmp_path / "parts.nc") as parts, h5py.File(tmp_path / "one.nc") as one:
+        assert parts["omega"].chunks == (400 // 24, 3)
+        assert one["omega"].chunks == one["omega"].shape
     one, parts = (gc.load_run(tmp_path / f"{name}.nc") for name in ("one", "parts"))
     assert one.to_xarray().identical(parts.to_xarray())
     assert one.to_xarray().identical(run.to_xarray())
@@ -50,6 +51,7 @@ def test_saving_needs_no_memory_for_the_whole_run(tmp_path, monkeypatch):
 
 def test_a_point_may_be_larger_than_a_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr(write, "CHUNK", 8)
+    monkeypatch.setattr(read, "BLOCK", 8)
     run = gc.simulate(gc.build("wscc9"), 0.05)
     run.save(tmp_path / "run.nc")
     assert gc.load_run(tmp_path / "run.nc").X.tobytes() == run.X.tobytes()

@@ -220,6 +220,50 @@ def test_xarray_opens_the_file_as_the_dataset(tmp_path):
         assert opened.drop_attrs(deep=False).identical(run.to_xarray().drop_attrs(deep=False))
 
 
+def test_variables_of_the_file_have_the_words_and_units_of_the_dataset(tmp_path):
+    import xarray as xr
+
+    for t_end, struck in ((0.02, False), (0.2, True)):
+        run = gc.simulate(gc.build("wscc9"), t_end=t_end)
+        run.save(tmp_path / "run.nc")
+        with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as opened:
+            assert {name: v.attrs for name, v in opened.variables.items()} == {
+                name: v.attrs for name, v in run.to_xarray().variables.items() if v.size}
+            assert ("event_time" in opened) == bool(run.events) == struck
+
+
+def test_groups_and_variables_know_in_which_order_they_were_made(tmp_path):
+    """As the NetCDF-4 file format specification asks for: libraries refuse to write to others."""
+    gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001).save(tmp_path / "run.nc")
+    tracked = h5py.h5p.CRT_ORDER_TRACKED
+    with h5py.File(tmp_path / "run.nc") as file:
+        for group in (file["/"], file["tape"]):
+            assert group.id.get_create_plist().get_link_creation_order() & tracked
+            for item in (group, *group.values()):
+                assert item.id.get_create_plist().get_attr_creation_order() & tracked
+
+
+def test_what_a_file_has_is_that_of_the_number_of_its_format(tmp_path):
+    """Whoever changes what it has changes the number, and both here; the files of users have the old one."""
+    gc.simulate(gc.build("wscc9"), t_end=0.3).save(tmp_path / "run.nc")
+    with h5netcdf.File(tmp_path / "run.nc") as file:
+        assert file.attrs["gridcore_format_version"] == form.VERSION == 5
+        assert {*file["tape"].attrs} - {"_NCProperties"} == {
+            "case", "case_name", "columns_of", "counters", "declarations", "deenergise", "held", "last", "methods",
+            "operating_point", "order", "records", "run", "settings", "timings"}
+        assert {*file["tape"].variables} == {
+            "Clock_after", "Clock_kind", "Clock_of", "Resolve_k", "Step_end", "Step_guard", "Step_h", "Step_k",
+            "Step_method", "Step_start", "Switch_k", "Switch_settings", "Switch_triggers", "Z0", "columns", "last_X",
+            "last_active", "last_side", "point_clock", "record_kind", "settings", "settings_at", "settings_number",
+            "settings_value"}
+
+
+@pytest.mark.parametrize("enforced", [False, True])
+def test_a_loaded_system_has_its_limits_of_reactive_power_enforced_as_it_had(enforced, tmp_path):
+    system = gc.build("wscc9", enforce_q_limits=enforced)
+    assert stored(gc.simulate(system, t_end=0.02), tmp_path).system.operating_point.enforce_q_limits == enforced
+
+
 # What is not a run ----------------------------------------------------------------------------------
 
 def test_a_file_that_is_not_there(tmp_path):

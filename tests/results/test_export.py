@@ -22,7 +22,7 @@ def beside(path, process, host=None):
 
 
 def test_what_is_written_takes_the_place_of_the_file_when_all_went_well(tmp_path):
-    path = tmp_path / "folder" / "x.txt"
+    path = tmp_path / "folder" / "in it" / "x.txt"
     with whole_file(path) as temporary:
         temporary.write_text("new")
         assert temporary.name == "x.txt"  # whose suffix may say the format
@@ -107,6 +107,19 @@ def test_what_another_process_removes_meanwhile_is_no_error(tmp_path, monkeypatc
         temporary.write_text("new")
         monkeypatch.undo()
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_folder_that_cannot_be_removed_does_not_undo_what_is_written(tmp_path, monkeypatch):
+    """As on a file system of a network, where what is open elsewhere stays."""
+    def busy(*_, **options):
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    path = tmp_path / "x.txt"
+    with whole_file(path) as temporary:
+        temporary.write_text("new")
+        monkeypatch.setattr(os, "rmdir", busy)
+    monkeypatch.undo()
+    assert path.read_text() == "new"
 
 
 def test_threads_that_write_one_file_leave_that_of_one_of_them(tmp_path):
