@@ -199,6 +199,9 @@ def test_a_delay_that_ends_on_a_grid_point_or_after_the_end(method):
     on = gc.simulate(system(Delayed(id="D", delay=1 - RISES)), 2.0, 0.1, method="theta")
     assert times(on)[-1] == pytest.approx(1.0, abs=1e-14)
     assert on.counters["steps"] == 21  # the trigger adds one, the action none
+    for beside in (-5e-12, 5e-12):  # less than counts as another time
+        assert times(gc.simulate(system(Delayed(id="D", delay=1 - RISES + beside)), 2.0, 0.1))[-1] - 1 == pytest.approx(
+            beside, abs=1e-12)
     after = gc.simulate(system(Delayed(id="D", delay=1.7)), 2.0, 0.1, method=method)
     assert [kind for _, _, kind in events(after)] == ["delay started"]
 
@@ -421,6 +424,7 @@ def test_the_tape_accounts_for_every_point(method):
     assert [r.k for r in moves] == list(range(len(run.t) - 1))
     for r in moves:
         assert run.t[r.k + 1] - run.t[r.k] == pytest.approx(r.h if isinstance(r, Step) else 0.0, abs=1e-15)
+    assert min(r.guard for r in moves if isinstance(r, Step)) == -1  # of those that end at no guard
     switches = [r for r in records if isinstance(r, Switch)]
     assert [r.settings for r in switches] == list(range(1, len(run.tape.settings)))
     assert run.counters["steps"] == sum(isinstance(r, Step) and (r.h > 0 or r.guard >= 0) for r in records)
@@ -471,11 +475,12 @@ def test_an_error_keeps_the_run_so_far():
     assert run["E", "x"][0] == 1.0
 
 
-@pytest.mark.parametrize("at", [0.1, 0.105])
+@pytest.mark.parametrize("at", [math.inf, 0.1, 0.105, 0.01 * (SEGMENT - 1), 0.01 * (SEGMENT - 1.5)])
 def test_a_run_is_cut_into_segments_whether_its_events_fall_on_the_grid_or_not(monkeypatch, at):
-    """A segment does not begin between events of one instant, but soon after them."""
+    """Of so many points each; a segment does not begin between events of one instant, but soon after them."""
     begun = []
-    monkeypatch.setattr(Driver, "new_segment", lambda self, new=Driver.new_segment: begun.append(self.t) or new(self))
+    new = Driver.new_segment
+    monkeypatch.setattr(Driver, "new_segment", lambda self: begun.append(self.tape.points) or new(self))
     run = gc.simulate(system(Clockwork(id="C", at=at)), 3.5 * SEGMENT * 0.01, 0.01)
-    assert len(run.events) == 1
-    assert begun == pytest.approx([0.01 * SEGMENT * k for k in range(4)], abs=0.05)
+    assert len(run.events) == (at < math.inf)
+    assert begun == pytest.approx(SEGMENT * np.arange(4), abs=0 if at == math.inf else 5)

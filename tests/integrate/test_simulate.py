@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -75,6 +76,12 @@ def test_what_is_no_case_is_refused(given):
 def test_what_is_no_run_is_not_retraced(run):
     with pytest.raises(CaseError, match=r"is no run: gc\.simulate makes one of a system"):
         gc.retrace(run)
+
+
+def test_the_time_that_a_simulation_took_is_part_of_the_time_around_it(system):
+    before = perf_counter()
+    run = gc.simulate(system, 0.1)
+    assert 0 < run.timings["simulate"] <= perf_counter() - before
 
 
 def test_where_there_are_no_guards_none_is_evaluated():

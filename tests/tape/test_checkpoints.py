@@ -94,6 +94,13 @@ class TestSameBits:
         run = same_to_the_last_bit(name, budget)
         assert run.tape.states.held <= budget
 
+    @pytest.mark.parametrize("slots", [1, 2, 3, 6])
+    def test_recomputed_from_few_checkpoints(self, slots):
+        """Those that a replay keeps on its way have what the run had there."""
+        run = same_to_the_last_bit("hiskens_pai", system("hiskens_pai").n * (LEAST + 8 * (slots - 1)))
+        assert run.tape.states.slots() == slots
+        assert len(run.tape.states.starts) > 10
+
     @pytest.mark.parametrize("name", STUDIES)
     def test_kept_on_disk(self, name, tmp_path):
         run = same_to_the_last_bit(name, tmp_path)
