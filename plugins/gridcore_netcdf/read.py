@@ -111,7 +111,7 @@ def _read_tape(root: Part, part: Part, system: Equilibrium) -> Tape:
     for first in range(0, len(t), block):
         points = slice(first, min(first + block, len(t)))
         for at, values in columns:
-            X[: points.stop - first, at] = values[points]
+            X[: points.stop - first, at[at >= 0]] = values[points][:, at >= 0]
         for time, row, clock in zip(t[points], X, point_clock[points].tolist(), strict=False):
             tape.point(time, row, clock)
     tape.states.trim()
@@ -127,7 +127,7 @@ def _read_columns(root: Part, part: Part, system: Equilibrium, points: int) -> t
     variables = [root.variable(str(name), float, (points, None)) for name in part.json("columns_of", list)]
     there = part.numbers("columns", int, (sum(variable.shape[1] for variable in variables),))
     wrong = np.flatnonzero(np.bincount(there[(there >= 0) & (there < system.n)], minlength=system.n) != 1)
-    if len(wrong) or len(there) != system.n:
+    if len(wrong) or (there >= system.n).any():
         said = ", ".join(".".join(system.variables[k]) for k in wrong[:3])
         raise part.error("columns", f"must have each variable once; of {said} that is not so")
     parts = np.split(there, np.cumsum([variable.shape[1] for variable in variables])[:-1])
@@ -197,6 +197,6 @@ def _read_system(part: Part, path: Path) -> Equilibrium:
     if at_rest.operating_point is not None:
         at_rest.operating_point.timings = point["timings"]
     held = np.array(part.json("held", list), dtype=int)
-    if len(held) and not (0 <= held.min() and held.max() != at_rest.n):
+    if len(held) and not (0 <= held.min() and held.max() < at_rest.n):
         raise part.error("held", f"must be from 0 to {at_rest.n - 1}")
     return at_rest.replaced(part.numbers("Z0", float, at_rest.Z0.shape), held)

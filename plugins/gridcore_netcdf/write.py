@@ -74,7 +74,7 @@ def _write_run(run: Run, output: Output) -> None:
 
 
 def _write_results(run: Run, root: Group, check: Callable[[], None]) -> dict[str, np.ndarray]:
-    """The root of the file; returns the columns of X that each variable holds (where it holds any)."""
+    """The root of the file; returns the columns of X that each variable holds (where it holds any; -1: of none)."""
     layout = run.system.layout
     _write(root, "time", ("time",), run.t, units="s", long_name="time")
     _write(root, "switchings", ("time",), run.point_settings, long_name="switchings before this point")
@@ -85,8 +85,10 @@ def _write_results(run: Run, root: Group, check: Callable[[], None]) -> dict[str
             _write(root, signal.dimension, (signal.dimension,), list(signal.devices))
         variables.append(_write(root, signal.name, ("time", signal.dimension), units=signal.unit,
                                 long_name=signal.doc or signal.quantity, coordinates="switchings"))
-        if signal.quantity in layout.instances[layout.find(signal.devices[0])].device.declares.variables():
-            columns[signal.name] = np.array([layout.address(f"{d}.{signal.quantity}") for d in signal.devices])
+        own = [signal.quantity in layout.instances[layout.find(d)].device.declares.variables() for d in signal.devices]
+        if any(own):
+            columns[signal.name] = np.array([layout.address(f"{device}.{signal.quantity}") if mine else -1
+                                             for device, mine in zip(signal.devices, own, strict=True)])
 
     def write(part: Stretch) -> None:
         for signal, variable in zip(shown, variables, strict=True):

@@ -16,6 +16,7 @@ import pytest
 from devices_for_tests import Explosion, system
 
 import gridcore as gc
+from gridcore.contract import Device, Param, State, quantity
 from gridcore.errors import ConvergenceError, GridcoreError, NetworkError
 from gridcore.tape import Arm, Cancel, Checkpoint, Clock, Record, Records, Resolve, Settings, Step, Switch, Tape
 from gridcore_netcdf import form, write
@@ -256,6 +257,31 @@ def test_what_a_file_has_is_that_of_the_number_of_its_format(tmp_path):
             "Step_method", "Step_start", "Switch_k", "Switch_settings", "Switch_triggers", "Z0", "columns", "last_X",
             "last_active", "last_side", "point_clock", "record_kind", "settings", "settings_at", "settings_number",
             "settings_value"}
+
+
+@pytest.mark.parametrize("first", ["state", "derived"])
+def test_a_quantity_may_be_a_state_of_one_device_and_derived_by_another_of_its_kind(first, tmp_path):
+    """As the speed of machines and of grid-forming inverters."""
+    class Kind(Device):
+        source = True
+        x0 = Param("", 1.0)
+
+    class Has(Kind):
+        x = State("", start_at="x0", rate=lambda s: -s.x)
+
+    class Derives(Kind):
+        y = State("", start_at="x0", rate=lambda s: -3.0 * s.y)
+
+        @quantity("", "twice y")
+        def x(s):
+            return 2.0 * s.y
+
+    with gc.registered(Has, Derives):
+        devices = [Has(id="H"), Derives(id="D")]
+        run = gc.simulate(system(*(devices if first == "state" else devices[::-1])), t_end=0.2, step=0.05)
+        loaded = stored(run, tmp_path)
+    assert_same(run, loaded)
+    assert np.array_equal(loaded["D", "x"], 2.0 * run["D", "y"])
 
 
 @pytest.mark.parametrize("enforced", [False, True])
