@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,8 @@ import gridcore as gc
 from gridcore.errors import GridcoreError
 from gridcore.tape import Clock
 from gridcore_netcdf.checks import Part, check_clocks, ranges
+from gridcore_netcdf.output import Output
+from gridcore_netcdf.seal import is_sealed, seal
 
 SYSTEM = gc.build("hiskens_pai")
 
@@ -94,3 +97,15 @@ def test_a_clock_is_of_a_parameter_or_a_guard_that_there_is(tmp_path):
                 Clock("delay", last, -1)):
         with pytest.raises(GridcoreError, match="'tape/Clock' number 1 cannot be"):
             check_clocks(part(tmp_path), [grid, bad], SYSTEM)
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1_000_000])
+def test_the_end_of_a_file_is_the_digest_of_all_before_whatever_its_length(tmp_path, size):
+    (path := tmp_path / "x.nc").write_bytes(data := np.random.default_rng(0).bytes(size))
+    with open(path, "r+b") as file:
+        output = Output(file.fileno())
+        output.truncate(size)
+        seal(output)
+        output.check()
+    assert path.read_bytes()[-32:] == hashlib.sha256(data).digest()
+    assert is_sealed(path)
