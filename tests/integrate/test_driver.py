@@ -142,6 +142,11 @@ def test_a_timer_before_t0_is_refused():
         gc.simulate(system(Clockwork(id="C", at=0.5)), 2.0, 0.1, t0=1.0)
 
 
+def test_timers_that_differ_by_less_than_counts_act_in_the_order_of_their_numbers(method):
+    run = gc.simulate(system(Clockwork(id="A", at=0.35 + 1e-12), Clockwork(id="B", at=0.35)), 1.0, 0.1, method=method)
+    assert events(run) == [("A", "ticks", "switch"), ("B", "ticks", "switch")]
+
+
 def test_a_timer_comes_before_a_guard_at_the_same_instant(method):
     run = gc.simulate(system(Clockwork(id="A", threshold=0.35), Clockwork(id="B", at=0.35)), 1.0, 0.1, method=method)
     assert events(run) == [("B", "ticks", "switch"), ("A", "rises", "switch")]
@@ -168,7 +173,7 @@ def test_a_delayed_action_follows_its_trigger_by_the_delay(method):
 
 
 def test_crossing_back_cancels_and_the_next_crossing_starts_again(method):
-    run = gc.simulate(system(Delayed(id="D", delay=2.5)), 9.0, 0.1, method=method)
+    run = gc.simulate(system(Clockwork(id="C"), Delayed(id="D", delay=2.5)), 9.0, 0.1, method=method)
     assert [kind for _, _, kind in events(run)] == ["delay started", "cancelled"] * 2
     assert times(run) == pytest.approx([RISES, FALLS, RISES + 2 * math.pi, FALLS + 2 * math.pi], abs=2 * EXACT[method])
     assert run["D", "acted"][-1] == 0
