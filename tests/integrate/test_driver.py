@@ -270,10 +270,11 @@ def test_a_limited_state_without_time_constant_is_limited_too():
     np.testing.assert_allclose(run["F", "x"], np.clip(np.sin(run.t), -0.5, 0.5), atol=1e-12)
 
 
-@pytest.mark.parametrize(("side", "size"), [(1.0, 1.0), (-1.0, 1.0), (1.0, 100.0), (-1.0, 100.0)])
-def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_takes_it_along(method, side, size):
+@pytest.mark.parametrize(("side", "size", "base"), [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (1.0, 100.0, 0.0),
+                                                    (-1.0, 100.0, 0.0), (1.0, 1.0, -2.0), (-1.0, 1.0, 2.0)])
+def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_takes_it_along(method, side, size, base):
     """``dx/dt = 1`` reaches the lid 0.5 at 0.5 s, stays there through a switch that does not move it, is let go by a
-    lid of 0.9 at 1 s, and follows that of 0.25 at 2 s; or a hundred times that.
+    lid of 0.9 at 1 s, and follows that of 0.25 at 2 s; or a hundred times that; from `base`.
     """
 
     class Lid(Device):
@@ -291,24 +292,24 @@ def test_a_limit_that_jumps_away_lets_its_state_go_and_one_that_jumps_into_it_ta
 
         @quantity("")
         def low(s):
-            return np.where(s.side < 0, -s.lid, -9.0) * s.size
+            return s.x0 + np.where(s.side < 0, -s.lid, -9.0) * s.size
 
         @quantity("")
         def high(s):
-            return np.where(s.side < 0, 9.0, s.lid) * s.size
+            return s.x0 + np.where(s.side < 0, 9.0, s.lid) * s.size
 
         stay = timer("stays", then={"other": 1})
         lift = timer("lifts", then={"lid": lambda s: 0.9})
         fall = timer("falls", then={"lid": lambda s: 0.25})
 
     with registered(Lid):
-        run = gc.simulate(system(Lid(id="L", side=side, size=size)), 2.5, 0.1, method=method)
+        run = gc.simulate(system(Lid(id="L", side=side, size=size, x0=base)), 2.5, 0.1, method=method)
     bound = "x_at_high" if side > 0 else "x_at_low"
     assert [e.item for e in run.events] == [bound, "stay", "lift", bound, "fall"]
     assert times(run) == pytest.approx([0.5, 0.7, 1.0, 1.4, 2.0], abs=EXACT[method])
     expected = np.interp(run.t, [0, 0.5, 1, 1.4, 2], [0, 0.5, 0.5, 0.9, 0.9])
     after = (run.t > 2) | (np.arange(len(run.t)) > np.flatnonzero(run.t == 2)[0])
-    np.testing.assert_allclose(side * run["L", "x"] / size, np.where(after, 0.25, expected), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(side * (run["L", "x"] - base) / size, np.where(after, 0.25, expected), rtol=0, atol=1e-9)
 
 
 def test_a_switch_that_moves_nothing_but_for_round_off_is_no_jump_to_the_method():
@@ -334,11 +335,11 @@ def test_a_switch_that_moves_nothing_but_for_round_off_is_no_jump_to_the_method(
             return 1.0, 1.0
 
         def residuals(s):
-            return s.y - s.x - s.shift
+            return s.y - s.x - 99.0 - s.shift
 
         nothing = timer("idle", then={"unread": 1})
-        little = timer("small", then={"shift": 1e-15})
-        much = timer("large", then={"shift": lambda s: s.shift + 1e-12})
+        little = timer("small", then={"shift": 2e-13})
+        much = timer("large", then={"shift": lambda s: s.shift + 1e-10})
         reset = timer("sets", then={"x": lambda s: s.x + 1e-12})
 
     with registered(Shifts, Integrator("notes", Notes)):
