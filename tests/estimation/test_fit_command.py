@@ -73,6 +73,7 @@ def test_one_without_derivatives_is_refused(folder):
     result = fit("--wrt", "GEN1.H", "--no-plot", "--method", "ida")
     assert result.exit_code == 2
     assert "the steps of method 'ida' have no derivative" in result.stderr
+    assert "again by others, and gc.adjoint has method='continuous'" in result.stderr
 
 
 def test_channels_are_renamed_and_times_shifted(folder):

@@ -94,6 +94,16 @@ def test_a_guard_whose_modes_do_not_hold_never_fires():
     assert fires(watch, 1, 1) == [1]
 
 
+def test_a_pending_action_without_cancellation_has_no_other_guard_watched():
+    watch = watching(UP, UP, at=[-1, -1])
+    go(watch, 1, -1)
+    watch.arm(0, time=1.0, clock=3)
+    watch.switching.on[1] = False
+    watch.refresh(None, np.array([1.0, -1.0]))
+    assert list(watch.active) == [True, False]
+    assert fires(watch, 1, 1) == []
+
+
 def test_a_pending_action_is_cancelled_by_crossing_back():
     watch = watching(UP, at=[-1], cancel=[-2])
     assert go(watch, 1) == [0]
