@@ -36,7 +36,7 @@ class Lob(Device):
 
 
 class Holds(Device):
-    """``x' = -a x + held``, where from `at` on a parameter holds what x was then."""
+    """``x' = -a x + held``, where from `at` on a parameter holds what x was then, by the nominal frequency per 60 Hz."""
 
     a, held, x0, at = Param("1/s", 1.5), Param("", 0.0), Param("", 2.0), Param("s", 0.333)
     x = State("", start_at="x0")
@@ -44,7 +44,7 @@ class Holds(Device):
     def rates(s: Any) -> Any:
         return -s.a * s.x + s.held
 
-    holds = timer("at", then={"held": lambda s: s.x**2}, doc="hold")
+    holds = timer("at", then={"held": lambda s: s.x**2 * s.omega_b / (120 * np.pi)}, doc="hold")
 
 
 @pytest.fixture(autouse=True)
