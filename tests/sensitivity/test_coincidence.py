@@ -279,19 +279,32 @@ def test_a_point_of_the_grid_is_told():
         assert told[0].filename == __file__  # the line that asks
 
 
+def test_two_instants_a_step_apart_are_told_as_two():
+    case = cleared_and_opened()
+    case.set("fault.clear", 0.11)
+    run = gc.simulate(gc.build(case), 0.15, 0.01)
+    with pytest.warns(CoincidenceWarning) as told:
+        gc.adjoint(run, SPEED, ["fault.t", "fault.clear"])
+    assert [str(warning.message).partition(";")[0] for warning in told] == [
+        "at 0.1 s: fault.t, then a point of the grid", "at 0.11 s: fault.clear, then a point of the grid"]
+
+
 def test_guards_of_one_instant_are_told_whatever_is_asked_for():
     run = gc.simulate(gc.build(identical_units()), T_END, 0.01)
     with pytest.warns(CoincidenceWarning, match=r"EXC2\.VR_at_VRMAX, then EXC2b\.VR_at_VRMAX|EXC2.*, then EXC2b"):
         gc.adjoint(run, SPEED, "EXC2.KA")
 
 
-def test_a_limit_that_is_exactly_reached_at_t0_is_told():
+@pytest.mark.parametrize(("derive", "side"), [
+    (gc.adjoint, "derivatives are those of the side that was taken"),
+    (gc.differences, "differences are of both sides")])
+def test_a_limit_that_is_exactly_reached_at_t0_is_told(derive, side):
     case = nine_bus()
     at = gc.build(case)
     case.set("EXC2.VRMAX", float(at.Z0[at.layout.address("EXC2.VR")]))
     run = gc.simulate(gc.build(case), 0.1, 0.01)
-    with pytest.warns(CoincidenceWarning, match=r"EXC2.* is exactly where it acts at t0") as told:
-        gc.adjoint(run, SPEED, "GEN2.H")
+    with pytest.warns(CoincidenceWarning, match=rf"EXC2.* is exactly where it acts at t0: {side}$") as told:
+        derive(run, SPEED, "GEN2.H")
     assert told[0].filename == __file__
 
 

@@ -48,6 +48,11 @@ def test_squared_deviations_are_the_squares_of_the_values(run):
     assert found == pytest.approx(weights @ (values - data) ** 2, rel=1e-14)
 
 
+def test_without_data_and_weights_it_is_the_sum_of_squares(run):
+    values = evaluate(run, [gc.At([t], lambda v: v["BUS7", "Vm"]) for t in TIMES]).values
+    assert gc.Sampled(TIMES, lambda v: v["BUS7", "Vm"]).value(run) == pytest.approx(values @ values, rel=1e-14)
+
+
 @pytest.mark.parametrize("time", [-0.1, 0.6, np.nan])
 def test_a_time_outside_the_run_is_refused(run, time):
     with pytest.raises(gc.errors.CaseError, match=rf"sample time {time:g} s is outside the run \(0 to 0.5 s\)"):

@@ -57,6 +57,17 @@ def test_what_each_objective_is_at_all_points_is_the_joint_one_in_part(monkeypat
     np.testing.assert_array_equal(partials.points, [found.points[k] for k in range(len(run.t))])
 
 
+def test_an_objective_that_is_a_parameter_has_the_derivative_one_in_it_the_first_of_all_too():
+    small, names = system(Driven(id="D")), ["base.omega_b", "base.base_mva", "D.a", "D.b", "D.c", "D.x0"]
+    places = [small.layout.address(name) for name in names]
+    assert min(places) == small.n
+    run = gc.simulate(small, 1.0, 0.1)
+    themselves = [gc.Terminal(lambda v, name=name: v[tuple(name.split("."))]) for name in names]
+    assert evaluate(run, themselves).parameters(small) == sorted(places)
+    for derive in (gc.adjoint, gc.analyses.forward_gradient):
+        np.testing.assert_array_equal(derive(run, themselves, names).sel(parameter=names), np.eye(len(names)))
+
+
 def test_memory_does_not_grow_with_steps_times_what_objectives_read(monkeypatch):
     monkeypatch.setattr(checkpoints, "POINTS", 64)
     small = system(Driven(id="D"))

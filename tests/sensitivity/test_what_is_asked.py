@@ -24,10 +24,17 @@ def objectives():
 def test_sums_differences_and_multiples_are_objectives(run):
     a, b, c = objectives()
     each = gc.adjoint(run, [a, b, c], WRT)
-    made = gc.adjoint(run, [sum([a, b, c]), a - b, -c, b / 4, a - (b - c), 2 * a], WRT)
-    weights = np.array([[1, 1, 1], [1, -1, 0], [0, 0, -1], [0, 0.25, 0], [1, -1, 1], [2, 0, 0]])
+    made = gc.adjoint(run, [sum([a, b, c]), a - b, -c, b / 4, a - (b - c), 2 * a, 2 * (b / 4)], WRT)
+    weights = np.array([[1, 1, 1], [1, -1, 0], [0, 0, -1], [0, 0.25, 0], [1, -1, 1], [2, 0, 0], [0, 0.5, 0]])
     np.testing.assert_allclose(made, weights @ each.values, rtol=1e-12, atol=1e-18)
     np.testing.assert_allclose(made["value"], weights @ each["value"].values, rtol=1e-12)
+
+
+def test_a_sum_has_the_name_of_the_first_that_has_one():
+    a, b, c = objectives()
+    a.name, c.name = "angle", "deviation"
+    assert [made.name for made in (a + b, b + a, a + c, b + c - a, 2 * a, b - b)] == [
+        "angle", "angle", "angle", "deviation", "angle", ""]
 
 
 @pytest.mark.parametrize("make", [lambda a, b: a * b, lambda a, b: a + 1, lambda a, b: 1 + a, lambda a, b: a * "2",
