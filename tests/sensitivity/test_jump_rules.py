@@ -36,7 +36,7 @@ class Lob(Device):
 
 
 class Holds(Device):
-    """``x' = -a x + held``, where from `at` on a parameter holds what x was then, by the nominal frequency per 60 Hz."""
+    """``x' = -a x + held``, where from `at` on a parameter holds what x was then by the nominal frequency per 60 Hz."""
 
     a, held, x0, at = Param("1/s", 1.5), Param("", 0.0), Param("", 2.0), Param("s", 0.333)
     x = State("", start_at="x0")
