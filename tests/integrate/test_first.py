@@ -82,6 +82,8 @@ def test_of_guards_that_cross_together_one_whose_changes_are_among_those_of_anot
     few, many = frozenset({1}), frozenset({1, 2})
     for targets in ([few, many, few], [few, many, frozenset({2})]):
         assert Path(*paths, targets=targets, resolution=1e-11).first()[0] == 1
+    for targets, expected in (([few, many], 1), ([many, few], 0)):
+        assert Path(*paths[:2], targets=targets, resolution=1e-11).first()[0] == expected
     nothing = frozenset()
     assert Path(*paths, targets=[nothing, many, nothing], resolution=1e-11).first()[0] == (0 if sign > 0 else 2)
 

@@ -180,10 +180,12 @@ def test_a_grazing_guard_is_an_error_that_names_it_and_the_time(below: float, ju
     """The top of the lob is a point of the grid, and above the threshold by next to nothing."""
     run = gc.simulate(gc.build(scenes.case_of(scenes.record("Lob", id="lob", top=1.0 - below))), 1.5, 0.25)
     assert len(run.events) == 1
-    with pytest.raises(EventError, match=r"lob\.touches grazes.* at t = (1|0\.99999\d*) s"):
-        gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"], jumps=jumps)
+    end = gc.Terminal(lambda v: v["lob", "x"])
+    for derivative in (gc.adjoint, gc.analyses.forward_gradient):
+        with pytest.raises(EventError, match=r"lob\.touches grazes.* at t = (1|0\.99999\d*) s"):
+            derivative(run, end, ["lob.top"], jumps=jumps)
     with pytest.warns(GrazingWarning, match=r"lob\.touches grazes"):
-        gc.adjoint(run, gc.Terminal(lambda v: v["lob", "x"]), ["lob.top"], jumps=jumps, allow_grazing=True)
+        gc.adjoint(run, end, ["lob.top"], jumps=jumps, allow_grazing=True)
     with pytest.warns(GrazingWarning, match=r"lob\.touches grazes"):
         gc.analyses.tsa(run, ["lob.top"], jumps=jumps, allow_grazing=True)
 
