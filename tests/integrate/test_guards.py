@@ -94,6 +94,19 @@ def test_a_guard_whose_modes_do_not_hold_never_fires():
     assert fires(watch, 1, 1) == [1]
 
 
+def test_a_cancellation_of_its_own_is_watched_while_the_action_is_pending_whatever_number_it_has():
+    for first in (0, 1):  # the number of the one that cancels
+        watch = watching(UP, UP, at=[-1, -1], cancel=[-1, 0] if first == 0 else [1, -1])
+        watch.switching.on[first] = False
+        watch.refresh(None, np.array([-1.0, -1.0]))
+        assert go(watch, 1, 1) == [1 - first]
+        watch.arm(1 - first, time=1.0, clock=3)
+        assert list(watch.active) == [True, True]
+        assert fires(watch, 1, 1) == [first]
+        watch.disarm(1 - first)
+        assert list(watch.active) == [first == 1, first == 0]
+
+
 def test_a_pending_action_without_cancellation_has_no_other_guard_watched():
     watch = watching(UP, UP, at=[-1, -1])
     go(watch, 1, -1)
