@@ -127,7 +127,7 @@ def _read_columns(root: Part, part: Part, system: Equilibrium, points: int) -> t
     variables = [root.variable(str(name), float, (points, None)) for name in part.json("columns_of", list)]
     there = part.numbers("columns", int, (sum(variable.shape[1] for variable in variables),))
     wrong = np.flatnonzero(np.bincount(there[(there >= 0) & (there < system.n)], minlength=system.n) != 1)
-    if len(wrong) or (there >= system.n).any():
+    if len(wrong) or ((there < -1) | (there >= system.n)).any():
         said = ", ".join(".".join(system.variables[k]) for k in wrong[:3])
         raise part.error("columns", f"must have each variable once; of {said} that is not so")
     parts = np.split(there, np.cumsum([variable.shape[1] for variable in variables])[:-1])
