@@ -24,7 +24,7 @@ CORE = ROOT / "gridcore"
 
 # From the left to the right: a package imports only from those before it, for typing too.
 PACKAGES = """
-    errors suggest kept numerics registry contract case network equations linear system equilibrium tape results
+    errors suggest kept whole numerics registry contract case network equations linear system equilibrium tape results
     integrate sensitivity testing commands builtin __main__
 """.split()
 

@@ -11,6 +11,7 @@ from ..errors import CaseError
 from ..registry import Companion, Reader
 from ..registry import registries as plugins
 from ..suggest import suggest
+from ..whole import whole_file
 from .records import Case
 
 
@@ -69,7 +70,7 @@ def _companion(path: Path) -> Companion:
 
 
 def save_case(case: Case, path: str | Path) -> None:
-    """Write a case, in the format that the file's suffix stands for; its folder is made where it is not there.
+    """Write a case, in the format that the file's suffix stands for: whole, or not at all. Its folder is made.
 
     Parameters
     ----------
@@ -79,17 +80,14 @@ def save_case(case: Case, path: str | Path) -> None:
     Raises
     ------
     CaseError
-        If files of this format are not written, or have no place for what the case has.
+        If files of this format are not written, have no place for what the case has, or cannot be written.
     """
     path = Path(path)
     reader = _reader(path)
     if reader.write is None:
         raise CaseError("this format can be read but not written", file=str(path))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        reader.write(case, path)
-    except OSError as error:
-        raise CaseError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    with whole_file(path) as temporary:
+        reader.write(case, temporary)
 
 
 def existing(path: Path) -> Path:

@@ -7,6 +7,7 @@ standard error and exit code 2, or 1 of a study under way; ``GRIDCORE_DEBUG=1`` 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import os
 import signal
@@ -46,21 +47,26 @@ class Verbs(click.Group):
         try:
             code = super().main(prog_name=prog_name or "gridcore", **extra)
         except Interrupted as error:
-            click.echo(f"interrupted: {error}", err=True)
+            _tell(f"interrupted: {error}")
             code = 128 + error.signal
         except (GridcoreError, click.ClickException) as error:
             if os.environ.get(DEBUG):
                 raise
             told = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            click.echo(f"error: {' '.join(told.split())}", err=True)
+            _tell(f"error: {' '.join(told.split())}")
             code = 2 if getattr(error, "run", None) is None else 1
         except (KeyboardInterrupt, click.Abort) as error:
-            click.echo("interrupted", err=True)
+            _tell("interrupted")
             code = 128 + next(iter((error.__cause__ or error).args), signal.SIGINT)
         except BrokenPipeError:  # whoever read the output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell(what: str) -> None:
+    with contextlib.suppress(OSError):  # of a terminal that has been closed
+        click.echo(what, err=True)
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

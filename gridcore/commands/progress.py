@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -73,5 +74,6 @@ class Progress:
                 self._timer.cancel()
                 self._timer = None
             if self._bar is not None:
-                self._bar.stop()
+                with contextlib.suppress(OSError):  # of a terminal that has been closed
+                    self._bar.stop()
                 self._bar = None

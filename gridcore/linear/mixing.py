@@ -15,14 +15,7 @@ from ..equations import Workspace
 
 
 class Mixing:
-    """Steps of one iteration, from its corrections.
-
-    Parameters
-    ----------
-    ws : Workspace
-    more : int
-        Unknowns beside those of the workspace.
-    """
+    """Steps of one iteration, from its corrections; of so many `more` unknowns beside those of a workspace."""
 
     def __init__(self, ws: Workspace, more: int = 0):
         self._runtime: Any = ws.runtime

@@ -4,7 +4,7 @@ Imports from ``tape`` and what is left of it.
 """
 
 from ..case import patterns_of
-from .export import whole_file
+from ..whole import whole_file
 from .quantities import base_of, needed, recorded, select
 from .run import Event, Points, Run, Stretch, load_run
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # s of the processor: to open a file, and for so many bytes more. They are read in a tenth of that.
 _SECONDS, _BYTES = 1, 10_000_000
+_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def read_netcdf(path: Path) -> xr.Dataset:
@@ -68,6 +69,11 @@ def _send(path: Path, pipe: Connection) -> None:
     pipe.send(dataset_or_error(path))
 
 
+def _size(item: Any) -> int:
+    """How many numbers a variable has; none, what is a dimension alone, or a group."""
+    return 0 if bytes(item.attrs.get("NAME", b"")).startswith(_NO_VARIABLE) else getattr(item, "size", 0) or 0
+
+
 def dataset_or_error(path: Path) -> Any:
     """The dataset, or what is wrong with it."""
     import h5py
@@ -75,10 +81,10 @@ def dataset_or_error(path: Path) -> Any:
 
     try:
         with h5py.File(path) as file:  # what cannot be opened makes h5netcdf print a traceback
-            file.visititems(lambda name, item: None)
+            sizes: list[int] = []
+            file.visititems(lambda name, item: sizes.append(_size(item)))
+        sources.within(sum(sizes), sources.VALUES, "numbers", str(path))  # it may be small: none need be written
         with xr.open_dataset(path, engine="h5netcdf") as data:
-            numbers = sum(variable.size for variable in data.variables.values())
-            sources.within(numbers, sources.VALUES, "numbers", str(path))  # it may be small: none need be written
             return data.load()
     except CaseError as error:
         return error

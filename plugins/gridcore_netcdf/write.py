@@ -23,9 +23,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from gridcore.case import Case, save_case
+from gridcore.case import Case
 from gridcore.results import Run, Stretch, whole_file
 from gridcore.tape import Clock, Settings, Step
+from gridcore_readers import native
 from gridcore_tables.labelled import heading
 from gridcore_tables.signals import signals
 
@@ -190,5 +191,5 @@ def _write_table(group: Group, name: str, cls: type, rows: Sequence[Any]) -> Non
 
 def _text(case: Case) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        save_case(case, file := Path(folder, CASE))
+        native.write(case, file := Path(folder, CASE))
         return file.read_text(encoding="utf-8")

@@ -72,8 +72,7 @@ def optimise_command(file: Path, at_most: tuple[Limit, ...], at_least: tuple[Lim
     click.echo(f"{found.method}: {found.message}; {found.iterations} iterations, {made}; "
                f"optimality {found.optimality:.1e}, violation {found.violation:.1e}")
     files = [file_of(run, out, f"_optimum.{suffix}") for suffix in ("toml", "csv", "nc", "png")]
-    with whole_file(files[0]) as temporary:
-        save_case(found.system.case, temporary)
+    save_case(found.system.case, files[0])
     by_whom = provenance(run)
     write_csv(iterations(found), files[1], by_whom)
     write_dataset(found.to_xarray(), files[2], by_whom)

@@ -9,6 +9,7 @@ from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import CaseError
+from gridcore.results import whole_file
 from gridcore_provenance.beside import picture_fields
 
 from .curves import RUNS, draw, label
@@ -81,7 +82,8 @@ def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = 
         figure = _new_figure(path)
         compose(figure)
         if path is not None:
-            figure.savefig(path, dpi=_DPI, metadata=picture_fields(path, of))
+            with whole_file(Path(path)) as temporary:
+                figure.savefig(temporary, dpi=_DPI, metadata=picture_fields(path, of))
     return figure
 
 

@@ -12,6 +12,7 @@ import csv
 import gc
 import io
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -27,7 +28,10 @@ EMPTY = 1_000_000, 10  # empty cells of a workbook, and those that each of the o
 DEPTH = 20  # arrays and tables in each other
 VALUES = 20_000_000  # samples of a recording, of all its channels
 CHANNELS = 100_000  # of a recording
-SCENARIOS = 1_000_000  # of a sweep
+SCENARIOS = 1_000_000  # of a sweep, and points of a map
+
+# A key of more parts than tables may be in each other: a.b.c
+_LONG_KEY = re.compile(rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEPTH + 1}}}""")
 
 
 def within(number: float, limit: int, what: str, file: str) -> None:
@@ -115,10 +119,13 @@ def toml(path: Path) -> tuple[dict[str, Any], str]:
         As from :func:`text`; if it is not valid, or has integers beyond 64 bits or too much in each other.
     """
     written = text(path)
+    deep = CaseError(f"has arrays and tables in each other, more than {DEPTH} deep", file=str(path))
+    if _LONG_KEY.search(written):  # tomllib's memory grows with the square of its parts
+        raise deep
     try:
         data = tomllib.loads(written)
     except RecursionError:
-        raise CaseError(f"has arrays and tables in each other, more than {DEPTH} deep", file=str(path)) from None
+        raise deep from None
     except ValueError as error:  # also of an integer with too many digits
         raise CaseError(f"is not valid TOML: {error}", file=str(path)) from None
     inside: list[Any] = list(data.values())
@@ -128,7 +135,7 @@ def toml(path: Path) -> tuple[dict[str, Any], str]:
         inside = [value for each in inside if type(each) in (dict, list)
                   for value in (each.values() if type(each) is dict else each)]
     if inside:
-        raise CaseError(f"has arrays and tables in each other, more than {DEPTH} deep", file=str(path))
+        raise deep
     return data, written
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from gridcore.commands import completing, file_of, load, located, system_options
 from gridcore.registry import plots
+from gridcore_readers.sources import SCENARIOS
 from gridcore_verbs.tables import Table, json_option, show, write_csv
 from gridcore_verbs.units import measured, number
 
@@ -137,6 +139,7 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
     from .locus import damping_map
 
     asked = list(map(_varied, vary))
+    _check_points(math.prod(count or len(parts) for _, parts, count in asked))
     system = _build(case, **options)
     limits = _band(system, band)
     grid = {name: _values(system, name, parts, count) for name, parts, count in asked}
@@ -184,7 +187,13 @@ def _varied(text: str) -> tuple[str, list[str], int | None]:
     parts = parts if count is not None else values.split(",")
     if len(parts) < 2 or (count is not None and count < 2):
         raise click.BadParameter(f"'{text}': at least two values are needed", param_hint="--vary")
+    _check_points(count or len(parts))
     return name, parts, count
+
+
+def _check_points(count: int) -> None:
+    if count > SCENARIOS:
+        raise click.BadParameter(f"{count:,} points are asked for, of at most {SCENARIOS:,}", param_hint="--vary")
 
 
 def _values(system: Equilibrium, name: str, parts: list[str], count: int | None) -> list[float]:

@@ -123,12 +123,10 @@ def convert(source: str, target: Path) -> None:
     The suffixes say which: 'gridcore convert case9.m case9.toml'. What was left out or decided is shown.
     """
     from gridcore.case import save_case, validate
-    from gridcore.results import whole_file
 
     case = load(source)
     validate(case)
-    with whole_file(target) as temporary:
-        save_case(case, temporary)
+    save_case(case, target)
     click.echo(f"{target}: {len(case)} records")
 
 

@@ -1,3 +1,6 @@
+import errno
+import os
+
 import pytest
 
 from gridcore.case import Case, load_case, save_case
@@ -7,15 +10,18 @@ from gridcore.registry import Cases, Reader, registered
 
 def test_a_reader_is_found_by_the_longest_suffix(tmp_path):
     case = Case("any")
-    written = {}
+
+    def write(case, path):
+        path.write_text(case.name)
+
     (tmp_path / "A.GRID.TXT").touch()
     (tmp_path / "b.txt").touch()
     with registered(Reader(".txt", lambda path: "short"),
-                    Reader(".grid.txt", lambda path: case, lambda c, path: written.update({path.name: c}))):
+                    Reader(".grid.txt", lambda path: case, write)):
         assert load_case(tmp_path / "A.GRID.TXT") is case
         assert load_case(str(tmp_path / "b.txt")) == "short"
         save_case(case, tmp_path / "c.grid.txt")
-        assert written == {"c.grid.txt": case}
+        assert (tmp_path / "c.grid.txt").read_text() == "any"
         with pytest.raises(CaseError, match="read but not written"):
             save_case(case, tmp_path / "c.txt")
         with pytest.raises(CaseError, match=r"there are: .*\.grid\.txt, .*\.txt"):
@@ -46,6 +52,19 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "y.toml").mkdir()
     with pytest.raises(CaseError, match=r"y\.toml: cannot be written: Is a directory"):
         save_case(load_case("smib"), tmp_path / "y.toml")
+
+
+def test_a_case_that_cannot_be_written_whole_leaves_the_file_that_was_there(tmp_path):
+    def write(case, path):
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "c.full"
+    path.write_text("of before")
+    with registered(Reader(".full", lambda path: Case("any"), write)), \
+            pytest.raises(CaseError, match=r"c\.full: cannot be written: No space left on device"):
+        save_case(Case("any"), path)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("c.full", "of before")]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 5000])

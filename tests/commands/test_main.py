@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import pty
 import subprocess
@@ -281,6 +283,45 @@ def test_progress_is_not_shown_where_there_is_no_terminal(capsys, monkeypatch):
         time.sleep(0.1)
         tell(1.0)
     assert capsys.readouterr() == ("", "")
+
+
+class Terminal(io.StringIO):
+    """One that may be gone: what is written to it is an error then."""
+
+    gone = False
+
+    def isatty(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        if self.gone:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_what_is_raised_when_a_terminal_has_been_closed_is_what_was_raised(monkeypatch):
+    monkeypatch.setattr("gridcore.commands.progress.PATIENCE", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+
+    def interrupted() -> None:
+        with Progress("simulating", 1.0) as tell:
+            while terminal.getvalue().count("simulating") < 3:  # it is drawn again and again
+                tell(0.5)
+            terminal.gone = True
+            raise KeyboardInterrupt("with what there is")
+
+    with pytest.raises(KeyboardInterrupt, match="with what there is"):
+        interrupted()
+
+
+def test_an_error_that_no_terminal_can_show_is_still_an_exit_code():
+    theirs, ours = pty.openpty()
+    command = [sys.executable, "-c", "import sys; sys.stdin.read(); from gridcore.commands.main import main; main()"]
+    with subprocess.Popen([*command, "run", "nosuch"], stdin=subprocess.PIPE, stderr=ours) as verb:
+        os.close(ours)
+        os.close(theirs)
+        verb.communicate()
+    assert verb.returncode == 2
 
 
 def test_options_of_the_method(call):

@@ -28,7 +28,7 @@ GROUPS = {
     "sensitivity": Group(("gridcore/sensitivity/*.py",), ("sensitivity", "objectives", "trbdf2")),
     "integrate": Group(("gridcore/integrate/*.py",), ("integrate", "results", "theta", "sensitivity", "tape", "ida")),
     "theta": Group(("plugins/gridcore_theta/*.py",), ("theta", "testing", "integrate", "sensitivity")),
-    "export": Group(("gridcore/results/export.py", "plugins/gridcore_export/*.py"), ("results", "export", "netcdf")),
+    "export": Group(("gridcore/whole.py", "plugins/gridcore_export/*.py"), ("results", "export", "netcdf")),
     "netcdf": Group(("plugins/gridcore_netcdf/*.py",), ("netcdf", "results")),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from command_line import invoke
+from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 import gridcore as gc
@@ -464,3 +466,15 @@ def test_no_line_of_a_heading_begins_with_a_number():
         lines = in_lines(heading, width)
         assert " ".join(lines) == heading
         assert not any(line[0].isdigit() for line in lines)
+
+
+def test_a_figure_that_cannot_be_written_whole_leaves_the_file_that_was_there(run, tmp_path, monkeypatch):
+    def full(figure, path, **more):
+        path.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "x.png").write_text("of before")
+    monkeypatch.setattr(Figure, "savefig", full)
+    with pytest.raises(CaseError, match=r"x\.png: cannot be written: No space left on device"):
+        plot(run, tmp_path / "x.png")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("x.png", "of before")]

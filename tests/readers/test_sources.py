@@ -28,7 +28,9 @@ def written(tmp_path, text, name="x.toml"):
 @pytest.mark.parametrize(("text", "says"), [
     ("a = " + "[" * 100_000, "arrays and tables in each other, more than 20 deep"),
     ("a = " + "[" * 50 + "]" * 50, "arrays and tables in each other, more than 20 deep"),
-    (".".join(["a"] * 3000) + " = 1", "arrays and tables in each other, more than 20 deep|is not valid TOML"),
+    *((key + " = 1", "arrays and tables in each other, more than 20 deep") for key in (
+        ".".join(["a"] * 22), ".".join(["a"] * 100_000), "x = 2\n'a' . " + "a .\t" * 20 + '"a.b"')),
+    ("[" + ".".join(["a"] * 100_000) + "]", "arrays and tables in each other, more than 20 deep"),
     ("a = " + "9" * 5000, "is not valid TOML: Exceeds the limit"),
     ("a = 0x" + "f" * 5000, "an integer of more than 64 bits: TOML has none"),
 ])
@@ -199,6 +201,23 @@ def test_a_dataset_of_more_numbers_than_are_written_is_refused(tmp_path):
         file.create_variable("BUS1.Vm", ("time",), np.float64, chunks=(100_000,))
     with pytest.raises(CaseError, match=r"has 30,000,000,000 numbers, of at most 20,000,000"):
         Measurements.read(tmp_path / "x.nc")
+
+
+def test_so_is_one_whose_times_are_so_many(tmp_path):
+    import h5netcdf
+
+    with h5netcdf.File(tmp_path / "x.nc", "w") as file:
+        file.dimensions = {"time": 30_000_000_000}
+        file.create_variable("time", ("time",), np.float64, chunks=(100_000,))
+    with pytest.raises(CaseError, match=r"has 30,000,000,000 numbers, of at most 20,000,000"):
+        Measurements.read(tmp_path / "x.nc")
+
+
+def test_a_key_of_as_many_parts_as_tables_may_be_in_each_other_is_read(tmp_path):
+    data, _ = sources.toml(written(tmp_path, ".".join(["a"] * 20) + " = 'b" + ".b" * 18 + "'"))
+    for _ in range(20):
+        data = data["a"]
+    assert data == "b" + ".b" * 18
 
 
 @pytest.mark.parametrize(("asked", "says"), [

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from gridcore.errors import GridcoreError
-from gridcore.results import whole_file
+from gridcore.whole import whole_file
 
 
 def beside(path, process, host=None):

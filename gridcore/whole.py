@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import GridcoreError
+from .errors import CaseError, GridcoreError
 
 
 @contextlib.contextmanager
@@ -19,7 +19,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
     Raises
     ------
-    GridcoreError
+    CaseError
         If the file cannot be written.
     """
     temporary = path
@@ -35,7 +35,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         error.args = (str(error).replace(str(temporary), str(path)),)
         raise
     except OSError as error:
-        raise GridcoreError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise CaseError(f"cannot be written: {error.strerror or error}", file=str(path)) from None
 
 
 def _folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
