@@ -33,6 +33,8 @@ def whole_file(path: Path) -> Iterator[Path]:
             _sync(path.parent)
     except GridcoreError as error:
         error.args = (str(error).replace(str(temporary), str(path)),)
+        if isinstance(error, CaseError):
+            error.file = error.file.replace(str(temporary), str(path))
         raise
     except OSError as error:
         raise CaseError(f"cannot be written: {error.strerror or error}", file=str(path)) from None

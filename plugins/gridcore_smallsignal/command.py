@@ -96,7 +96,7 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     from .locus import root_locus
     from .report import shown
 
-    asked = _varied(vary)
+    (asked,) = _asked(vary)
     system = _build(case, **options)
     parameter, values = asked[0], _values(system, *asked)
     with Progress("eigenvalues"):
@@ -138,8 +138,7 @@ def damping_command(case: str, vary: tuple[str, ...], band: str | None, plot: bo
 
     from .locus import damping_map
 
-    asked = list(map(_varied, vary))
-    _check_points(math.prod(count or len(parts) for _, parts, count in asked))
+    asked = _asked(*vary)
     system = _build(case, **options)
     limits = _band(system, band)
     grid = {name: _values(system, name, parts, count) for name, parts, count in asked}
@@ -172,6 +171,15 @@ def _build(case: str, changes: dict[str, str], deenergise: bool, enforce_q_limit
         return build(loaded, deenergise=deenergise, enforce_q_limits=enforce_q_limits)
 
 
+def _asked(*vary: str) -> list[tuple[str, list[str], int | None]]:
+    """What each is varied over; together no more points than a map may have."""
+    asked = list(map(_varied, vary))
+    points = math.prod(count or len(parts) for _, parts, count in asked)
+    if points > SCENARIOS:
+        raise click.BadParameter(f"{points:,} points are asked for, of at most {SCENARIOS:,}", param_hint="--vary")
+    return asked
+
+
 def _varied(text: str) -> tuple[str, list[str], int | None]:
     """``EXC1.KA=10,20,50``, or ``EXC1.KA=10:200:20``: the name, two values or more, and of two ends how many."""
     name, equals, values = (part.strip() for part in text.partition("="))
@@ -187,13 +195,7 @@ def _varied(text: str) -> tuple[str, list[str], int | None]:
     parts = parts if count is not None else values.split(",")
     if len(parts) < 2 or (count is not None and count < 2):
         raise click.BadParameter(f"'{text}': at least two values are needed", param_hint="--vary")
-    _check_points(count or len(parts))
     return name, parts, count
-
-
-def _check_points(count: int) -> None:
-    if count > SCENARIOS:
-        raise click.BadParameter(f"{count:,} points are asked for, of at most {SCENARIOS:,}", param_hint="--vary")
 
 
 def _values(system: Equilibrium, name: str, parts: list[str], count: int | None) -> list[float]:

@@ -67,6 +67,16 @@ def test_a_case_that_cannot_be_written_whole_leaves_the_file_that_was_there(tmp_
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("c.full", "of before")]
 
 
+def test_an_error_of_a_writer_is_of_the_file_that_was_asked_for(tmp_path):
+    def write(case, path):
+        raise CaseError("has no place for a fault", file=str(path))
+
+    path = tmp_path / "c.no"
+    with registered(Reader(".no", lambda path: Case("any"), write)), pytest.raises(CaseError) as told:
+        save_case(Case("any"), path)
+    assert (told.value.file, str(told.value)) == (str(path), f"{path}: has no place for a fault")
+
+
 @pytest.mark.parametrize("name", ["a\0b", "a" * 5000])
 def test_a_name_that_no_file_can_have_is_that_of_no_case(name):
     with pytest.raises(CaseError, match="there is no case"):
