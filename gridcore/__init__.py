@@ -7,46 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # isort: off
     from importlib.metadata import version
 
     from . import errors as errors
-    from .case import Case as Case
-    from .case import load_case as load_case
-    from .case import save_case as save_case
-    from .contract import Algebraic as Algebraic
-    from .contract import Bus as Bus
-    from .contract import Device as Device
-    from .contract import Field as Field
-    from .contract import Input as Input
-    from .contract import Load as Load
-    from .contract import Mode as Mode
-    from .contract import Node as Node
-    from .contract import Param as Param
-    from .contract import PerUnit as PerUnit
-    from .contract import Port as Port
-    from .contract import Record as Record
-    from .contract import Reference as Reference
-    from .contract import Setpoint as Setpoint
-    from .contract import Source as Source
-    from .contract import State as State
-    from .contract import guard as guard
-    from .contract import quantity as quantity
-    from .contract import timer as timer
+    from .case import Case as Case, load_case as load_case, save_case as save_case
+    from .contract import Algebraic as Algebraic, Bus as Bus, Device as Device, Field as Field, Input as Input
+    from .contract import Load as Load, Mode as Mode, Node as Node, Param as Param, PerUnit as PerUnit, Port as Port
+    from .contract import Record as Record, Reference as Reference, Setpoint as Setpoint, Source as Source
+    from .contract import State as State, guard as guard, quantity as quantity, timer as timer
     from .equilibrium.build import build as build
     from .errors import GridcoreError as GridcoreError
     from .integrate.retrace import retrace as retrace
     from .integrate.simulate import simulate as simulate
-    from .registry import analyses as analyses
-    from .registry import hookimpl as hookimpl
-    from .registry import register as register
-    from .registry import registered as registered
-    from .results import Run as Run
-    from .results import load_run as load_run
-    from .sensitivity import At as At
-    from .sensitivity import Integral as Integral
-    from .sensitivity import Objective as Objective
-    from .sensitivity import Sampled as Sampled
+    from .registry import analyses as analyses, hookimpl as hookimpl, register as register, registered as registered
+    from .results import Run as Run, load_run as load_run
+    from .sensitivity import At as At, Integral as Integral, Objective as Objective, Sampled as Sampled
     from .sensitivity import Terminal as Terminal
     from .sensitivity.adjoint import adjoint as adjoint
     from .system import System as System

@@ -96,14 +96,12 @@ LOCATION = _row("LOCATION", 1e-13, "of the step in which the crossing is",
                 "10 ROUND_OFF: the guard at both ends of the step is known no better")
 TIME_ROUND_OFF = _row("TIME_ROUND_OFF", EPS, "of the time", "a correction of a located time that ends the search",
                       "twice what is between a time and its nearest number")
-NOISY_LOCATION = _row("NOISY_LOCATION", SAME_TIME, "of the step",
-                      "the largest correction that a guard's own round-off may excuse",
-                      "SAME_TIME: an error within it changes no order of events")
+NOISY_LOCATION = _row("NOISY_LOCATION", SAME_TIME, "of the step", "the largest correction that a guard's own round-off "
+                      "may excuse", "SAME_TIME: an error within it changes no order of events")
 GUARD_TERMS = _row("GUARD_TERMS", 4 * EPS, "of the terms of a guard", "round-off of a guard evaluated by itself",
                    "a rounding for each of a few terms")
-GUARD_ZERO = _row("GUARD_ZERO", SAME_TIME, "of the guard at the end of the step",
-                  "a step begins with a guard this small at zero",
-                  "SAME_TIME: at a constant speed that is when it was there")
+GUARD_ZERO = _row("GUARD_ZERO", SAME_TIME, "of the guard at the end of the step", "a step begins with a guard this "
+                  "small at zero", "SAME_TIME: at a constant speed that is when it was there")
 NEAR_A_ZERO = _row("NEAR_A_ZERO", 1e-3, "of the step, and of the guard at its end",
                    "a guard met farther from its zero may bend before it; one that is larger there jumps",
                    "over the thousandth part of a step nothing that the step resolves bends much")
@@ -114,9 +112,8 @@ GUARD_LEAST = _row("GUARD_LEAST", NEWTON, "scale of what the guard reads", "valu
                    "NEWTON: its variables are known no better, and its constants may hide from its derivatives")
 GUARD_LARGE = _row("GUARD_LARGE", 1e-5, "unit of the guard, or its terms", "values above this are not compared with "
                    "round-off", "10^4 times the largest estimate found, in runs of up to 2000 buses; it saves it")
-JUMP_OF_STATE = _row("JUMP_OF_STATE", NEWTON_FLOOR, "scale + abs(x)",
-                     "a limit that moved its state by more in a switch has jumped",
-                     "NEWTON_FLOOR: the largest error that the algebraic equations may leave")
+JUMP_OF_STATE = _row("JUMP_OF_STATE", NEWTON_FLOOR, "scale + abs(x)", "a limit that moved its state by more in a "
+                     "switch has jumped", "NEWTON_FLOOR: the largest error that the algebraic equations may leave")
 AT_REST = _row("AT_REST", 1e-9, "unit of the state / s", "a rate this small points neither into a limit nor out of it",
                "a state of size one takes 1e9 s to move by its size")
 

@@ -25,7 +25,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     temporary = path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _folder_beside(path) as folder:
+        with folder_beside(path) as folder:
             temporary = Path(folder, path.name)
             yield temporary
             _sync(temporary)
@@ -40,7 +40,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise CaseError(f"cannot be written: {error.strerror or error}", file=str(path)) from None
 
 
-def _folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
+def folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
     """A hidden folder that has its writer's process in its name; those of processes that are no more are removed."""
     begin = f".{path.name}.{os.uname().nodename}."
     for left in path.parent.glob(f"{glob.escape(begin)}[0-9]*.????????"):

@@ -69,12 +69,12 @@ def _companion(path: Path) -> Companion:
     return found
 
 
-def save_case(case: Case, path: str | Path) -> None:
+def save_case(case: Any, path: str | Path) -> None:
     """Write a case, in the format that the file's suffix stands for: whole, or not at all. Its folder is made.
 
     Parameters
     ----------
-    case : Case
+    case : Case, or what has one or names one, as :func:`gridcore.build` takes it
     path : str or Path
 
     Raises
@@ -87,7 +87,7 @@ def save_case(case: Case, path: str | Path) -> None:
     if reader.write is None:
         raise CaseError("this format can be read but not written", file=str(path))
     with whole_file(path) as temporary:
-        reader.write(case, temporary)
+        reader.write(as_case(case), temporary)
 
 
 def existing(path: Path) -> Path:

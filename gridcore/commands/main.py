@@ -58,8 +58,13 @@ class Verbs(click.Group):
         except (KeyboardInterrupt, click.Abort) as error:
             _tell("interrupted")
             code = 128 + next(iter((error.__cause__ or error).args), signal.SIGINT)
-        except BrokenPipeError:  # whoever read the output has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            with contextlib.suppress(ValueError):  # what is left for a file cannot be written
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if not isinstance(error, BrokenPipeError):  # whoever read the output has seen enough
+                if os.environ.get(DEBUG):
+                    raise
+                _tell(f"error: {error}")
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
 

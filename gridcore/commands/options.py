@@ -242,22 +242,22 @@ class Study:
         from ..integrate import Held, simulate
 
         t_end = end_of(as_case(system), self.t_end)
-        try:
-            with Progress("simulating", t_end, quiet) as progress:
-                return simulate(system, t_end, self.step, progress=progress, record=self.record or None,
-                                memory=self.memory, **self.simulation)
-        except (Exception, KeyboardInterrupt) as error:
-            partial: Run | None = getattr(error, "run", None)
-            if partial is None or not len(partial.t):
-                raise
-            data = file_of(partial, out)
-            with Held():
+        with Held():
+            try:
+                with Progress("simulating", t_end, quiet) as progress:
+                    return simulate(system, t_end, self.step, progress=progress, record=self.record or None,
+                                    memory=self.memory, **self.simulation)
+            except (Exception, KeyboardInterrupt) as error:
+                partial: Run | None = getattr(error, "run", None)
+                if partial is None or not len(partial.t):
+                    raise
+                data = file_of(partial, out)
                 partial.save(data)
-            kept = f"what was computed up to {partial.t[-1]:.6g} s is in {data}"
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(f"the run was stopped; {kept}", *error.args) from None
-            error.args = (f"{error}; {kept}",)
-            raise
+                kept = f"what was computed up to {partial.t[-1]:.6g} s is in {data}"
+                if isinstance(error, KeyboardInterrupt):
+                    raise Interrupted(f"the run was stopped; {kept}", *error.args) from None
+                error.args = (f"{error}; {kept}",)
+                raise
 
 
 def file_of(of: Run | Case, folder: Path, ending: str = ".nc") -> Path:

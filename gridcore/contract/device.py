@@ -1,10 +1,9 @@
 """The device contract: what an author declares, and the plain functions that are the model.
 
-A device is a class. Its declarations (:class:`Param`, :class:`State`, ...) are class attributes;
-its equations are plain numpy functions of *views*: ``s`` is the device itself, and every further
-argument is a port, named in ``attaches``, or a port of what the device hangs on. So an exciter that
-hangs on a machine may ask for ``bus`` and sees the machine's bus. No function has a ``self``, an
-index, a derivative, or a sign convention beyond "current injected into the bus".
+A device is a class. Its declarations (:class:`Param`, :class:`State`, ...) are class attributes; its equations are
+plain numpy functions of *views*: ``s`` is the device itself, and every further argument is a port, named in
+``attaches``, or a port of what the device hangs on. So an exciter on a machine may ask for ``bus`` and sees the
+machine's bus. No function has a ``self``, an index, a derivative, or a sign but "current injected into the bus".
 
 ========================  ==================================================================
 function                  returns

@@ -211,8 +211,7 @@ class Layout:
                 if not path:  # a ramp reads what it replaces: the parameter, what drives it, or the ramp before it
                     self._replaced[member, target] = by, int(self.source[at])
                 elif at in self.driven:
-                    raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} "
-                                        f"({host.cls.__name__})")
+                    raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} ({host.cls.__name__})")
                 else:
                     self.driven[at] = id
                 self.source[at] = by

@@ -242,11 +242,10 @@ class _Newton:
     def approach(self, kinds: Integer) -> None:
         """Come near the solution from a poor start, with the generators sharing what is out of balance.
 
-        Far from the solution the losses are wrong by far more than the branches of one slack bus may
-        hold: it would turn away from the network, and end beyond 90 degrees at a solution that no system
-        runs at. So the slack keeps its scheduled power at first, and the PV buses give `taken` more
-        between them, in proportion to their own: one more unknown and one more equation, bordering the
-        Jacobian. If that fails the start is left as it was.
+        Far from the solution the losses are wrong by far more than the branches of one slack bus may hold: it would
+        turn away from the network, and end beyond 90 degrees at a solution that no system runs at. So the slack keeps
+        its scheduled power at first, and the PV buses give `taken` more between them, in proportion to their own: one
+        more unknown and one more equation, bordering the Jacobian. If that fails the start is left as it was.
         """
         self.begin(kinds)
         slack = np.flatnonzero(kinds == SLACK)

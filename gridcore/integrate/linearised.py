@@ -105,11 +105,10 @@ class Linearised:
         self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
         self.linearise = ws.lineariser(of_p.batches, len(of_p.indices))
         rows, structure = system.base_differential.tobytes(), system.system
-        patterns = (
-            *_patterns.get(structure, rows, lambda: self._of_both_ends(
-                (system.n, system.n), ws.indptr, ws.indices, ws.diagonal)),
-            *_patterns.get(structure, (rows, self.carried.tobytes()), lambda: self._of_both_ends(
-                of_p.shape, of_p.indptr, of_p.indices)))
+        of_x = (system.n, system.n), ws.indptr, ws.indices, ws.diagonal
+        patterns = (*_patterns.get(structure, rows, lambda: self._of_both_ends(*of_x)),
+                    *_patterns.get(structure, (rows, self.carried.tobytes()), lambda: self._of_both_ends(
+                        of_p.shape, of_p.indptr, of_p.indices)))
         self.A, self.B, self.C, self.C_start = (pattern.matrix() for pattern in patterns)
         self._handles = self.B.handle, self.C.handle, self.C_start.handle
         self._settings: list[int] = tape.point_settings().tolist()

@@ -157,7 +157,7 @@ def interpolated(last: list[_Point]) -> float:
     a, b = last[-2], last[-1]
     if len(last) == 3 and len({p.gamma for p in last}) == 3:
         c = last[0]
-        return (a.t * b.gamma * c.gamma / ((a.gamma - b.gamma) * (a.gamma - c.gamma))
-                + b.t * a.gamma * c.gamma / ((b.gamma - a.gamma) * (b.gamma - c.gamma))
-                + c.t * a.gamma * b.gamma / ((c.gamma - a.gamma) * (c.gamma - b.gamma)))
+        return (a.t * (b.gamma / (a.gamma - b.gamma)) * (c.gamma / (a.gamma - c.gamma))
+                + b.t * (a.gamma / (b.gamma - a.gamma)) * (c.gamma / (b.gamma - c.gamma))
+                + c.t * (a.gamma / (c.gamma - a.gamma)) * (b.gamma / (c.gamma - b.gamma)))
     return b.t - b.gamma * (b.t - a.t) / (b.gamma - a.gamma) if a.gamma != b.gamma else np.nan

@@ -19,9 +19,9 @@ from .interrupts import Held
 from .resume import Resumed
 
 
-def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, step: Spacing | str | None = None,
-             method: str | None = None, *, t0: float | str = 0.0, mesh: Run | None = None,
-             checkpoint: str | Path | float = "auto", memory: float | str | None = None,
+def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str | None = None,
+             step: Spacing | str | None = None, method: str | None = None, *, t0: float | str = 0.0,
+             mesh: Run | None = None, checkpoint: str | Path | float = "auto", memory: float | str | None = None,
              record: str | Iterable[Address] | None = None, progress: Callable[[float], None] | None = None,
              **options: Any) -> Run:
     """Simulate a system from its operating point, or continue a run from its end.
@@ -32,8 +32,9 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
         What :func:`gridcore.build` gives, or what it takes. Or a run, also one of a file or of an error, which stays
         as it is: what comes of it is one run from the start on, with its step, method and options unless others are
         given, the same to the last bit as if it had been simulated in one go (``"ida"``: to its tolerances).
-    t_end : float or str
+    t_end : float or str, optional
         End of the (whole) run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
+        By default what the case recommends, or of a `mesh` the end of its run.
     step : float or sequence of (float, float), optional
         Grid of the run (s): the step of a fixed-step method, the spacing of results of another. Pairs
         ``(from time, step)`` change it on the way: ``[(0, 0.001), (0.4, 0.01)]``. By default 0.01. ``"auto"``: steps as
@@ -83,6 +84,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
             raise CaseError("a run on the mesh of another has its steps and its t0: leave out step and t0")
         return _carry_out(*_repeating(system, mesh, t_end, method, options, kept), progress)
     step, method = STANDARD if step is None else step, "theta" if method is None else method
+    t_end = system.case.about.get("t_end") if t_end is None else t_end
     step, t0, t_end = span(step, t0, t_end, system.case.frequency)
     stepper, described = stepper_on(step, method, options)
     driver = Driver(system, stepper, described, step, t0, t_end, kept)
@@ -90,11 +92,11 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str, 
                                **options}, progress)
 
 
-def _repeating(system: Equilibrium, run: Run, t_end: float | str, method: str | None, options: Mapping[str, Any],
+def _repeating(system: Equilibrium, run: Run, t_end: float | str | None, method: str | None, options: Mapping[str, Any],
                kept: States) -> tuple[Driver, dict[str, Any]]:
     """The driver of a run on the mesh of another, and its settings: it can be continued by the steps of that run."""
     was, made, ends = run.settings, run.tape.methods[-1], run.t[run.tape.mesh()]
-    step, t0, t_end = span(was["step"], was["t0"], t_end, system.case.frequency)
+    step, t0, t_end = span(was["step"], was["t0"], was["t_end"] if t_end is None else t_end, system.case.frequency)
     if t_end > max(ends, default=t0) + numerics.SAME_TIME * finest(step):
         raise CaseError(f"t_end = {t_end:g} must not be after the end of the mesh, {max(ends, default=t0):.9g} s")
     own = method in (None, made.name)
@@ -109,8 +111,7 @@ def _carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[
     held = Held()
 
     def tell(t: float) -> None:
-        if held.waiting:
-            held.release()
+        held.release()
         if progress is not None:
             progress(t)
 
@@ -118,7 +119,7 @@ def _carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[
         with held:
             driver.run(tell)
     except (Exception, KeyboardInterrupt) as error:
-        if not held.waiting:  # the second one may come in the middle of anything
+        if not held.insisted:
             error.run = driver.result(settings)  # type: ignore[union-attr]
         raise
     return driver.result(settings)

@@ -204,7 +204,8 @@ class Factors(abc.ABC):
 
 def all_finite(values: npt.NDArray[Any]) -> bool:
     """Whether all of these numbers are finite, (n,) real or complex: a sum of squares is quick, and may overflow."""
-    return (len(values) < _LONG and cmath.isfinite(values.dot(values))) or bool(np.isfinite(values).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (len(values) < _LONG and cmath.isfinite(values.dot(values))) or bool(np.isfinite(values).all())
 
 
 def equilibrate(n: int, indptr: Integers, indices: Integers,

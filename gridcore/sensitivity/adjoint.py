@@ -169,7 +169,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     if kind.exact:
         replayable(run.tape)
     request = Request.of(run.system, wrt, dispatch, joint)
-    warn_of_coincidence(run, request)
+    warn_of_coincidence(run, request, objectives)
     rule = plugins.jump_rules[jumps or kind.jumps].rule
     weights = evaluate(run, objectives, rule.moving)
     setpoints = run.system.initialisation.setpoints

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import numerics
 from ..tape import GRID, Clock, finest
@@ -14,32 +16,42 @@ from ..tape import GRID, Clock, finest
 if TYPE_CHECKING:
     from ..equilibrium import Equilibrium
     from ..results import Run
+    from .objective import Objective
     from .request import Request
+
+_SAMPLE = -2  # in a chain of clocks: a time at which an objective reads the run, which does not move
 
 
 class CoincidenceWarning(UserWarning):
     """A derivative holds on one side only: for the order in which events of one instant were made."""
 
 
-def warn_of_coincidence(run: Run, request: Request, differences: bool = False) -> None:
+def warn_of_coincidence(run: Run, request: Request, objectives: Iterable[Objective] = (),
+                        differences: bool = False) -> None:
     """Say which of the derivatives that are asked for hold on one side only, or of which differences are of both sides.
 
     Events of one instant were made in an order, and each has the derivative of that order in its own time; the grid is
-    one of them where they fall on a point of it. A time is told if it is asked for; a guard's, whatever is asked for.
+    one of them where they fall on a point of it, and so are samples of objectives, which have the values before.
+    A time is told if it is asked for; a guard's, whatever is asked for.
     """
     layout, clocks = run.system.layout, run.tape.clocks
-    for t, chain in instants(run):
-        of = [clocks[clock] for clock in chain]
+    samples = np.concatenate([[], *(np.ravel(simple.times) for whole in objectives for _, simple in whole.terms())])
+    for t, chain in instants(run, samples):
+        fixed, sampled = not {GRID, _SAMPLE}.isdisjoint(chain), _SAMPLE in chain
+        of = [clocks[clock] for clock in chain if clock != _SAMPLE]
+        if not fixed and all(clocks[behind].after == clock for clock, behind in pairwise(chain)):
+            continue  # each moves the next
         times = dict.fromkeys(clock.of for clock in of if clock.kind == "timer" or clock.after in chain)
         moved_by_all = any(clock.kind in ("guard", "delay") and clock.after not in chain for clock in of)
-        others = {-1} if GRID in chain else times  # the grid is in no group
+        others = {-1} if fixed else times  # these are in no group
         asked = [layout.label(at) for at in times if request.asks_alone(at, others)]
         if asked or (moved_by_all and len(request.names)):
-            order = ", then ".join(_name(run.system, clock) for clock in of)
+            order = ", then ".join(["a sample"] * sampled + [_name(run.system, clock) for clock in of])
             what = " and ".join(asked) or "whatever moves one of them"
             side = "derivative in {} is one-sided, that of this order" if not differences else \
-                "difference in {} is the mean of both sides, each with a derivative of its own"
-            joint = "; joint= gives that of all of them together" * (GRID not in chain and not differences)
+                "difference in {} is the mean of both sides, each with a derivative of its own" if not sampled else \
+                "difference in {} is across what jumps there, which is no derivative"
+            joint = "; joint= gives that of all of them together" * (not fixed and not differences)
             warnings.warn(f"at {t:.9g} s: {order}; the {side.format(what)}{joint}", CoincidenceWarning, stacklevel=3)
     found = [str(run.system.switching.guards[guard]) for guard in _at_zero(run)]
     if found:
@@ -48,14 +60,16 @@ def warn_of_coincidence(run: Run, request: Request, differences: bool = False) -
         warnings.warn(f"{found[0]}{more} at t0: {side}", CoincidenceWarning, stacklevel=3)
 
 
-def instants(run: Run) -> Iterator[tuple[float, list[int]]]:
-    """Times at which the tape stands still, and the clocks of what happens there, in order."""
-    steps = run.tape.records.steps()
-    still = np.flatnonzero(steps.h <= numerics.SAME_TIME * finest(run.settings["step"]))
-    for together in np.split(still, np.flatnonzero(np.diff(still) > 1) + 1) if len(still) else ():
-        first = int(together[0])
-        before = int(steps.end[first - 1]) if first else GRID
-        yield float(run.t[steps.k[together[-1]]]), [before, *steps.end[together].tolist()]
+def instants(run: Run, samples: ArrayLike = ()) -> Iterator[tuple[float, list[int]]]:
+    """Times at which the tape stands still, or has an event and a sample, and the clocks of what is there, in order."""
+    steps, samples, same = run.tape.records.steps(), np.sort(samples), numerics.SAME_TIME * finest(run.settings["step"])
+    still, ends = steps.h <= same, run.t[steps.k + 1]
+    sampled = np.searchsorted(samples, ends + same, "right") > np.searchsorted(samples, ends - same)
+    at = np.flatnonzero(still | (sampled & (steps.end != GRID)))
+    for together in np.split(at, np.flatnonzero((np.diff(at) > 1) | ~still[at[1:]]) + 1) if len(at) else ():
+        first, last = int(together[0]) - int(still[together[0]]), int(together[-1])  # the step that led there, if any
+        before = [_SAMPLE] * bool(sampled[together].any()) + [GRID] * (first < 0)
+        yield float(ends[last]), before + steps.end[max(first, 0): last + 1].tolist()
 
 
 def _name(system: Equilibrium, clock: Clock) -> str:

@@ -34,10 +34,13 @@ class Objective(ABC):
     Attributes
     ----------
     name, unit : str
+    times : array
+        Times at which it reads the run (s), if there are such: an event there moves only to one side of them.
     """
 
     name: str = ""
     unit: str = ""
+    times: ArrayLike = ()
 
     @abstractmethod
     def value(self, run: Run) -> float:
@@ -209,7 +212,11 @@ class At(Pointwise):
     """
 
     def __init__(self, times: ArrayLike, function: Function, weights: ArrayLike = 1.0, name: str = "", unit: str = ""):
-        self.times, self.function, self.factors, self.name, self.unit = times, function, weights, name, unit
+        self.function, self.factors, self.name, self.unit = function, weights, name, unit
+        try:
+            self.times, = np.atleast_2d(np.asarray(times, dtype=float))
+        except (TypeError, ValueError):
+            raise CaseError(f"times = {times!r} of a sampled objective must be numbers (s): [0.1, 0.2]") from None
 
     def take(self, points: Points, r: np.ndarray) -> Taken:
         at, factors = self._samples(points)

@@ -1,8 +1,7 @@
 """The assembled system: ``M dX/dt = F(t, X; p, modes)``, its sparse Jacobians, guards and names.
 
-``M`` is diagonal: one where a row is differential, zero where it is algebraic. Which rows are which
-may change at an event (a limited state is algebraic at its limit) and differ between instances (a
-time constant of zero).
+``M`` is diagonal: one where a row is differential, zero where it is algebraic. Which rows are which may change at an
+event (a limited state is algebraic at its limit) and differ between instances (a time constant of zero).
 """
 
 from __future__ import annotations

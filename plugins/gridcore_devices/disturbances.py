@@ -34,8 +34,8 @@ class BusFault(Device):
     def check(cls, values: Mapping[str, float]) -> str | None:
         if values["r"] == 0 and values["x"] == 0:
             return "r and x are both zero: give a small impedance, as x = 1e-4"
-        after = values["clear"] > values["t"] or values["t"] == NEVER
-        return None if after else "clear must be after t: the fault is there in between"
+        after = values["clear"] > values["t"] or values["clear"] == NEVER
+        return None if after else "clear must be after t: the fault is there in between (t = clear = inf: never)"
 
     def currents(s: Any, bus: Any) -> Any:
         z2 = s.r * s.r + s.x * s.x

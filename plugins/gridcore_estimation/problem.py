@@ -294,7 +294,8 @@ class Problem:
             if names:
                 self.sweeps += 1
                 if not self._warned:
-                    warn_of_coincidence(trial.runs[k], Request.of(trial.runs[k].system, names, "power flow"))
+                    warn_of_coincidence(trial.runs[k], Request.of(trial.runs[k].system, names, "power flow"),
+                                        [At(attached.time, itemgetter(attached.channels[0]))])
                 sweep = by_adjoint if len(names) > len(attached.time) else forward
                 out[self.rows[k], self._mine[k]] = sweep(trial.runs[k], attached, trial.samplings[k], names)
         self._warned = True

@@ -177,10 +177,11 @@ double rows_refactor(const pivots *p, const double *A, const values *v)
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-/* The smallest ratio, over columns, of the largest entry of the matrix to that of U, as klu_rgrowth's; 1 at most */
+/* The smallest ratio, over columns, of the largest entry of the matrix to that of U, as klu_rgrowth's; 1 at most, and 0
+ * where an entry of U is not finite */
 double rows_growth(const pivots *p, const double *A, const values *v)
 {
-    double *matrix = p->x, *factor = p->w, ratio = 1.0;
+    double *matrix = p->x, *factor = p->w, ratio = 1.0, nothing = 0.0;
     for (long k = 0; k < p->n; ++k) matrix[k] = 0.0;
     for (long k = 0; k < p->n; ++k) {
         for (int q = p->ptr[k]; q < p->ptr[k + 1]; ++q)
@@ -188,13 +189,16 @@ double rows_growth(const pivots *p, const double *A, const values *v)
         factor[k] = larger(factor[k], fabs(1.0 / v->inverse[k]));
         const int *c = p->upper.column + p->upper.begin[k];
         const double *u = v->upper + p->upper.begin[k];
-        for (int i = 0; i < p->upper.size[k]; ++i) factor[c[i]] = larger(factor[c[i]], fabs(u[i]));
+        for (int i = 0; i < p->upper.size[k]; ++i) {
+            factor[c[i]] = larger(factor[c[i]], fabs(u[i]));
+            nothing += 0.0 * u[i];
+        }
     }
     for (long k = 0; k < p->n; ++k) {
         if (matrix[k] < ratio * factor[k]) ratio = matrix[k] / factor[k];
         factor[k] = 0.0;
     }
-    return ratio;
+    return nothing == 0.0 ? ratio : 0.0;
 }
 
 /* x = diag(inverse) (x - T x), row after row */

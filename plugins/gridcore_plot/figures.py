@@ -9,7 +9,7 @@ from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import CaseError
-from gridcore.results import whole_file
+from gridcore.results import Run, whole_file
 from gridcore_provenance.beside import picture_fields
 
 from .curves import RUNS, draw, label
@@ -20,8 +20,6 @@ from .panels import Panel, overlaid, panels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from gridcore.results import Run
 
 # Inches.
 WIDTH, LEFT, RIGHT, BOTTOM, TITLE = 8.0, 0.85, 1.05, 0.5, 0.22
@@ -60,6 +58,9 @@ def plot(run: Run | Mapping[str, Run], path: str | Path | None = None, of: str |
     runs = dict(run) if isinstance(run, Mapping) else {"": run}
     if not 1 <= len(runs) <= len(RUNS):
         raise CaseError(f"{len(runs)} runs: a figure has one to {len(RUNS)}")
+    for each in runs.values():
+        if not isinstance(each, Run):
+            raise CaseError(f"{each!r} is no run: gc.simulate makes one of a system")
     case = next(iter(runs.values())).system.case
     shown = [panels(each, of) for each in runs.values()]
     together = overlaid(shown) if len(runs) > 1 else [{0: panel} for panel in shown[0]]

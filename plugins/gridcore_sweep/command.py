@@ -115,6 +115,8 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
             heat_map(table, temporary.with_suffix(".png"), by)
     for path in (store, files["csv"], files["nc"], *([files["png"]] if plot else [])):
         click.echo(str(path))
+    if len(table.failed) == len(table):
+        context.exit(1)
 
 
 for parameter in sweep_command.params:

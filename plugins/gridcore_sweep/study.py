@@ -143,6 +143,8 @@ def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[
 
 def _contingencies(valid: ValidCase, given: Mapping[str, Any]) -> list[Scenario]:
     known = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "r", "x")
+    if not isinstance(given, Mapping):
+        raise CaseError(f"contingencies = {given!r} must be a table: {{'line_faults': '*', 'clear': 0.1}}")
     for key in given:
         if key not in known:
             raise CaseError(f"contingencies: unknown field '{key}'{suggest(key, known)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.equations import evaluate, function_of
-from gridcore.equilibrium import PQ, PV, SLACK
+from gridcore.equilibrium import PQ, PV, SLACK, Equilibrium
 from gridcore.errors import GridcoreError
 from gridcore_notebook import html
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gridcore.equations import Group
-    from gridcore.equilibrium import Dispatch, Equilibrium
+    from gridcore.equilibrium import Dispatch
     from gridcore.equilibrium import PowerFlow as Solution
 
 KINDS = {PQ: "PQ", PV: "PV", SLACK: "slack"}
@@ -134,6 +134,8 @@ def power_flow(system: Equilibrium) -> PowerFlow:
     GridcoreError
         If the system was built without its operating point, or has no AC bus.
     """
+    if not isinstance(system, Equilibrium):
+        raise GridcoreError(f"{system!r} is no system: gc.build makes one of a case")
     point = system.operating_point
     if point is None or point.dispatch is None or point.power_flow is None:
         raise GridcoreError(f"case '{system.case.name}' has no power flow: " + (

@@ -62,7 +62,7 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
     objectives = objectives_of(run, objectives)
     possible = _possible(run.system, wrt, relative_step)
     request = Request.of(run.system, possible, "power flow")
-    warn_of_coincidence(run, request, differences=True)
+    warn_of_coincidence(run, request, objectives, differences=True)
     out = np.empty((len(objectives), len(request.names)))
     for column, name in enumerate(request.names):
         value, h = possible[name]

@@ -50,7 +50,7 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     """
     objectives = objectives_of(run, objectives)
     wanted = Request.of(run.system, wrt, dispatch, joint)
-    warn_of_coincidence(run, wanted)
+    warn_of_coincidence(run, wanted, objectives)
     weights = evaluate(run, objectives, jump_rules[jumps].rule.moving)
     sweep = begin(run, wanted, weights.parameters(run.system), jumps, dispatch)
     n, time = run.system.n, run.system.layout.t

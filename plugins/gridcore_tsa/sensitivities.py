@@ -84,6 +84,8 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] 
     warn_of_coincidence(run, wanted)
     named = _named(system, quantities) if quantities is not None else [
         name for name, kept in zip(system.variables, system.base_differential, strict=True) if kept]
+    if not named:
+        raise CaseError("no quantity is asked for: give addresses or patterns, such as 'GEN*.omega'")
     traced = trace(run, joint_function(system, [itemgetter(q) for q in named]))
     n, end = system.n, system.n + system.layout.n_p
     sweep = begin(run, wanted, [int(at) for at in traced.at if n <= at < end], jumps, dispatch,

@@ -19,6 +19,7 @@ from .tables import Table, as_tables, json_option, show
 from .units import memory
 
 if TYPE_CHECKING:
+    from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
 
@@ -46,9 +47,11 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
 
     asked = Study(**study)
     form = exporters.of_file(Path(asked.case))
-    result = _continued(asked, out, quiet) if form and form.read else asked.simulate(asked.build(quiet), out, quiet)
-    data = file_of(result, out)
-    with Held():
+    begun: Equilibrium | Run
+    asked, begun = _continued(asked) if form and form.read else (asked, asked.build(quiet))
+    with Held():  # what comes behind the end of the run waits until it is kept
+        result = asked.simulate(begun, out, quiet)
+        data = file_of(result, out)
         result.save(data)
     kept = [("data", str(data))]
     if plot:
@@ -67,8 +70,8 @@ def run(out: Path, plot: bool, quiet: bool, **study: Any) -> None:
         click.echo(layout([*describe_system(result.system), *describe_run(result), *kept]))
 
 
-def _continued(asked: Study, out: Path, quiet: bool) -> Run:
-    """The run that a file has, continued: by its own step and method, unless they are given."""
+def _continued(asked: Study) -> tuple[Study, Run]:
+    """How the run that a file has goes on, by its own step and method, unless they are given; and that run."""
     from gridcore.results import load_run
 
     context = click.get_current_context()
@@ -81,7 +84,7 @@ def _continued(asked: Study, out: Path, quiet: bool) -> Run:
     run = load_run(asked.case)
     goes_on = {"step": run.settings["step"], "method": run.settings["method"]}
     asked = replace(asked, **{name: value for name, value in goes_on.items() if name not in given})
-    return asked.simulate(run, out, quiet)
+    return asked, run
 
 
 @click.command("plugins")

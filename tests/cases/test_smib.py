@@ -9,7 +9,6 @@ import gridcore as gc
 def run(after):
     case = gc.load_case("smib")
     case.set("fault.clear", 0.1 + after)
-    case.set("trip.t", 0.1 + after)
     return gc.simulate(gc.build(case), t_end=3.0, step=0.005)
 
 

@@ -161,12 +161,14 @@ def test_other_signals_stop_a_run_as_an_interrupt_does(call, tmp_path, by, code)
 
 
 @pytest.mark.parametrize(("signals", "code", "there"), [
-    (["SIGINT"], 130, True), (["SIGTERM"], 143, True), (["SIGHUP", "SIGINT"], 130, False),
-    (["SIGHUP", "SIGTERM"], 143, False)])
+    (["SIGINT"], 130, True), (["SIGTERM"], 143, True), (["SIGTERM", "SIGHUP"], 143, True),
+    (["SIGHUP", "SIGINT"], 130, False), (["SIGINT", "SIGINT"], 130, False), (["SIGTERM", "SIGTERM"], 143, False)])
 def test_a_run_that_is_being_saved_is_saved_unless_one_insists(call, tmp_path, signals, code, there):
-    program = ("import sys, signal\nfrom gridcore import Run\nwas = Run.stretches\n"
+    program = ("import os, sys, signal, time\nfrom gridcore import Run\nwas = Run.stretches\n"
                "def write(*arguments):\n"
-               + "".join(f"    signal.raise_signal(signal.{each})\n" for each in signals) +
+               "    held = signal.getsignal(signal.SIGINT).__self__\n"
+               f"    for each in {signals}:\n        os.kill(os.getpid(), getattr(signal, each))\n"
+               "        while not (held.waiting or held.insisted):\n            time.sleep(1e-3)\n"  # it comes to another thread than this
                "    was(*arguments)\nRun.stretches = write\nfrom gridcore.commands.main import main\n"
                "sys.argv = ['gridcore', 'run', 'small.toml', '--t-end', '0.1']\nmain()")
     shown = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
@@ -238,6 +240,23 @@ def test_whoever_stops_reading_gets_no_traceback():
                            text=True, check=False)
     assert shown.stdout == "device\n"
     assert shown.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("verb", [("plugins",), ("--help",), ("describe", "GENROU"), ("new-device", "Mine")])
+def test_output_that_there_is_no_room_for_is_one_error(tmp_path, verb):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "gridcore", *verb], stdout=full, stderr=subprocess.PIPE, text=True,
+                              cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: [Errno 28] No space left on device\n")
+
+
+def test_a_file_of_a_verb_that_cannot_be_written_is_one_error(call, monkeypatch):
+    def write(path, *_args, **_named):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr("pathlib.Path.write_text", write)
+    assert "No space left on device: " in refused(call("new-device", "Mine"), code=1)
 
 
 # Progress -----------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_all_that_is_offered_is_taken_and_all_that_is_taken_is_offered(name):
     for address in wrt - parameters:  # whether an input is driven and a state has a time constant, only the system says
         id, _, key = address.partition(".")
         declares = system.case[id].device.declares
-        assert key in {**declares.inputs, **declares.states} or address == "trip.t"  # of fault.clear
+        assert key in {**declares.inputs, **declares.states} or address in ("trip.t", "islanded.t")  # of fault.clear
 
 
 def test_unit_and_meaning_are_told():

@@ -9,6 +9,9 @@ import os
 import pickle
 import pwd
 import re
+import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -286,17 +289,42 @@ def test_what_belongs_to_another_user_is_not_run(cache, planted, where):
 
 
 @needs_compiler
-@pytest.mark.parametrize("damage", ["a folder", "junk", "truncated"])
-def test_a_cached_library_that_cannot_be_loaded_is_made_again(planted, damage):
+@pytest.mark.parametrize("damage", ["a folder", "a pipe", "a link", "junk", "truncated"])
+def test_a_cached_library_that_cannot_be_loaded_is_made_again(planted, tmp_path, damage):
     content = planted.read_bytes()
     planted.unlink()
     if damage == "a folder":
         planted.mkdir()
+    elif damage == "a pipe":  # whoever reads it waits
+        os.mkfifo(planted)
+    elif damage == "a link":  # to where others may write
+        (tmp_path / "other.so").write_bytes(content)
+        planted.symlink_to(tmp_path / "other.so")
     elif damage == "truncated":
         planted.write_bytes(content[:1000])
     else:
         planted.write_bytes(b"junk" + hashlib.sha256(b"junk").digest())
     assert answer(load([SOME])[1]) == 7
+
+
+@needs_compiler
+def test_what_a_process_leaves_that_is_killed_while_it_compiles_goes_when_that_is_compiled(
+        cache, pretend, tmp_path, monkeypatch):
+    """Files of the compiler as well, which are nowhere else."""
+    script = f"from gridcore.equations.native.compiler import compile_libraries; compile_libraries([{SOME!r}])"
+    killed = tmp_path / "killed"
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    monkeypatch.setenv("TMPDIR", str(elsewhere))
+    compiler_found = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    pretend(f'#!/bin/sh\n[ -e {killed} ] && exec {compiler_found} "$@"\n'
+            f"touch {killed} $TMPDIR/begun\nkill -9 $PPID\n")
+    done = subprocess.run([sys.executable, "-c", script], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [*cache.rglob("begun")]
+    assert answer(compiler.compile_libraries([SOME])) == 7
+    assert not [*cache.rglob("begun")]
+    assert not [*elsewhere.iterdir()]
+    assert {file.suffix for file in cache.iterdir()} == {".so"}
 
 
 @needs_compiler

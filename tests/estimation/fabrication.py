@@ -19,7 +19,9 @@ SIZES = {"GEN1.omega": 0.01, "BUS1.Vm": 0.1, "CCT1.P1": 0.5}
 @functools.cache
 def smib():
     """The second circuit is opened a little after the fault is cleared, neither on a point of the grid."""
-    return gc.build("smib").with_values({"fault.clear": CLEAR, "trip.t": 0.1837, "GEN1.D": 2.0})
+    case = gc.load_case("smib")
+    case.set("trip.t", 0.1837)
+    return gc.build(case).with_values({"fault.clear": CLEAR, "GEN1.D": 2.0})
 
 
 def fabricated(system, channels=CHANNELS, times=TIMES, noise=0.0, seed=0, **options):

@@ -8,6 +8,7 @@ from devices_for_tests import Clockwork, Driven, registered, system
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.equations.native.compiler import NO_COMPILER, compiler_path
 from gridcore.errors import ConvergenceError
 from gridcore.registry import Integrator
 from gridcore_theta import Theta
@@ -104,3 +105,26 @@ def test_a_derivative_through_a_point_where_there_is_none_is_an_error_with_its_t
         with pytest.raises(ConvergenceError) as caught:
             derive(run)
     assert caught.value.t == 0.5
+
+
+@pytest.mark.parametrize("compiler", ["0", "1"])
+def test_so_it_is_where_corrections_are_mixed_compiled_or_not(monkeypatch, compiler):
+    """``x' = -1 / sqrt(x)`` ends at x = 0, after a third of ``x0^1.5`` twice over."""
+    class Falls(Device):
+        x0 = Param("", 0.5)
+        x = State("", start_at="x0")
+
+        def rates(s):
+            return -1 / np.sqrt(s.x)
+
+    monkeypatch.setattr("gridcore.linear.newton.MIXED", -1.0)
+    monkeypatch.setenv(NO_COMPILER, compiler.strip("0"))
+    compiler_path.cache_clear()
+    try:
+        with registered(Falls), pytest.raises(ConvergenceError) as caught:
+            gc.simulate(system(Falls(id="F")), 1.0, 0.01)
+    finally:
+        compiler_path.cache_clear()
+    assert caught.value.place == "F.x"
+    assert caught.value.t == pytest.approx(2 / 3 * 0.5**1.5, abs=0.02)
+    assert np.isfinite(caught.value.run.X).all()

@@ -88,3 +88,46 @@ def test_other_threads_are_simulated_without_handlers():
     thread.start()
     thread.join()
     assert found[0].t[-1] == 1.0
+
+
+def test_signals_of_two_kinds_are_one_stop():
+    """As a service manager sends them: SIGTERM, and SIGHUP at once."""
+    def both():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.raise_signal(number)
+
+    def stop(number, frame):
+        raise KeyboardInterrupt(number)
+
+    before = [signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)]
+    try:
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            gc.simulate(system(Clockwork(id="C")), 1.0, 0.1, progress=at(0.5, both))
+    finally:
+        for number, handler in zip((signal.SIGTERM, signal.SIGHUP), before, strict=True):
+            signal.signal(number, handler)
+    assert stopped.value.args == (signal.SIGTERM,)
+    assert stopped.value.run.t[-1] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_run_stops_for_a_signal_also_in_a_block_around_it(before):
+    """Whether it comes before the run has begun, or while it runs; what comes behind its end waits for the block's."""
+    kept = []
+    with pytest.raises(KeyboardInterrupt), Held():
+        if before:
+            press()
+        try:
+            gc.simulate(system(Clockwork(id="C")), 1.0, 0.1, progress=None if before else at(0.5, press))
+        except KeyboardInterrupt as stopped:
+            press()
+            kept.append(stopped.run.t[-1])
+            raise
+    assert kept == [pytest.approx(0.1 if before else 0.6)]
+
+
+def test_what_comes_with_the_last_point_waits_for_the_end_of_a_block_around_the_run():
+    kept = []
+    with pytest.raises(KeyboardInterrupt), Held():
+        kept.append(gc.simulate(system(Clockwork(id="C")), 1.0, 0.1, progress=at(1.0, press)).t[-1])
+    assert kept == [1.0]

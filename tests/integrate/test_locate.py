@@ -90,10 +90,11 @@ def test_a_guard_that_is_across_only_where_another_ends_the_step_acts_where_it_c
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count):
-    """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3."""
+@pytest.mark.parametrize("scale", [1.0, 2.0**-1000, 2.0**-500, 2.0**500, 2.0**1000])
+def test_three_points_are_interpolated_by_a_parabola_of_the_guard_two_by_a_line(count, scale):
+    """``t = 0.3 + 2 gamma + curved gamma^2``, whose zero is at 0.3; whatever the guard's unit."""
     curved = 0.5 * (count == 3)
-    last = [SimpleNamespace(t=0.3 + 2 * g + curved * g * g, gamma=g) for g in (-0.4, 0.9, 0.2)[-count:]]
+    last = [SimpleNamespace(t=0.3 + 2 * g + curved * g * g, gamma=scale * g) for g in (-0.4, 0.9, 0.2)[-count:]]
     assert interpolated(last) == pytest.approx(0.3, abs=1e-15)
     assert np.isnan(interpolated([last[0], last[0]]))
 
@@ -292,3 +293,11 @@ def test_a_step_ends_where_it_began_if_the_guard_is_zero_there(small_devices):
     assert first.h == pytest.approx(0.0, abs=1e-16)
     assert first.guard == 0
     assert run.X[1, 0] == pytest.approx(0.25, abs=1e-16)
+
+
+@pytest.mark.parametrize("x0", [5e-324, 3e-323, 1e-310, 1e-308, 1e-300])
+@pytest.mark.parametrize("speed", [1e-300, 1e-308, 3e-307])
+def test_a_guard_of_the_smallest_numbers_is_located_or_at_rest(x0, speed, small_devices):
+    """Products of its values are zero, their differences are not."""
+    run = gc.simulate(system(Clockwork(id="C", x0=-x0, speed=speed, threshold=0.0)), 1.0, 0.1)
+    assert all(0 <= event.t <= 1.0 for event in run.events)

@@ -28,6 +28,18 @@ def test_a_case_or_its_name_stands_for_its_system(system):
         np.testing.assert_array_equal(gc.simulate(given, 0.2).X, expected.X)
 
 
+def test_it_ends_where_the_case_recommends_and_on_a_mesh_where_that_ends(system):
+    run = gc.simulate(system)
+    assert run.t[-1] == 2.0
+    np.testing.assert_array_equal(gc.simulate(system, mesh=run).X, run.X)
+    case = gc.load_case("wscc9")
+    del case.about["t_end"]
+    with pytest.raises(CaseError, match=r"t_end = None must be a number of seconds, or a text such as '20 ms'"):
+        gc.simulate(case)
+    with pytest.raises(CaseError, match="t_end = None must be"):
+        gc.simulate(run)
+
+
 def test_times_may_have_units(system):
     plain = gc.simulate(system, 0.25, [(0.05, 0.01), (0.15, 0.05)], t0=0.05)
     units = gc.simulate(system, "250 ms", [("3 cycles", "10 ms"), (0.15, "50 ms")], t0="3 cycles")
@@ -44,7 +56,6 @@ def test_a_cycle_is_one_of_the_case():
 @pytest.mark.parametrize(("asked", "says"), [
     ({"t_end": "soon"}, r"t_end = 'soon' must be a number of seconds, or a text such as '20 ms'"),
     ({"t_end": "2 MW"}, r"t_end = '2 MW' must be a number of seconds"),
-    ({"t_end": None}, r"t_end = None must be a number of seconds"),
     ({"t_end": math.nan}, r"t_end = nan must be a number after t0 = 0"),
     ({"t_end": "inf"}, r"t_end = inf must be a number after t0 = 0"),
     ({"t0": "1 s"}, r"t_end = 0\.2 must be a number after t0 = 1"),

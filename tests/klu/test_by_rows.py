@@ -1,5 +1,6 @@
 """Factors by rows: those of KLU, for any matrix of one block; and pivots that several of them share."""
 
+import ctypes
 import functools
 import re
 
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from nbklu import _ext as klu
+from pivot_growth import residual_bound
 
 import gridcore as gc
 from gridcore.equations.native import FALLBACK, INTERPRETER
@@ -16,7 +18,7 @@ from gridcore.linear import SingularMatrix
 from gridcore.tape import SEGMENT
 from gridcore.testing import linear_solver_checks
 from gridcore_klu import by_rows
-from gridcore_klu.by_rows import SOURCE, ByRows, loops
+from gridcore_klu.by_rows import SOURCE, ByRows, Values, loops
 from gridcore_klu.solver import KLU
 
 pytestmark = pytest.mark.skipif(not loops(), reason="no C compiler")
@@ -55,8 +57,8 @@ def test_solves_are_those_of_the_matrix(n, count, density, seed):
     for scale in (1.0, rng.uniform(0.5, 2.0, len(A.data)), 1e-9):  # factors, and others with the same pivots
         A.data *= scale
         lu.refactor(A.data)
-        b, condition = rng.normal(size=(count, n)), np.linalg.cond(A.toarray(), 1)
-        most = 1e-14 * n * condition * np.abs(b).max()
+        b = rng.normal(size=(count, n))
+        most = residual_bound(A, lu, lu.analysis.symbolic, b)
         np.testing.assert_allclose(lu.solve(b.copy()) @ A.T.toarray(), b, rtol=0, atol=most)
         np.testing.assert_allclose(lu.tsolve(b.copy()) @ A.toarray(), b, rtol=0, atol=most)
     assert lu.solves == 6 * count
@@ -85,6 +87,26 @@ def test_what_klu_says_of_its_factors_is_said_of_these(density):
     smallest = min(rcond for rcond, *_ in said)  # a pivot that is left of others has their round-off
     np.testing.assert_allclose(said[:4], said[4:], rtol=1e-13 / smallest)
     np.testing.assert_allclose(solved[:4], solved[4:], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_an_entry_of_u_that_is_not_finite_has_grown_without_bound_at_every_place(bad):
+    A = matrix(30, 0.1, 1)
+    analysis, library, common = KLU().analyse(30, A.indptr, A.indices), ByRows(), klu.Common()
+    common.defaults()
+    rows = library.factor(analysis.indptr, analysis.indices, A.data, analysis.symbolic, common)
+    upper = np.ctypeslib.as_array(ctypes.cast(Values.from_address(rows.places[1]).upper,
+                                              ctypes.POINTER(ctypes.c_double)), (rows.unz - rows.n,))
+    found = []
+    for place, entry in enumerate(upper.tolist()):
+        upper[place] = bad
+        library.rgrowth(analysis.indptr, analysis.indices, A.data, analysis.symbolic, rows, common)
+        found.append(common.rgrowth)
+        upper[place] = entry
+    assert len(found) > 30
+    assert not any(found)
+    library.rgrowth(analysis.indptr, analysis.indices, A.data, analysis.symbolic, rows, common)
+    assert common.rgrowth > 0.1
 
 
 def test_every_requirement_of_a_linear_solver_is_met():

@@ -59,3 +59,19 @@ def test_a_correction_that_does_not_change_is_made_as_it_is(loops: Any) -> None:
         step = np.array([1.0, 0.0, -2.0])
         mixing.mix(step)
         np.testing.assert_array_equal(step, [1.0, 0.0, -2.0])
+
+
+@RUNTIMES
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("others", [0, 3, 7])
+def test_what_is_not_finite_shows_at_every_place(loops: Any, bad: float, others: int) -> None:
+    """However many corrections were mixed before it; nothing is raised, for the norm of the step tells."""
+    rng, mixing = np.random.default_rng(others), Mixing(SimpleNamespace(runtime=loops, n=9))
+    for place in range(9):
+        mixing.begin(np.ones(9))
+        for _ in range(others):
+            mixing.mix(rng.standard_normal(9))
+        step = rng.standard_normal(9)
+        step[place] = bad
+        mixing.mix(step)
+        assert not np.isfinite(step[place])

@@ -449,3 +449,19 @@ def test_what_moves_together_has_the_sum_beside_what_is_asked_for_alone(wrt, joi
     for k, group in enumerate([*((name,) for name in wrt), *joint]):
         expected = each.sel(parameter=list(group)).sum("parameter")
         np.testing.assert_allclose(found[:, k], expected, rtol=1e-12)
+
+
+def test_a_relay_that_does_not_wait_moves_as_one_with_what_sets_it_off():
+    """Its action comes behind the crossing, at the same instant, however the crossing moves."""
+    case = nine_bus()
+    for part in (fault(0.45), shedding("A", 0.0)):
+        case.add(part)
+    run = gc.simulate(gc.build(case), T_END, OFF)
+    begun, acted = (event for event in run.events if event.device == "A")
+    assert (begun.kind, acted.kind, begun.t) == ("delay started", "switch", acted.t)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = gc.adjoint(run, OBJECTIVES, ["A.threshold"]).values[:, 0]
+    for sign in (-1.0, 1.0):
+        np.testing.assert_allclose(sign * found, one_sided(case, {"A.threshold": sign * 100}, OBJECTIVES, T_END, OFF)
+                                   / 100, rtol=3e-5)

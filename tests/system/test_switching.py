@@ -252,3 +252,12 @@ def test_or_it_is_taken_out_of_service_where_that_is_asked_for(nine):
     assert np.abs(run["BUS5", "Vm"][dead]).max() < 1e-12
     assert run[load, "status"][-1] == 0
     assert run["BUS6", "Vm"][-1] > 0.5
+
+
+def test_an_event_that_changes_the_time_of_one_is_an_error():
+    class Postpones(Switchboard):
+        puts_off = timer("at", then={"later": 0.9}, doc="put off")
+
+    said = r"^S\.puts_off changes S\.later, the time of an event, which stands when the run begins"
+    with registered(Postpones), pytest.raises(gc.errors.EventError, match=said):
+        gc.simulate(system(Postpones(id="S")), 1.0)

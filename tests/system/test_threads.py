@@ -61,3 +61,17 @@ def test_a_run_that_is_recomputed_may_be_read_by_all(system):
     run = gc.simulate(system, 1.0, checkpoint=8 * system.n * 120)
     for k, row in enumerate(in_threads(lambda k: run.tape.states.row(k % len(whole)))):
         assert np.array_equal(row, whole[k % len(whole)])
+
+
+def test_a_run_whose_progress_callback_simulates_and_differentiates_is_the_one_without(system):
+    alone = gc.simulate(system, 0.2)
+    H, inner = gc.Integral(lambda v: v["GEN2", "omega"] ** 2), gc.simulate(system, 0.15)
+    expected, gradient, seen = gc.simulate(system, 0.12, 0.005).X, gc.adjoint(inner, H, "GEN*.H").values, []
+
+    def progress(t):
+        seen.append(t)
+        assert np.array_equal(gc.simulate(system, 0.12, 0.005).X, expected)
+        assert np.array_equal(gc.adjoint(inner, H, "GEN*.H").values, gradient)
+
+    assert np.array_equal(gc.simulate(system, 0.2, progress=progress).X, alone.X)
+    assert len(seen) == 20

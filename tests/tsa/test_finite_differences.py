@@ -83,3 +83,14 @@ def test_a_run_of_two_methods_is_not_differenced():
     run = gc.simulate(gc.simulate(gc.build("hiskens_pai"), 0.02, 0.001), 0.04, method="trbdf2")
     with pytest.raises(CaseError, match="the method of this run changed on its way"):
         gc.differences(run, X1, "HP.p1")
+
+
+def test_of_a_retraced_run_they_are_those_of_its_mesh_and_method():
+    case = gc.load_case("wscc9")
+    case.set("fault.t", 0.1037)
+    run = gc.retrace(gc.simulate(gc.build(case), 0.3, method="ida"))
+    speed = gc.Terminal(lambda v: v["GEN2", "omega"])
+    names = ["GEN2.H", "fault.t", "LINE7-8.x"]
+    checked = gc.differences(run, speed, names)
+    np.testing.assert_allclose(gc.adjoint(run, speed, names), checked, rtol=1e-6)
+    assert checked.value == run["GEN2", "omega"][-1]

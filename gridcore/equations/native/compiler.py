@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import CompilerWarning
+from ...whole import folder_beside
 from .library import Library
 
 
@@ -139,21 +140,20 @@ def compile_sources(cc: str, sources: dict[Path, str]) -> bool:
 
 def compile_one(cc: str, path: Path, source: str) -> str | None:
     """Compile one source; returns what the compiler said if it failed."""
-    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
-        c_file, library = Path(folder, "kernels.c"), Path(folder, "kernels.so")
+    with folder_beside(path) as folder:
+        c_file, library, words = (Path(folder, name) for name in ("kernels.c", "kernels.so", "words"))
         c_file.write_text(source)
         try:
-            with open(Path(folder, "said"), "wb+") as said:
+            with open(words, "wb") as said:
                 done = subprocess.run([cc, *FLAGS, "-o", str(library), str(c_file), "-lm"], stdin=subprocess.DEVNULL,
-                                      stdout=said, stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
-                said.seek(0)
-                words = said.read().decode(errors="replace").strip()
+                                      stdout=said, stderr=subprocess.STDOUT, check=False, timeout=PATIENCE,
+                                      env={**os.environ, "TMPDIR": folder})
         except subprocess.TimeoutExpired:
             return f"nothing for {PATIENCE:g} s"
         except OSError as error:  # it is no program
             return str(error)
         if done.returncode or not library.is_file():
-            return words or f"nothing (exit status {done.returncode})"
+            return words.read_text(errors="replace").strip() or f"nothing (exit status {done.returncode})"
         content = library.read_bytes()
         with open(library, "ab") as file:  # ELF and Mach-O loaders ignore what follows the image
             file.write(hashlib.sha256(content).digest())
@@ -163,9 +163,9 @@ def compile_one(cc: str, path: Path, source: str) -> str | None:
 
 
 def intact(path: Path) -> bool:
-    """Whether the library is there, nobody else's, and its last 32 bytes are the digest of what precedes them."""
+    """Whether the library is there, a file, nobody else's, and ends in the digest of what precedes that."""
     try:
-        content = b"" if _refused(path) else path.read_bytes()
+        content = b"" if _refused(path) or not stat.S_ISREG(os.lstat(path).st_mode) else path.read_bytes()
     except OSError:
         return False
     return hashlib.sha256(content[:-32]).digest() == content[-32:]

@@ -105,8 +105,8 @@ class Fallback:
             np.add(g - last, made, out=steps[row])
             np.multiply(g - last, weight, out=changes[row])
         last[:] = g
-        if many:
-            Y = changes[:many]
+        Y = changes[:many]
+        if many and np.isfinite(Y @ (g * weight)).all():
             g -= np.linalg.lstsq(Y.T, g * weight, rcond=least**0.5)[0] @ steps[:many]
         made[:] = g
 
