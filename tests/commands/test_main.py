@@ -126,9 +126,10 @@ def test_a_run_that_fails_keeps_what_it_had_and_says_where(call, tmp_path):
     assert call("run", "small.toml", "--deenergise").exit_code == 0
 
 
-def interrupted(folder, *arguments, by="SIGINT"):
+def interrupted(folder, *arguments, by="SIGINT", first=""):
     """A run to 10^6 s, interrupted once it is under way: what it gives and says, and its exit code."""
-    code = ("import sys, threading, os, signal\nfrom gridcore.integrate import driver\nwas = driver.Driver.run\n"
+    code = (first +
+            "import sys, threading, os, signal\nfrom gridcore.integrate import driver\nwas = driver.Driver.run\n"
             "def run(self, progress):\n"
             "    threading.Timer(0.3, os.kill, (os.getpid(), signal." + by + ")).start()\n    was(self, progress)\n"
             "driver.Driver.run = run\nfrom gridcore.commands.main import main\n"
@@ -168,7 +169,7 @@ def test_a_run_that_is_being_saved_is_saved_unless_one_insists(call, tmp_path, s
                "def write(*arguments):\n"
                "    held = signal.getsignal(signal.SIGINT).__self__\n"
                f"    for each in {signals}:\n        os.kill(os.getpid(), getattr(signal, each))\n"
-               "        while not (held.waiting or held.insisted):\n            time.sleep(1e-3)\n"  # it comes to another thread than this
+               "        while not (held.waiting or held.insisted):\n            time.sleep(1e-3)\n"  # of another thread
                "    was(*arguments)\nRun.stretches = write\nfrom gridcore.commands.main import main\n"
                "sys.argv = ['gridcore', 'run', 'small.toml', '--t-end', '0.1']\nmain()")
     shown = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
@@ -351,3 +352,12 @@ def test_options_of_the_method(call):
     assert refused(call("run", "small.toml", "--option", "theta", "--quiet")).endswith("'theta' is not NAME=VALUE")
     assert "theta = 'half'" in refused(call("run", "small.toml", "--option", "theta=half", "--quiet"))
     assert "'memory' is no option of a method" in refused(call("run", "small.toml", "--option", "memory=3", "--quiet"))
+
+
+def test_a_run_whose_shell_ignores_interrupts_stops_for_other_signals(call, tmp_path):
+    """As one that a script starts in the background."""
+    shown = interrupted(tmp_path, "run", "small.toml", by="SIGTERM",
+                        first="import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n")
+    t = gc.load_run(tmp_path / "small.nc").t[-1]
+    assert 0 < t < 1e6
+    assert shown.returncode == 143

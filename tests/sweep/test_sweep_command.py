@@ -143,6 +143,13 @@ def test_a_failing_scenario_is_a_row_and_not_the_end(call):
     assert "2 scenarios, 1 failed" in shown.stdout
 
 
+def test_a_sweep_of_which_every_scenario_fails_has_failed_and_keeps_its_table(call, tmp_path):
+    shown = call("wscc9", "--vary", "GEN2.H=-1,-2", "--t-end", "0.2", "--processes", "1")
+    assert shown.exit_code == 1
+    assert "2 scenarios, 2 failed" in shown.stdout
+    assert (tmp_path / "wscc9_sweep.csv").exists()
+
+
 # Heat maps ----------------------------------------------------------------------------------------------------------
 
 
