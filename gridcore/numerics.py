@@ -105,9 +105,8 @@ GUARD_ZERO = _row("GUARD_ZERO", SAME_TIME, "of the guard at the end of the step"
 NEAR_A_ZERO = _row("NEAR_A_ZERO", 1e-3, "of the step, and of the guard at its end",
                    "a guard met farther from its zero may bend before it; one that is larger there jumps",
                    "over the thousandth part of a step nothing that the step resolves bends much")
-BESIDE_A_ZERO = _row("BESIDE_A_ZERO", 1e-6, "of the bracket",
-                     "how far beside an exact zero of a guard its direction is looked at",
-                     "there its value is a million times the round-off of the bracket's ends")
+BESIDE_A_ZERO = _row("BESIDE_A_ZERO", 1e-6, "of the bracket", "how far beside an exact zero of a guard its direction "
+                     "is looked at", "there its value is a million times the round-off of the bracket's ends")
 GUARD_LEAST = _row("GUARD_LEAST", NEWTON, "scale of what the guard reads", "values of any guard below this are zero",
                    "NEWTON: its variables are known no better, and its constants may hide from its derivatives")
 GUARD_LARGE = _row("GUARD_LARGE", 1e-5, "unit of the guard, or its terms", "values above this are not compared with "

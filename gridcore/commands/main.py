@@ -70,8 +70,10 @@ class Verbs(click.Group):
 
 
 def _tell(what: str) -> None:
-    with contextlib.suppress(OSError):  # of a terminal that has been closed
+    try:
         click.echo(what, err=True)
+    except OSError:  # of a terminal that has been closed; what is left for it cannot be written at the end either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

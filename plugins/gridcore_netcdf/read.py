@@ -172,9 +172,13 @@ def _frozen(value: Any) -> Any:
 
 
 def _read_case(part: Part, path: Path) -> Case:
-    with tempfile.TemporaryDirectory() as folder:
-        (file := Path(folder, CASE)).write_text(part.text("case"), encoding="utf-8")
-        case = load_case(file, alone=True)
+    text = part.text("case")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            (file := Path(folder, CASE)).write_text(text, encoding="utf-8")
+            case = load_case(file, alone=True)
+    except OSError as error:
+        raise GridcoreError(f"{tempfile.gettempdir()}: cannot be written: {error.strerror or error}") from None
     case.name = part.text("case_name")
     by_id, order = dict(zip(case.ids(), case.records, strict=True)), part.json("order", list)
     if sorted(order) != sorted(by_id):

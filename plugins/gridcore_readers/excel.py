@@ -7,6 +7,7 @@ frequency, and free text.
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -128,7 +129,9 @@ def write(case: Case, path: Path) -> None:
         sheet.freeze_panes = None if title == SHEET else "A2"
         for row in cells:
             sheet.append([None if cell is None else cell.on(sheet) for cell in row])
-    book.save(path)
+    content = io.BytesIO()  # a file that cannot be written would be tried once more when it is forgotten
+    book.save(content)
+    path.write_bytes(content.getvalue())
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ TOO_LARGE = 1e-2
 # The error is estimated every so many steps, and as soon after an event as it can be: it costs as much as a few
 # additions of vectors, less than a hundredth of these steps.
 EVERY = 16
+# One above this is estimated again in the next step: it may be far from the largest.
+SMALL = 1e-2 * TOO_LARGE
 
 
 class StepWarning(UserWarning):
@@ -73,12 +75,11 @@ class Theta(Stepper):
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
         """Nearly all equations are as they were: history and factors are kept; where variables jumped, pivots."""
         ws.mass[:] = ws.differential
-        self._remembered = -1  # of the steps since: the one before is yet to be counted
+        self._remembered, self._needed, self._due = -1, 3, 0  # of steps since: the one before is yet to be counted
         if jumped or not self.newton.keeps:
             self.newton.jumped()
-            self.predictor.forget()
             self._begun = self._reached = t
-            self._remembered = 0
+            self._forget()
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`; of large systems only as far as it takes to know that a guard fires on the way."""
@@ -135,17 +136,23 @@ class Theta(Stepper):
     def _remember(self, h: float, ahead: float) -> None:
         """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
         if h <= TINY_STEP * ahead:
-            self.predictor.forget()
+            self._forget()
         else:
             self._remembered += 1
-            if self._remembered == 3 or (self._remembered > 3 and self._remembered % EVERY == 0):
+            self._due -= 1
+            if self._remembered >= self._needed and self._due <= 0:
                 self.estimate(h)
             self.predictor.end(h)
+
+    def _forget(self) -> None:
+        """A history begins here: with its first slope the trapezoidal rule needs a step less."""
+        self.predictor.forget()
+        self._remembered, self._needed = 0, 2 if self.theta == 0.5 else 3
 
     def estimate(self, h: float) -> None:
         """The local error of the last step, relative to scale + abs(x): the largest of the run is kept."""
         ws = self.ws
-        if ws is None or not self.predictor.knows:
+        if ws is None:
             return
         error = np.abs(self.predictor.local_error(h, self.theta)) * ws.mass / (ws.scale + np.abs(ws.X))
         worst = int(error.argmax())
@@ -154,6 +161,7 @@ class Theta(Stepper):
                 f"a step of {h:g} s is too large for {ws.place(worst)} at t = {ws.Z[-1]:.6g} s: its local error is "
                 f"about {100 * error[worst]:.2g} %; try a smaller step, or method trbdf2", StepWarning, stacklevel=2)
         self.error_estimate = max(self.error_estimate, float(error[worst]))
+        self._due = EVERY if error[worst] < SMALL else 1
 
     def interpolate(self, record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:
         """The parabola that ends with the slope of the step's end; with theta = 1 it is a straight line, as the slope.

@@ -334,10 +334,12 @@ def test_what_is_raised_when_a_terminal_has_been_closed_is_what_was_raised(monke
         interrupted()
 
 
-def test_an_error_that_no_terminal_can_show_is_still_an_exit_code():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_error_that_no_terminal_can_show_is_still_an_exit_code(unbuffered):
     theirs, ours = pty.openpty()
     command = [sys.executable, "-c", "import sys; sys.stdin.read(); from gridcore.commands.main import main; main()"]
-    with subprocess.Popen([*command, "run", "nosuch"], stdin=subprocess.PIPE, stderr=ours) as verb:
+    with subprocess.Popen([*command, "run", "nosuch"], stdin=subprocess.PIPE, stderr=ours,
+                          env={**os.environ, "PYTHONUNBUFFERED": unbuffered}) as verb:
         os.close(ours)
         os.close(theirs)
         verb.communicate()

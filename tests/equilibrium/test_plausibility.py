@@ -127,3 +127,20 @@ def test_the_command_line_shows_each_once() -> None:
     done = subprocess.run([sys.executable, "-m", "gridcore", "pf", "wscc9", "--set", "GEN3.H=1e-6"],
                           capture_output=True, text=True, timeout=120, check=True)
     assert re.fullmatch(r"warning: .*case\.toml: TwoAxis row 3 \(line \d+\): field 'H': .*\n", done.stderr)
+
+
+@pytest.mark.parametrize("power", [163.0, -163.0, 1.63, 99.0])
+def test_a_power_that_is_larger_than_all_others_and_than_any_plant_is_told(power: float) -> None:
+    """163 pu for 163 MW, behind a branch that could carry it; where several share as much, it is a system."""
+    case = gc.Case("two")
+    for model, fields in (("Bus", {"id": 1, "kv": 230}), ("Bus", {"id": 2, "kv": 230}),
+                          ("Line", {"bus1": 1, "bus2": 2, "x": 1e-5}),
+                          ("InfiniteBus", {"bus": 1, "control": "slack", "V0": 1.0}),
+                          ("ZIP", {"id": "L", "bus": 2, "P0": power, "Q0": 0.0})):
+        case.add(gc.Record(model, fields))
+    found = told(case)
+    assert len(found) == (abs(power) > 100)
+    assert all(re.search(rf"field 'P0': {power:g} pu, {100 * power:g} MW, is hardly meant", text) for text in found)
+    case.add(gc.Record("ZIP", {"id": "M", "bus": 2, "P0": 170.0, "Q0": 0.0}))
+    case.add(gc.Record("ZIP", {"id": "N", "bus": 2, "P0": 170.0, "Q0": 0.0}))
+    assert told(case) == []

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -164,3 +165,10 @@ def test_threads_that_save_to_one_path_leave_one_of_their_files_whole(tmp_path):
 def test_a_save_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path, seed):
     """The next save removes what the killed one left beside it."""
     assert kill_while_saving(tmp_path, count=10, seed=seed) == 10
+
+
+def test_where_there_is_no_room_for_temporary_files_no_run_is_called_damaged(run, tmp_path, monkeypatch):
+    run.save(tmp_path / "x.nc")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(gc.GridcoreError, match=rf"^{tmp_path}/nowhere: cannot be written: No such file or directory$"):
+        gc.load_run(tmp_path / "x.nc")

@@ -2,6 +2,8 @@
 
 import datetime
 import math
+import subprocess
+import sys
 
 import openpyxl
 import pytest
@@ -100,3 +102,15 @@ def test_what_the_format_cannot_hold_is_refused(tmp_path):
         excel.write(Case("x", records=[Record("Bus", {"id": 1, "x": ""})]), tmp_path / "x.xlsx")
     with pytest.raises(CaseError, match="has a character that a spreadsheet cannot hold"):
         excel.write(Case("x", "\x07"), tmp_path / "x.xlsx")
+
+
+def test_a_workbook_that_cannot_be_written_is_one_error(tmp_path):
+    """No library tries once more when the process ends."""
+    program = ("import resource, signal\nimport gridcore as gc\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+               "case = gc.load_case('wscc9')\n"
+               "resource.setrlimit(resource.RLIMIT_FSIZE, (8000, resource.RLIM_INFINITY))\n"
+               f"try:\n    gc.save_case(case, '{tmp_path}/x.xlsx')\n"
+               "except gc.GridcoreError as error:\n    print(error)\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (f"{tmp_path}/x.xlsx: cannot be written: File too large\n", "")
+    assert not any(tmp_path.iterdir())

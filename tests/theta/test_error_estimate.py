@@ -140,7 +140,7 @@ def test_a_step_that_is_tiny_beside_the_next_ends_what_is_known_in_any_unit_of_t
 @pytest.mark.parametrize(("short", "estimated"), [(1.0, True), (1e-5, False)])
 def test_nothing_is_estimated_with_fewer_steps_behind_than_it_needs(short: float, estimated: bool) -> None:
     """A tiny step has ended what was known: Euler's rule, with which the next could be compared, is not as good."""
-    ws, stepper, t = of_a_power(3), Theta(0.1), np.cumsum([0.2, 0.1, 0.1, 0.1 * short, 0.1, 0.1])
+    ws, stepper, t = of_a_power(3), Theta(0.1), np.cumsum([0.2, 0.1, 0.1 * short, 0.1, 0.1])
     ws.Z[-1] = t[0]
     stepper.restart(ws, t[0])
     for begin, end in itertools.pairwise(t):
@@ -149,20 +149,23 @@ def test_nothing_is_estimated_with_fewer_steps_behind_than_it_needs(short: float
 
 
 @pytest.mark.parametrize("jumped", [False, True])
-def test_after_a_switch_it_is_made_again_of_three_steps_since_and_no_earlier(
+def test_after_a_switch_it_is_made_again_of_steps_since_and_no_earlier(
         jumped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where what was before it is remembered, too: one that spans it would be that of a kink."""
+    """Where what was before it is remembered, too: one that spans it would be that of a kink. Where a history begins,
+    the first slope is one more.
+    """
     monkeypatch.setattr(newton, "MIXED", -np.inf)
     ws, made, t = of_a_power(1), [], 0.125 * np.arange(13)
     stepper = Theta(0.125)
-    monkeypatch.setattr(stepper, "estimate", lambda h: made.append(ws.Z[-1]))
+    estimate = stepper.estimate
+    monkeypatch.setattr(stepper, "estimate", lambda h: (made.append(ws.Z[-1]), estimate(h)))
     ws.Z[-1] = 0.0
     stepper.restart(ws, 0.0)
     for number, (begin, end) in enumerate(itertools.pairwise(t)):
         if number == 5:
             stepper.switch(ws, begin, jumped=jumped)
         stepper.advance(begin, end)
-    assert made == [t[3], t[8]]
+    assert made == [t[2], t[7 if jumped else 8]]
 
 
 def test_an_attempt_that_has_no_solution_leaves_what_is_known() -> None:
@@ -202,7 +205,9 @@ def test_it_falls_with_the_order_of_the_local_error(theta: float, order: int) ->
 
 @pytest.mark.parametrize("at", [0.0, 0.5])
 def test_it_is_made_as_soon_as_it_can_be_after_a_start_and_after_an_event(at: float) -> None:
-    """Of ``x = exp(t)`` it is a twelfth of ``h^3`` times the third derivative, beside 1 + x; nothing moves before."""
+    """Of ``x' = x`` from 1 in the second step, of its slope, that of the first, and that at the start, beside 1 + x;
+    nothing moves before.
+    """
 
     class Grows(Device):
         x0, pace, at = Param("", 1.0), Param("1/s", 0.0), Param("s", 0.5)
@@ -211,9 +216,38 @@ def test_it_is_made_as_soon_as_it_can_be_after_a_start_and_after_an_event(at: fl
 
     with registered(Grows):
         system = small(Grows(id="G", pace=float(at == 0)))
-    run = gc.simulate(system, at + 0.04, 0.01)
-    x = np.exp(0.03)
-    assert run.counters["error_estimate"] == pytest.approx(1e-6 / 12 * x / (1 + x), rel=0.1)
+    run, h = gc.simulate(system, at + 0.03, 0.01), 0.01
+    growth = (1 + h / 2) / (1 - h / 2)
+    slopes = (growth**2 - growth) / h, (growth - 1) / h, 1.0
+    error = -np.dot(error_weights(0.5, (h, h, 0.0)), slopes) / (1 + growth**2)
+    assert run.counters["error_estimate"] == pytest.approx(error, rel=0.02)
+    assert 0.5 < error / (h**3 / 12 * growth**2 / (1 + growth**2)) < 2
+
+
+def test_one_that_is_not_small_is_made_again_in_the_next_step() -> None:
+    """Of a swing in steps of a sixth of its period the largest is met, wherever the swing is at the first."""
+
+    class Swings(Device):
+        x0, y0 = Param(""), Param("")
+        x = State("", start_at="x0", rate=lambda s: s.y)
+        y = State("", start_at="y0", rate=lambda s: -s.x)
+
+    found = []
+    with registered(Swings):
+        for phase in np.linspace(0.0, np.pi, 7):
+            system = small(Swings(id="S", x0=np.cos(phase), y0=-np.sin(phase)))
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found.append(gc.simulate(system, 10.0, 1.0).counters["error_estimate"])
+            assert any("too large" in str(warning.message) for warning in told)
+    assert max(found) < 1.5 * min(found)
+
+
+@pytest.mark.parametrize(("name", "step"), [("smib", 0.2), ("kundur_lcc", 0.1)])
+def test_a_few_large_steps_among_events_are_told(name: str, step: float) -> None:
+    with pytest.warns(StepWarning, match="too large"):
+        run = gc.simulate(gc.build(name), 2.0, step)
+    assert run.counters["error_estimate"] > 0.01
 
 
 def test_it_is_made_again_on_the_way() -> None:
