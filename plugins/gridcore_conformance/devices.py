@@ -20,7 +20,8 @@ from gridcore.contract import Declarations, Device, Guard, Load, Node, Path, Sco
 from gridcore.equations import Batch, Symbol, Trace, c_source, vector_function
 from gridcore.equations.native import INTERPRETER, load
 from gridcore.equilibrium import Equilibrium, build, doubts
-from gridcore.errors import DeviceError, GridcoreError
+from gridcore.errors import ConvergenceError, DeviceError, EventError, GridcoreError, PluginError
+from gridcore.integrate import simulate
 from gridcore.testing import NotExamined, Suite, Wrong, require
 
 from .complex_step import derivative_of, perturbed
@@ -28,6 +29,7 @@ from .testbed import case_of, plausible, shape_of, testbed
 
 _POINTS = 8  # random points at which equations are compared
 _DRAWS = 5  # sets of random parameters of which one must have an equilibrium
+_WHILE = 0.1  # s, of a run from it
 
 # What may differ, of 1 + |value|.
 _AGAIN = 1e-13  # traced twice: ten times the round-off of a sum
@@ -45,6 +47,8 @@ _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bd
 @contextmanager
 def _grid(cls: type[Device], seed: int = 0) -> Iterator[_Subject]:
     """A class, which need not be registered, and with what `seed` random points are drawn."""
+    if not (isinstance(cls, type) and issubclass(cls, Device)):
+        raise PluginError(f"{cls!r} is not a class that is derived from gridcore.Device")
     with testbed(cls):
         yield _Subject(cls, np.random.default_rng(seed))
 
@@ -421,3 +425,15 @@ def _permutation(subject: _Subject) -> str:
         worst = system.variables[int(np.argmax(np.abs(mine - theirs)))]
         require(_same(mine, theirs, tolerance), f"{what} on the order of the instances: {'.'.join(worst)}")
     return "three of them in another order give the same"
+
+
+@device_checks.add("runs", "at rest")
+def _runs(subject: _Subject) -> str:
+    """A short while from rest, without switching to and fro for ever."""
+    try:
+        run = simulate(subject.resting[1], _WHILE, _WHILE / 10)
+    except EventError:
+        raise
+    except ConvergenceError as error:  # with the data that were drawn there need not be a solution
+        raise NotExamined(str(error)) from None
+    return f"{run.counters['steps']} steps from rest, {len(run.events)} events"

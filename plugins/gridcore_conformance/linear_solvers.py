@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from gridcore.errors import PluginError
 from gridcore.linear import Factors, LinearSolver, SingularMatrix
 from gridcore.testing import Suite, Wrong, require
 
@@ -77,7 +78,10 @@ def need_refusal(lu: Factors, values: np.ndarray, column: int) -> None:
 @contextmanager
 def trial(make: Callable[[], LinearSolver]) -> Iterator[Trial]:
     """What is checked is ``make``, most often the class itself; it need not be registered."""
-    yield Trial(make())
+    made = make()
+    if not isinstance(made, LinearSolver):
+        raise PluginError(f"{make!r} makes {made!r}, which is no gridcore.linear.LinearSolver")
+    yield Trial(made)
 
 
 linear_solver_checks = Suite(trial)

@@ -20,6 +20,7 @@ from gridcore.contract import (
     quantity,
     timer,
 )
+from gridcore.errors import PluginError
 from gridcore.registry import registries as plugins
 from gridcore.testing import device_checks
 from gridcore_conformance.complex_step import derivative_of, perturbed
@@ -478,3 +479,9 @@ def test_the_complex_step_of_real_functions(f, slope):
     z = f(perturbed(x, 1.0))
     np.testing.assert_array_equal(np.real(np.asarray(z)), f(x))
     np.testing.assert_allclose(derivative_of(z), slope(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize("given", [3, object, None])
+def test_what_is_no_device_class_is_refused_in_words(given):
+    with pytest.raises(PluginError, match=r"is not a class that is derived from gridcore\.Device$"):
+        device_checks.report(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gridcore.errors import PluginError
 from gridcore.linear import SingularMatrix
 from gridcore.testing import linear_solver_checks
 from gridcore_klu.solver import KLU
@@ -129,3 +130,9 @@ def test_a_number_that_is_not_finite_is_refused_where_no_pivot_depends_on_it(Sol
             lu.refactor(values, alike=True)
         with pytest.raises(RuntimeError, match="no factors"):
             lu.solve(np.ones(2))
+
+
+@pytest.mark.parametrize("given", [object, dict])
+def test_what_makes_no_linear_solver_is_refused_in_words(given):
+    with pytest.raises(PluginError, match=r"makes .*, which is no gridcore\.linear\.LinearSolver$"):
+        linear_solver_checks.report(given)
