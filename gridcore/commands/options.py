@@ -188,7 +188,7 @@ def located(case: Case) -> Iterator[None]:
         yield
     except GridcoreError as error:
         if not getattr(error, "file", ""):
-            words, ids = re.findall(r"[^\s,;:]+", str(error)), case.ids()
+            words, ids = re.findall(r"[^\s.,;:()]+", str(error)), case.ids()
             record = next((case.records[ids.index(word)] for word in words if word in ids), None)
             place = [record.file, record.row] if record else [next((r.file for r in case), "")]
             error.args = (": ".join([*filter(None, place), str(error)]),)

@@ -119,11 +119,12 @@ class Workspace:
             R=self.R, A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, size=self.size)
 
     def place(self, column: int) -> str:
-        """Where an unknown stands: ``device.name``, and what is at that node, or the ports of that device."""
-        layout = self.equations.layout
-        label, network = layout.label(column), layout.network
-        device = layout.instances[layout.number[label.rpartition(".")[0]]]
-        near = network.attached(device.id) if device.id in network.nodes else list(device.ports.values())
+        """Where an unknown stands: ``device.name``, and what it hangs on, down to the bus, or what is at that node."""
+        layout, label = self.equations.layout, self.equations.layout.label(column)
+        near = [label.rpartition(".")[0]]
+        for id in near:  # which grows
+            near += [host for host in layout.instances[layout.number[id]].ports.values() if host not in near]
+        near = near[1:] or [each.id for each in layout.instances if near[0] in each.ports.values()]
         return f"{label} ({', '.join(near[:_NEAR])}{', ...' * (len(near) > _NEAR)})" if near else label
 
     def time_slope(self) -> np.ndarray | None:

@@ -236,7 +236,7 @@ def _find_operating_point(system: System, Z: np.ndarray, enforce_q_limits: bool)
     Z[-1] = 0.0
     ws.load(Z)
     F = ws.rhs().copy()
-    _check_balance(system, F)
+    _check_balance(system, F, ws)
     guards, gamma = system.switching.guards, system.switching.values(Z)
     return OperatingPoint(
         flow, dispatch.ids if dispatch else [], iterations,
@@ -261,11 +261,11 @@ def _solve(system: System, equations: Initialisation, Z: np.ndarray, ws: Workspa
     raise InitialisationError(f"initialisation finds no branch of the equations to rest on: {names}")
 
 
-def _check_balance(system: System, F: np.ndarray) -> None:
+def _check_balance(system: System, F: np.ndarray, ws: Workspace) -> None:
     """The devices, once initialised, must draw what the power flow said they would."""
     buses = system.islands.buses
     rows = np.stack([system.layout.positions(buses, name) for name in Bus.potentials()], axis=1)
     for k in np.flatnonzero((np.abs(F[rows]) > numerics.BALANCE).any(axis=1))[:1]:
         raise InitialisationError(
-            f"the devices at {system.layout.instances[buses[k]].id} do not draw what they schedule: the currents "
-            f"sum to {np.hypot(*F[rows[k]]):.3g} pu at the voltage of the power flow")
+            f"devices do not draw what they schedule, but {np.hypot(*F[rows[k]]):.3g} pu more",
+            place=ws.place(int(rows[k, 0])), advice=": is an impedance there as good as zero?")

@@ -41,6 +41,7 @@ class Initialisation:
         self._derivatives: Kept[SparseMap] = Kept()
         self.setpoints = self._find_setpoints()
         self.unknowns = np.concatenate([np.arange(n), self.setpoints])
+        self._scale = np.concatenate([system.scale, np.ones(len(self.setpoints))])
         column_of = system.columns(self.unknowns)
         self._fixed = self._out_of_service(Z, column_of)
         # states with a given value at t0, and the parameters that give it
@@ -215,13 +216,12 @@ class Initialisation:
         Z[self._defaults[0]] = Z[self._defaults[1]]
         G = self.residual(Z, ws)
         size = np.max(np.abs(G), initial=0.0)
-        scale = np.concatenate([self.system.scale, np.ones(len(self.setpoints))])
         for iteration in range(_ITERATIONS):
             try:
                 lu.refactor(self.matrix(Z))
             except SingularMatrix as error:
-                raise InitialisationError("initialisation: the equations do not determine "
-                                          f"{self.system.layout.label(int(self.unknowns[error.column]))}") from None
+                at = error.column if np.isfinite(size) else np.argmin(np.isfinite(G))
+                raise self._failure(f"the equations are {error.why}", at, ws) from None
             step = lu.solve(G.copy())
             before, damping = Z[self.unknowns].copy(), 1.0
             while True:
@@ -232,7 +232,7 @@ class Initialisation:
                         or now < numerics.RESIDUAL_FLOOR):
                     break
                 damping /= 2
-            done = (np.max(np.abs(step) / (scale + np.abs(before)), initial=0.0) < numerics.INITIAL_CORRECTION
+            done = (np.max(np.abs(step) / (self._scale + np.abs(before)), initial=0.0) < numerics.INITIAL_CORRECTION
                     or (now >= size and now < numerics.INITIAL_ROUND_OFF))
             size = now
             if done:
@@ -241,19 +241,16 @@ class Initialisation:
                 break
         if size <= numerics.INITIAL:
             return _ITERATIONS
-        worst = int(np.argmax(np.abs(np.nan_to_num(G, nan=np.inf))))
-        raise InitialisationError(f"initialisation does not converge: {self._row_name(worst)} is off by "
-                                  f"{abs(G[worst]):.3g}; its data, or the first guesses of its `start`, do not fit "
-                                  "the operating point")
+        worst = np.argmax(np.abs(np.nan_to_num(step, nan=np.inf)) / (self._scale + np.abs(before)))
+        raise self._failure(f"Newton's method does not converge, an equation is off by {size:.3g}", worst, ws)
 
-    def _row_name(self, row: int) -> str:
-        if row < self.system.n:
-            return f"the equation of {self.system.layout.label(row)}"
-        for group, rows in self._power_rows:
-            found = np.argwhere(rows == row)
-            if len(found):
-                return f"the power injected by {self.system.layout.instances[group.members[found[0, 0]]].id}"
-        return "the equation of a set-point"
+    def _failure(self, how: str, column: Any, ws: Workspace) -> InitialisationError:
+        """At an unknown, with the one that has gone the farthest."""
+        far = self.unknowns[np.argmax(np.abs(np.nan_to_num(ws.Z[self.unknowns], nan=np.inf)) / self._scale)]
+        return InitialisationError(
+            f"initialisation: {how}", place=ws.place(int(self.unknowns[column])), advice="; its data, or the first "
+            "guesses of its `start`, do not fit the operating point (farthest of all went "
+            f"{self.system.layout.label(int(far))}, to {ws.Z[far]:.4g})")
 
 
 def initialisation(system: System, Z: np.ndarray) -> Initialisation:

@@ -38,6 +38,7 @@ NEAR = 0.1  # pu: a start with a larger mismatch is approached with the generato
 APPROACH = 12  # iterations
 ROUNDS = 30  # of checking the reactive limits
 RETURNS = 3  # how often a bus may leave a limit before it stays there
+_ADVICE = "; there may be a solution with less power there, or from other Vm0 and Va0"
 
 Real = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
@@ -95,7 +96,7 @@ class Equations:
 
     def jacobian(self, V: Complex, flows: Complex, power: Complex) -> Real:
         """Derivative of the equations in the unknowns: entries in the pattern."""
-        magnitude = np.abs(V)
+        magnitude = np.maximum(np.abs(V), np.finfo(float).tiny)  # of nothing, nothing is told: singular
         by_angle = -1j * flows
         by_angle[self.diagonal] += 1j * power
         by_magnitude = flows / magnitude[self.col]
@@ -323,7 +324,7 @@ class _Newton:
         try:
             self.factors.refactor(self.equations.jacobian(self.V, self.flows, self.power))
         except SingularMatrix as error:
-            raise PowerFlowError("the equations of the power flow are singular",
+            raise PowerFlowError(f"the equations of the power flow are {error.why}", advice=_ADVICE,
                                  place=self.names[error.column // 2]) from None
 
     def failure(self, how: str) -> PowerFlowError:
@@ -332,8 +333,7 @@ class _Newton:
         most = np.abs(self.equations.Y[self.equations.row == bus]).sum() / 2  # V^2 sum |y| of its branches
         return PowerFlowError(
             f"the power flow {how}; the largest mismatch is {worst:.3g} pu of {'PQ'[part]}", place=self.names[bus],
-            advice=f", whose branches carry about {most:.3g} pu at most: there may be a solution with less power "
-            "there, or from other Vm0 and Va0")
+            advice=f", whose branches carry about {most:.3g} pu at most{_ADVICE}")
 
 
 def _within_limits(newton: _Newton, kinds: Integer, low: Real, high: Real) -> Integer:

@@ -32,10 +32,12 @@ class SingularMatrix(GridcoreError):
     column : int
         The unknown that the matrix leaves undetermined the most (the largest entry of its null vector, in units that
         make columns alike), or the first one with a coefficient that is not finite.
+    why : str
+        "singular" or "not finite".
     """
 
     def __init__(self, column: int, why: str = "singular"):
-        self.column = column
+        self.column, self.why = column, why
         super().__init__(f"the matrix is {why}: see column {column}")
 
 

@@ -38,6 +38,7 @@ _UNDAMPED, _LOST = 8, 1e3
 # Parts of a step that are tried; where none helps (a kink), one that moves nothing by more than this of scale + |x|.
 _DAMPINGS, _BOUND = 0.5 ** np.arange(1 - np.log2(numerics.SHORTEST_STEP)), 0.5
 _SAME = 1 + numerics.SAME_LENGTH
+_ADVICE = "; there may be a solution with a smaller step, or with loads at constant impedance (--loads Z)"
 
 
 class _Corrections:
@@ -157,8 +158,8 @@ class Newton:
             now.lu.refactor(self.ws.matrix(), alike)
         except SingularMatrix as error:
             now.fresh = False
-            raise ConvergenceError("the equations are singular", place=self.ws.place(error.column),
-                                   t=self.ws.Z[-1]) from None
+            raise ConvergenceError(f"the equations are {error.why}", place=self.ws.place(error.column),
+                                   t=self.ws.Z[-1], advice=_ADVICE) from None
         now.fresh, now.coefficient, now.least, now.excess = True, self._coefficient, 0, 0
         if now.lu.factorisations != now.searched:
             now.searched = now.lu.factorisations
@@ -344,8 +345,7 @@ class Newton:
         if norm <= numerics.NEWTON_FLOOR:
             return  # round-off of terms that derivatives do not show
         worst = int(np.argmax(np.abs(np.nan_to_num(step, nan=np.inf))))
-        raise ConvergenceError("Newton's method does not converge", place=ws.place(worst), t=ws.Z[-1], advice="; there "
-                               "may be a solution with a smaller step, or with loads at constant impedance (--loads Z)")
+        raise ConvergenceError("Newton's method does not converge", place=ws.place(worst), t=ws.Z[-1], advice=_ADVICE)
 
     def hold(self, differential: np.ndarray) -> None:
         """Set the algebraic equations, with the differential variables held where they are."""

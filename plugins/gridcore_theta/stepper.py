@@ -159,7 +159,8 @@ class Theta(Stepper):
         if error[worst] > TOO_LARGE >= self.error_estimate:
             warnings.warn(
                 f"a step of {h:g} s is too large for {ws.place(worst)} at t = {ws.Z[-1]:.6g} s: its local error is "
-                f"about {100 * error[worst]:.2g} %; try a smaller step, or method trbdf2", StepWarning, stacklevel=2)
+                f"about {100 * error[worst]:.2g} %; try a smaller step (or rtol, by which step='auto' chooses it), or "
+                "method trbdf2", StepWarning, stacklevel=2)
         self.error_estimate = max(self.error_estimate, float(error[worst]))
         self._due = EVERY if error[worst] < SMALL else 1
 

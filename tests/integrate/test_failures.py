@@ -51,7 +51,7 @@ def test_a_place_has_what_is_near() -> None:
     ws, layout = system.workspace(), system.layout
     at = {name: system.variables.index(name) for name in (("BUS5", "Vr"), ("EXC2", "VR"), ("GEN2", "delta"))}
     assert ws.place(at["BUS5", "Vr"]) == "BUS5.Vr (LINE4-5, LINE5-7, LOAD5)"
-    assert ws.place(at["EXC2", "VR"]) == "EXC2.VR (GEN2)"
+    assert ws.place(at["EXC2", "VR"]) == "EXC2.VR (GEN2, BUS2)"
     assert ws.place(at["GEN2", "delta"]) == "GEN2.delta (BUS2)"
     assert layout.label(at["EXC2", "VR"]) == "EXC2.VR"
 

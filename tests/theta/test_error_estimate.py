@@ -271,7 +271,7 @@ def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> 
         fine = gc.simulate(system, 2.0, 0.01)
     told = [str(warning.message) for warning in caught if warning.category is StepWarning]
     assert len(told) == 1
-    assert told[0].startswith("a step of 0.1 s is too large for EXC2.VR (GEN2) at t = ")
+    assert told[0].startswith("a step of 0.1 s is too large for EXC2.VR (GEN2, BUS2) at t = ")
     assert fine.counters["error_estimate"] < 1e-3 < 1e-2 < run.counters["error_estimate"]
 
 
