@@ -57,10 +57,9 @@ NEWTON = _row("NEWTON", 1e-12, "scale + abs(x)", "a correction this small that n
 NEWTON_ROUND_OFF = _row("NEWTON_ROUND_OFF", 10 * NEWTON, "scale + abs(x)",
                         "the largest round-off of corrections that later solves of a run take for granted",
                         "10 NEWTON: what is larger is fought again in every step")
-NEWTON_FLOOR = _row("NEWTON_FLOOR", 1e-9, "scale + abs(x)",
-                    "a correction this small, which new factors do not shrink, may be round-off",
-                    "1000 NEWTON: round-off of equations whose matrix is nearly singular; other corrections leave a "
-                    "residual above NEWTON of its terms")
+NEWTON_FLOOR = _row("NEWTON_FLOOR", 1e-9, "scale + abs(x)", "a correction this small, which new factors do not shrink, "
+                    "may be round-off", "1000 NEWTON: round-off of equations whose matrix is nearly singular; other "
+                    "corrections leave a residual above NEWTON of its terms")
 NEWTON_TELLING = _row("NEWTON_TELLING", 100.0, "of the round-off of corrections",
                       "a first correction above this tells, with the second, the rate at which old factors converge",
                       "below it the second one is round-off itself")
@@ -76,9 +75,8 @@ _row = functools.partial(_add, "Steps", moves=1e-9)
 
 SAME_TIME = _row("SAME_TIME", 1e-9, "of a step", "times closer than this are one time",
                  "above the round-off of sums of steps, up to 1e6 of them, and below what any result shows")
-SAME_LENGTH = _row("SAME_LENGTH", 1e-3, "of a step's length",
-                   "factors and pivots of a step serve another of the same length",
-                   "they precondition at a rate of this size: three digits an iteration")
+SAME_LENGTH = _row("SAME_LENGTH", 1e-3, "of a step's length", "factors and pivots of a step serve another of the same "
+                   "length", "they precondition at a rate of this size: three digits an iteration")
 
 _row = functools.partial(_add, "Steps of step = \"auto\"")
 
@@ -123,9 +121,8 @@ POWER_FLOW = _row("POWER_FLOW", 1e-12, "pu of power", "mismatch of a solved powe
 POWER_FLOW_FLOOR = _row("POWER_FLOW_FLOOR", 1e-9, "pu of power and voltage", "a mismatch below this that no longer "
                         "falls is round-off, a reactive limit passed by less is kept", "1000 POWER_FLOW: flows through "
                         "the shortest lines are a thousand times those that are scheduled")
-PASSIVE = _row("PASSIVE", 1e-9, "of the admittances of all passive devices",
-               "a part of them that treats real and imaginary voltage differently is no admittance",
-               "far above round-off, far below any device")
+PASSIVE = _row("PASSIVE", 1e-9, "of the admittances of all passive devices", "a part of them that treats real and "
+               "imaginary voltage differently is no admittance", "far above round-off, far below any device")
 INITIAL_CORRECTION = _row("INITIAL_CORRECTION", 1e-13, "scale + abs(x)", "the correction that ends the initialisation",
                           "10 ROUND_OFF")
 INITIAL = _row("INITIAL", 1e-10, "unit of the equation or guard",
@@ -133,9 +130,8 @@ INITIAL = _row("INITIAL", 1e-10, "unit of the equation or guard",
                "its power flow is solved to POWER_FLOW_FLOOR at worst, and mostly to POWER_FLOW")
 INITIAL_ROUND_OFF = _row("INITIAL_ROUND_OFF", NEWTON_ROUND_OFF, "unit of the equation",
                          "residuals below this that no longer fall are round-off", "NEWTON_ROUND_OFF")
-BALANCE = _row("BALANCE", 100 * INITIAL, "pu of current",
-               "by which the currents of devices at a bus may miss those of the power flow",
-               "100 INITIAL: many devices at one bus, each initialised to INITIAL")
+BALANCE = _row("BALANCE", 100 * INITIAL, "pu of current", "by which the currents of devices at a bus may miss those of "
+               "the power flow", "100 INITIAL: many devices at one bus, each initialised to INITIAL")
 
 _row = functools.partial(_add, "Linear systems")
 
@@ -144,9 +140,8 @@ EQUILIBRATED = _row("EQUILIBRATED", 16 * EPS, "of the largest pivot", "a smaller
                     "some roundings more; its pivots differ in unit no more")
 GAUGE = _row("GAUGE", 1e-9, "of one entry", "weight of scales near one, where entries leave them open by a factor",
              "below the weight of any entry, above EPS")
-NULL_SHIFT = _row("NULL_SHIFT", 1e-10, "of entries scaled to one",
-                  "added to a singular matrix to find what it leaves undetermined, for the words of an error",
-                  "above EPS, below all singular values that are not zero")
+NULL_SHIFT = _row("NULL_SHIFT", 1e-10, "of entries scaled to one", "added to a singular matrix to find what it leaves "
+                  "undetermined, for the words of an error", "above EPS, below all singular values that are not zero")
 
 _row = functools.partial(_add, "Derivatives")
 

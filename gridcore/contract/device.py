@@ -401,8 +401,10 @@ class Device:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.contract_error = None
-        cls.plausible = {k: v for base in cls.__mro__[::-1] for k, v in getattr(base, "plausible", {}).items()}
         try:
+            if not isinstance(cls.plausible, Mapping):
+                raise DeviceError(f"{cls.__name__}.plausible must be a mapping, such as {{'H': (0.1, 20.0)}}")
+            cls.plausible = {k: v for base in cls.__mro__[::-1] for k, v in getattr(base, "plausible", {}).items()}
             if cls.attaches and not isinstance(cls.attaches, Declaration):
                 from .node import ports_of  # nodes are devices themselves; none of them has a port
 
@@ -477,9 +479,7 @@ def _declare_limits(declared: Declarations, name: str, state: State) -> None:
     for side, bound, label, end in limits.sides(state.limits, (low, high)):
         moves = bound in declared.quantities
         reached = limits.Reached(lambda s: getattr(s, name), bound, label, side)
-        _declare(declared, f"{name}_at_{end}", Guard(
-            limits.reaching(name, bound, side, state.T, moves), side, {mode: 0}, dict.fromkeys(modes, side),
-            doc=f"{name} reaches {label}", limit=reached))
-        _declare(declared, f"{name}_off_{end}", Guard(
-            limits.leaving(name, side, moves), -side, {mode: side}, dict.fromkeys(modes, 0),
-            doc=f"{name} leaves {label}", settles=state.at_limit != 0))
+        at = limits.reaching(name, bound, side, state.T, moves), side, {mode: 0}, dict.fromkeys(modes, side)
+        off = limits.leaving(name, side, moves), -side, {mode: side}, dict.fromkeys(modes, 0)
+        _declare(declared, f"{name}_at_{end}", Guard(*at, doc=f"{name} reaches {label}", limit=reached))
+        _declare(declared, f"{name}_off_{end}", Guard(*off, doc=f"{name} leaves {label}", settles=state.at_limit != 0))

@@ -105,16 +105,22 @@ class Trace:
         return row
 
     def actions(self, item: str) -> list[tuple[Symbol, ca.SX]]:
-        """The changes that guard or timer `item` makes: what is set, and to what."""
+        """The changes that guard or timer `item` makes: what is set, and to what. Modes have no derivatives."""
         declared = self.shape.cls.declares
         then = (declared.guards.get(item) or declared.timers[item]).then
         out = []
         with _tracing(self.shape):
             for target, value in then.items():
                 path, name = self.resolve(target)
-                if not kind_of(self.shape.at(path), name):
+                kind = kind_of(self.shape.at(path), name)
+                new = ca.SX(self._scope.call(value) if callable(value) else value)
+                if not kind:
                     raise DeviceError(f"{item}: {target!r} is not a mode, parameter, input or state")
-                out.append(((path, name), ca.SX(self._scope.call(value) if callable(value) else value)))
+                varies = ca.vertcat(*(symbol for key, symbol in self.symbols.items() if self.kind(key) != "m"))
+                if kind == "m" and not ca.jacobian(new, varies).is_zero():
+                    raise DeviceError(f"{item}: the mode {target!r} is set to {new}, which varies, and modes have no "
+                                      "derivatives: keep it in a parameter or a state")
+                out.append(((path, name), new))
         return out
 
     def quantity(self, name: str) -> ca.SX:

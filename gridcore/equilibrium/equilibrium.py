@@ -266,6 +266,5 @@ def _check_balance(system: System, F: np.ndarray, ws: Workspace) -> None:
     buses = system.islands.buses
     rows = np.stack([system.layout.positions(buses, name) for name in Bus.potentials()], axis=1)
     for k in np.flatnonzero((np.abs(F[rows]) > numerics.BALANCE).any(axis=1))[:1]:
-        raise InitialisationError(
-            f"devices do not draw what they schedule, but {np.hypot(*F[rows[k]]):.3g} pu more",
-            place=ws.place(int(rows[k, 0])), advice=": is an impedance there as good as zero?")
+        raise InitialisationError(f"devices do not draw what they schedule, but {np.hypot(*F[rows[k]]):.3g} pu more",
+                                  place=ws.place(int(rows[k, 0])), advice=": is an impedance there as good as zero?")

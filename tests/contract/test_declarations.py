@@ -7,6 +7,7 @@ import pydoc
 import pytest
 
 import gridcore as gc
+from gridcore.errors import DeviceError
 from gridcore.registry import devices
 
 
@@ -24,3 +25,8 @@ def test_help_of_a_device_has_its_parameters_with_units(name):
         if isinstance(vars(cls).get(key), type(declared)):  # and not of a block
             unit = f"unit={declared.unit!r}" if declared.unit else ""
             assert f" {key} = {type(declared).__name__}({unit}" in told, key
+
+
+def test_what_is_plausible_is_a_mapping():
+    with pytest.raises(DeviceError, match=r"^Odd\.plausible must be a mapping, such as \{'H': \(0\.1, 20\.0\)\}$"):
+        type("Odd", (gc.Device,), {"plausible": lambda s: {}})

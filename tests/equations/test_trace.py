@@ -277,3 +277,18 @@ def test_an_action_on_what_is_not_there_is_named():
     trace = traced("Bad", x=State(""), rates=lambda s: -s.x, g=guard("up", then={"machine.x": 1})(lambda s: s.x))
     with pytest.raises(DeviceError, match=r"'machine\.x': no port 'machine'"):
         trace.actions("g")
+
+
+@pytest.mark.parametrize("value", [lambda s: 2 * s.x, lambda s: s.a, lambda s: s.time, lambda s: s.m + s.x])
+def test_a_mode_is_not_set_to_what_varies_for_its_derivative_would_be_lost(value):
+    trace = traced("Bad", a=Param(""), m=Mode(0), x=State(""), rates=lambda s: s.m - s.x,
+                   g=guard("up", then={"m": value})(lambda s: s.x))
+    with pytest.raises(DeviceError, match=r"Bad: g: the mode 'm' is set to .* modes have no derivatives: keep it in a "):
+        trace.actions("g")
+
+
+def test_a_mode_is_set_to_numbers_to_other_modes_and_to_what_jumps():
+    then = {"m": lambda s: s.m + 1, "other": lambda s: np.where(s.x > s.a, 2, 0.5), "third": 3}
+    trace = traced("Good", a=Param(""), m=Mode(0), other=Mode(0), third=Mode(0), x=State(""),
+                   rates=lambda s: s.m - s.x, g=guard("up", then=then)(lambda s: s.x))
+    assert [target for (_, target), _ in trace.actions("g")] == ["m", "other", "third"]
