@@ -25,6 +25,7 @@ from gridcore.integrate import simulate
 from gridcore.testing import NotExamined, Suite, Wrong, require
 
 from .complex_step import derivative_of, perturbed
+from .continuity import continuous, numbers
 from .testbed import case_of, plausible, shape_of, testbed
 
 _POINTS = 8  # random points at which equations are compared
@@ -45,15 +46,15 @@ _SOURCE = re.compile(r"\b(1[89]|20)\d\d\b|\bIEEE\b|\bIEC\b|\bWECC\b|\beqs?\.|\bd
 
 
 @contextmanager
-def _grid(cls: type[Device], seed: int = 0) -> Iterator[_Subject]:
+def _grid(cls: type[Device], seed: int = 0) -> Iterator[Subject]:
     """A class, which need not be registered, and with what `seed` random points are drawn."""
     if not (isinstance(cls, type) and issubclass(cls, Device)):
         raise PluginError(f"{cls!r} is not a class that is derived from gridcore.Device")
     with testbed(cls):
-        yield _Subject(cls, np.random.default_rng(seed))
+        yield Subject(cls, np.random.default_rng(seed))
 
 
-device_checks = Suite["_Subject"](_grid)
+device_checks = Suite["Subject"](_grid)
 
 
 # ---------------------------------------------------------------- what can be read off the class
@@ -65,7 +66,7 @@ _TABLES = {"parameter": "params", "state": "states", "algebraic": "algebraics", 
 
 
 @device_checks.add("documented")
-def _declarations(subject: _Subject) -> str:
+def _declarations(subject: Subject) -> str:
     """Docs, units and a source."""
     cls, problems, count = subject.cls, [], 0
     declared = cls.declares
@@ -99,7 +100,7 @@ def _events(declared: Declarations) -> list[Guard | Timer]:
 # ---------------------------------------------------------------- the equations at random points
 
 
-class _Subject:
+class Subject:
     """A class; once it is examined its shape and trace, and random values of everything that its functions may read."""
 
     def __init__(self, cls: type[Device], rng: np.random.Generator):
@@ -228,14 +229,14 @@ def _flat(values: Any) -> list[Any]:
 
 
 @device_checks.add("traced")
-def _traced(subject: _Subject) -> str:
+def _traced(subject: Subject) -> str:
     """The functions take symbols, and give as many values as are declared."""
     subject.examine()
     return ""
 
 
 @device_checks.add("called", "traced")
-def _callable(subject: _Subject) -> str:
+def _callable(subject: Subject) -> str:
     """The functions take real and complex numbers."""
     if not subject.outputs:
         raise NotExamined("it has no equations")
@@ -245,7 +246,7 @@ def _callable(subject: _Subject) -> str:
 
 
 @device_checks.add("pure", "called")
-def _values(subject: _Subject) -> str:
+def _values(subject: Subject) -> str:
     """Traced equations give what the functions give, each time."""
     called, again = (subject.called(subject.point) for _ in range(2))
     other = Trace(subject.shape)
@@ -273,8 +274,12 @@ def _same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.all(np.abs(a - b)[both] <= tolerance * (1 + np.abs(b[both]))))
 
 
+device_checks.add("numbers", "pure")(numbers)
+device_checks.add("continuous", "numbers")(continuous)
+
+
 @device_checks.add("derivatives", "called")
-def _derivatives(subject: _Subject) -> str:
+def _derivatives(subject: Subject) -> str:
     """Traced derivatives in every symbol against the complex step of the functions."""
     symbols, names = list(subject.trace.symbols), subject.names
     traced = subject.evaluated(subject.trace, ca.vec(ca.densify(subject.jacobian)))
@@ -295,7 +300,7 @@ def _derivatives(subject: _Subject) -> str:
 
 
 @device_checks.add("compiled", "called")
-def _compiled(subject: _Subject) -> str:
+def _compiled(subject: Subject) -> str:
     """The compiled kernels give what the interpreted ones give."""
     symbols = list(subject.trace.symbols.values())
     functions = [vector_function("outputs", symbols, subject.outputs)]
@@ -316,7 +321,7 @@ def _compiled(subject: _Subject) -> str:
 
 
 @device_checks.add("events", "traced")
-def _targets(subject: _Subject) -> str:
+def _targets(subject: Subject) -> str:
     """What guards and timers refer to exists."""
     declared, problems = subject.cls.declares, []
     for item in _events(declared):
@@ -338,7 +343,7 @@ def _targets(subject: _Subject) -> str:
 
 
 @device_checks.add("start", "traced")
-def _start(subject: _Subject) -> str:
+def _start(subject: Subject) -> str:
     """``start`` gives names that exist, to each instance what it gives it alone."""
     cls, declared = subject.cls, subject.cls.declares
     function, problems = cls.function("start"), []
@@ -371,7 +376,7 @@ def _start(subject: _Subject) -> str:
 
 
 @device_checks.add("set-points", "traced")
-def _count(subject: _Subject) -> str:
+def _count(subject: Subject) -> str:
     """Set-points to be found against conditions to find them by."""
     shapes = [(path, s.cls, s.cls.declares) for path, s in subject.shape.walk() if not issubclass(s.cls, Node)]
     driven = set()
@@ -394,14 +399,14 @@ def _count(subject: _Subject) -> str:
 
 
 @device_checks.add("at rest", "start", "set-points")
-def _equilibrium(subject: _Subject) -> str:
+def _equilibrium(subject: Subject) -> str:
     """At the operating point of a small grid, with some parameters."""
     point = subject.resting[1].operating_point
     return f"max |F| = {point.residual if point else 0.0:.1g} in a small grid"
 
 
 @device_checks.add("plausible", "at rest")
-def _plausible(subject: _Subject) -> str:
+def _plausible(subject: Subject) -> str:
     """Nothing that the checks of a build doubt."""
     _, system = subject.resting
     if told := list(doubts(system.system, system.Z0, system)):
@@ -410,7 +415,7 @@ def _plausible(subject: _Subject) -> str:
 
 
 @device_checks.add("instances", "at rest")
-def _permutation(subject: _Subject) -> str:
+def _permutation(subject: Subject) -> str:
     """The same instances in another order: the same numbers under the same names."""
     draws, system = subject.resting
     other = build(case_of(subject.shape, draws, (2, 0, 1)))
@@ -428,7 +433,7 @@ def _permutation(subject: _Subject) -> str:
 
 
 @device_checks.add("runs", "at rest")
-def _runs(subject: _Subject) -> str:
+def _runs(subject: Subject) -> str:
     """A short while from rest, without switching to and fro for ever."""
     try:
         run = simulate(subject.resting[1], _WHILE, _WHILE / 10)
