@@ -22,6 +22,7 @@ import gridcore_example_dc.devices  # noqa: F401
 
 sys.path.pop()
 
+import bounds
 import margins
 from devices_for_tests import SMALL, registered
 
@@ -45,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
     if file := config.getoption("--margins"):
-        margins.watch()
+        bounds.watch()
         config.pluginmanager.register(margins.Notes(file))
 
 
