@@ -1,4 +1,4 @@
-"""Values outside of what a device class calls plausible."""
+"""Values outside of what a device class calls plausible, or far from what others of their unit are."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gridcore.equations import Group
 from gridcore.equilibrium import Equilibrium
 from gridcore.system import System
+
+from .orders import orders_of
+
+_BASES = {"base_mva": ("MVA", 1e-4, 1e6, 1.0), "omega_b": ("Hz", 10.0, 1e3, 2 * np.pi)}
 
 
 def implausible(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
@@ -19,9 +24,32 @@ def implausible(system: System, Z: np.ndarray, found: Equilibrium | None) -> Ite
         for name, bounds in cls.plausible.items():
             values = Z[layout.gather(group, (), name)]
             low, high = (Z[layout.of_group(group, b)] if isinstance(b, str) else b for b in bounds)
-            beyond = np.flatnonzero(on & ~((low <= values) & (values <= high)))
-            if len(beyond) and (found or name in cls.declares.params):
-                first, more = beyond[0], f" (and {len(beyond) - 1} more)" if len(beyond) > 1 else ""
-                yield str(layout.instances[group.members[first]].record.error(
-                    f"{values[first]:g} {cls.declares.unit(name)} is hardly meant: plausible is {bounds[0]} to "
-                    f"{bounds[1]}{more}", name))
+            if found or name in cls.declares.params:
+                yield from _told(system, group, name, values, on & ~((low <= values) & (values <= high)),
+                                 f"{bounds[0]} to {bounds[1]}")
+        for name, order in orders_of(cls).items():
+            values = Z[layout.of_group(group, name)]
+            size = np.abs(values)
+            beyond = on & (size > 0) & np.isfinite(size) & ((size < order.least) | (size > order.most))
+            yield from _told(system, group, name, values, beyond,
+                             f"{'0, or ' * bool(order.least)}in size {order.least:g} to {order.most:g}")
+
+
+def _told(system: System, group: Group, name: str, values: np.ndarray, beyond: np.ndarray,
+          plausible: str) -> Iterator[str]:
+    """The first of those that are beyond, and how many more there are."""
+    at = np.flatnonzero(beyond)
+    if len(at):
+        more = f" (and {len(at) - 1} more)" if len(at) > 1 else ""
+        yield str(system.layout.instances[group.members[at[0]]].record.error(
+            f"{f'{values[at[0]]:g} {group.shape.cls.declares.unit(name)}'.strip()} is hardly meant: plausible is "
+            f"{plausible}{more}", name))
+
+
+def odd_bases(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
+    """Bases of the whole case that no grid has."""
+    for name, (unit, low, high, scale) in _BASES.items():
+        value = float(Z[system.layout.globals[name]]) / scale
+        if not low <= value <= high:
+            field = {"omega_b": "frequency"}.get(name, name)
+            yield f"{field} = {value:g} {unit} of the case is hardly meant: plausible is {low:g} to {high:g}"

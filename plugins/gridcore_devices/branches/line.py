@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gridcore.contract import Device, Param, PerUnit
 
@@ -18,6 +18,7 @@ class Line(Device):
 
     attaches = ("bus1", "bus2")
     naming = "LINE{bus1}-{bus2}"
+    plausible: ClassVar = {"b": (-20.0, 20.0), "g": (-20.0, 20.0)}
     r = Param(PerUnit("ohm"), 0.0, doc="series resistance")
     x = Param(PerUnit("ohm"), doc="series reactance")
     b = Param(PerUnit("S", "MW", "MVA", "MVAr"), 0.0, doc="shunt susceptance, of the whole line")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class COMPLOAD(Load):
     dyr: tuple[str | None, ...] = (
         "PL", "QL", "IP", "IQ", "YP", "YQ", None, "RA", "XA", "XM", "R1", "X1", "R2", "X2", "E1", "SE1", "E2", "SE2",
         "MBASE", "PMULT", "H", "VI", "TI cycles", "TB cycles", "D", None, None)
+    plausible: ClassVar = {"R2": (0.0, 999.0), "X2": (0.0, 999.0)}
     PL = Param("", 0.0, ge=0, doc="active part at constant power, percent")
     QL = Param("", 0.0, doc="reactive part at constant power, percent")
     IP = Param("", 0.0, ge=0, doc="active part at constant current, percent")

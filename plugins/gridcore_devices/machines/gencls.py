@@ -22,7 +22,7 @@ class GENCLS(Classical):
     :class:`~gridcore_devices.machines.classical.Classical`, Kundur (1994), section 5.3.1.
     """
 
-    plausible: ClassVar = {"H": (0.0, np.inf)}
+    plausible: ClassVar = {"H": (0.0, 3e4)}
     H = Param("s", ge=0, doc="inertia constant; 0: infinite")
     torque = Param("", 0.0, ge=0, le=1, doc="1: power over speed is the torque, as in PowerWorld; 0: power is torque")
     dyr = ("H", "D")

@@ -33,7 +33,8 @@ class GENTPF(SynchronousMachine):
     equation is that of :class:`~gridcore_devices.machines.subtransient.Subtransient`.
     """
 
-    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": (0.0, "Xd"), "Xqp": (0.0, "Xq"), "Efd": (0.0, 10.0)}
+    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xqpp": (0.0, "Xqp"), "Xdp": (0.0, "Xd"), "Xqp": (0.0, "Xq"),
+                           "Td0pp": (1e-5, "Td0p"), "Efd": (0.0, 10.0)}
     Xd = Param(PerUnit("ohm"), 1.8, gt=0, doc="synchronous reactance, d axis")
     Xq = Param(PerUnit("ohm"), 1.7, gt=0, doc="synchronous reactance, q axis")
     Xdp = Param(PerUnit("ohm"), 0.3, gt=0, doc="transient reactance, d axis")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from gridcore.contract import Input, Param, PerUnit, Source, State
 
 
@@ -20,7 +18,7 @@ class SynchronousMachine(Source):
     drives `Pm`.
     """
 
-    plausible: ClassVar = {"H": (0.1, np.inf), "D": (0.0, np.inf)}
+    plausible: ClassVar = {"H": (0.1, 3e4), "D": (0.0, 1e4)}
     H = Param("s", gt=0, doc="inertia constant")
     D = Param("pu", 0.0, doc="damping torque per speed deviation")
     Rs = Param(PerUnit("ohm"), 0.0, ge=0, doc="stator resistance")

@@ -27,7 +27,7 @@ class RoundRotor(Subtransient):
     ``-S(psipp) psiqpp (Xq - Xl)/(Xd - Xl)`` to XaqI1q.
     """
 
-    plausible: ClassVar = {"Xqp": ("Xl", "Xq")}
+    plausible: ClassVar = {"Xqp": ("Xl", "Xq"), "Tq0pp": (1e-5, "Tq0p")}
     Xqp = Param(PerUnit("ohm"), gt=0, doc="transient reactance, q axis")
     Tq0p = Param("s", gt=0, doc="open-circuit transient time constant, q axis")
     Edp = State("pu", T="Tq0p", doc="voltage behind the transient reactance, d axis")

@@ -36,7 +36,7 @@ class Subtransient(SynchronousMachine):
     ``2 H d omega/dt = (Pm - D (omega - 1))/omega - (psidpp Iq - psiqpp Id)``, which is what PSS/E's trajectories fit.
     """
 
-    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": ("Xl", "Xd"), "Efd": (0.0, 10.0)}
+    plausible: ClassVar = {"Xdpp": (0.0, "Xdp"), "Xdp": ("Xl", "Xd"), "Td0pp": (1e-5, "Td0p"), "Efd": (0.0, 10.0)}
     Xd = Param(PerUnit("ohm"), gt=0, doc="synchronous reactance, d axis")
     Xq = Param(PerUnit("ohm"), gt=0, doc="synchronous reactance, q axis")
     Xdp = Param(PerUnit("ohm"), gt=0, doc="transient reactance, d axis")
