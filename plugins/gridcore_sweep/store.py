@@ -195,9 +195,11 @@ class Store:
         if hasattr(self, "_db"):
             self._db.close()
         if self._lock is not None:
-            self._lock_file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a disk that refuses this, too: the next sweep finds no one holds it
+                self._lock_file.unlink(missing_ok=True)
             _held.discard(self._lock)
-            os.close(self._lock)
+            with contextlib.suppress(OSError):
+                os.close(self._lock)
             self._lock = None
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sqlite3
+import tempfile
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +165,47 @@ class Gradient(Job):
         demand(before.get(csv) in (None, (folder / csv).read_bytes()), "a table was there in part")
 
 
-JOBS = {"save": Save, "run": RunVerb, "sweep": Sweep, "grad": Gradient}
+class Writes(Job):
+    """A verb that makes a file of a case or a run, in the place of another."""
+
+    def __init__(self, *words: str, made: Sequence[str]):
+        self._words, self._made = words, made
+        self._run = gc.simulate("smib", t_end=0.05)
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(Path(folder))
+            self.work(Path(folder), lambda told: None)
+            self._expected = self._found(Path(folder))
+
+    def prepare(self, folder: Path) -> None:
+        self._run.save(folder / "smib.nc")
+        for name in self._made:
+            (folder / name).write_bytes(b"old")
+
+    def work(self, folder: Path, promise: Callable[[bytes], None]) -> None:
+        with contextlib.chdir(folder):
+            verb(*self._words)
+        promise(b"written")
+
+    def check(self, folder: Path, promised: list[bytes]) -> None:
+        for name, found in self._found(folder).items():
+            allowed = [self._expected[name], *([] if promised else [b"old"])]
+            demand(found in allowed, f"{name} is neither the old one nor the new one")
+        self.work(folder, lambda told: None)
+        demand(self._found(folder) == self._expected, "it cannot be written again")
+        demand(self.left(folder) == {"smib.nc", *self._made}, f"there is {self.left(folder)}")
+
+    def _found(self, folder: Path) -> dict[str, bytes]:
+        """What is in the files, but for names that are drawn at random in a page."""
+        return {name: re.sub(rb"[0-9a-f]{8}-[0-9a-f-]{27}|p[0-9]+", b"", (folder / name).read_bytes())
+                for name in self._made}
+
+
+JOBS: dict[str, Callable[[], Job]] = {
+    "save": Save, "run": RunVerb, "sweep": Sweep, "grad": Gradient,
+    "convert": partial(Writes, "convert", "smib", "x.toml", made=["x.toml"]),
+    "export": partial(Writes, "export", "smib.nc", "x.csv", made=["x.csv", "x.csv-metadata.json"]),
+    "plot": partial(Writes, "plot", "smib.nc", "--to", "x.png", made=["x.png"]),
+    "report": partial(Writes, "report", "smib.nc", "--to", "x.html", made=["x.html"])}
 
 
 def jobs() -> dict[str, Job]:

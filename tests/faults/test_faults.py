@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from faults import campaign
+from faults.jobs import JOBS
 
 pytestmark = pytest.mark.skipif(campaign.compiler() is None or "LD_PRELOAD" in os.environ,
                                 reason="no compiler for Linux, or another library is loaded first")
@@ -24,10 +25,10 @@ def told(command, capfd, monkeypatch):
 
 def test_a_kill_and_an_error_of_each_job_lose_nothing(capfd, monkeypatch):
     """``python -m tests.faults`` has as many as you like."""
-    code, said = told(["-m", "tests.faults", "--count", "4", "--seed", "20"], capfd, monkeypatch)
+    code, said = told(["-m", "tests.faults", "--count", "8", "--seed", "20"], capfd, monkeypatch)
     assert code == 0, said
-    assert "8 faults, 0 failed" in said
-    assert all(said.count(f"\n{name}") + said.startswith(name) == 2 for name in ("save", "run", "sweep", "grad"))
+    assert "16 faults, 0 failed" in said
+    assert all(said.count(f"\n{name}") + said.startswith(name) == 2 for name in JOBS)
 
 
 CARELESS = """

@@ -105,12 +105,12 @@ def compare(study: Study) -> None:
     h = np.diff(run.t)
     speed = np.abs(np.diff(run.X, axis=0)[h > 0] / h[h > 0, None]).max(axis=0)
     size = 1 + np.abs(oracle.X[:, order]) + moved * speed / 1e-11
-    assert np.max(np.abs(run.X - oracle.X[:, order]) / size) < 1e-11
+    assert np.max(np.abs(run.X - oracle.X[:, order]) / size) < 3e-11
 
     slopes = np.array([derivative(Z[: oracle.e.n]) for Z, _ in oracle.points])
     largest = np.abs(slopes).max(axis=(0, 1))
     fastest = np.abs(np.diff(slopes, axis=0)[h > 0] / h[h > 0, None, None]).max(axis=(0, 1))
-    floor = 1e-16 + CANCELS * largest + moved * fastest
+    floor = 1e-15 + CANCELS * largest + moved * fastest  # some roundings of what is of size one
     states = [name for name, kept in zip(run.system.variables, run.system.base_differential) if kept]
     forward = gc.analyses.tsa(run, study.wrt, [*study.quantities, *states], dispatch=study.dispatch).values
     true = np.array([derivative(oracle.signal(lambda v, q=q: v[q])) for q in study.quantities])

@@ -64,7 +64,7 @@ def test_continuous_rule_forward_is_its_adjoint(name: str) -> None:
     forward = gc.analyses.tsa(run, study.wrt, study.quantities, jumps="continuous").values
     ends = [gc.Terminal(lambda v, q=q: v[q]) for q in study.quantities]
     found = gc.adjoint(run, ends, study.wrt, jumps="continuous").values
-    assert (np.abs(found - forward[-1]) <= 2e-12 * (np.abs(found) + np.abs(forward).max(axis=(0, 1)))).all()
+    assert (np.abs(found - forward[-1]) <= 5e-12 * (np.abs(found) + np.abs(forward).max(axis=(0, 1)))).all()
 
 
 def test_a_parameter_that_takes_what_a_state_was_carries_its_derivative() -> None:
