@@ -37,7 +37,8 @@ def write(run: Run, path: Path, *, objectives: Sequence[Objective] = (), wrt: st
     Raises
     ------
     GridcoreError
-        If Bokeh is not installed; if there are objectives without parameters, or the reverse.
+        If Bokeh is not installed, or finds no home directory; if there are objectives without parameters, or the
+        reverse.
     """
     wrt = [wrt] if isinstance(wrt, str) else list(wrt)
     if bool(objectives) != bool(wrt):
@@ -50,6 +51,8 @@ def write(run: Run, path: Path, *, objectives: Sequence[Objective] = (), wrt: st
     except ImportError:
         raise GridcoreError(f"{path}: reports are drawn by Bokeh, which is not installed: "
                             "pip install 'gridcore[report]'") from None
+    except RuntimeError as error:  # whose settings would be there
+        raise GridcoreError(f"{path}: Bokeh does not start ({error}): set HOME to a folder, and try again") from None
     gradient = _gradient(run, objectives, wrt) if objectives else None
     document = Document()
     sections = _compose(run, gradient, document)

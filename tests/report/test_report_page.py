@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -164,3 +165,13 @@ def test_objectives_and_parameters_go_together(run, tmp_path):
         run.save(tmp_path / "r.html", wrt="GEN*.H")
     run.save(tmp_path / "r.nc")
     assert "go together" in refused(invoke("report", tmp_path / "r.nc", wrt=["GEN*.H"]))
+
+
+def test_without_a_home_directory_it_says_what_to_do(run, tmp_path):
+    run.save(tmp_path / "x.nc")
+    code = ("import os, pwd; os.environ.pop('HOME', None); pwd.getpwuid = lambda uid: {}[uid]\n"
+            "from gridcore.commands.main import main; main()")
+    done = subprocess.run([sys.executable, "-c", code, "report", "x.nc"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == ("error: x.html: Bokeh does not start (Could not determine home directory.): set HOME to a "
+                           "folder, and try again\n")
