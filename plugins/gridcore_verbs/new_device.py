@@ -132,6 +132,8 @@ def new_device(name: str, out: Path) -> None:
 
     NAME is that of a class, such as HeatPump. What it has is a load with one state, to be changed.
     """
+    from gridcore.results import whole_file
+
     if not name.isidentifier() or keyword.iskeyword(name) or not name[0].isupper():
         raise click.BadParameter(f"'{name}' is no name of a class, such as HeatPump", param_hint="NAME")
     if name in devices:
@@ -142,9 +144,12 @@ def new_device(name: str, out: Path) -> None:
     folder = out / words["distribution"]
     if folder.exists():
         raise GridcoreError(f"{folder} is there already")
-    for path, text in FILES.items():
-        file = folder / Template(path).substitute(words)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(Template(text).substitute(words), encoding="utf-8")
-        click.echo(str(file))
+    names = {path: Template(path).substitute(words) for path in FILES}
+    with whole_file(folder) as temporary:
+        for path, text in FILES.items():
+            file = temporary / names[path]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(Template(text).substitute(words), encoding="utf-8")
+    for name in names.values():
+        click.echo(str(folder / name))
     click.echo(f"pip install -e '{folder}[test]' && python -m pytest {folder}")

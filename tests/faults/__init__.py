@@ -1,5 +1,5 @@
 """Kills and failed writes at every write of a save, a run, a sweep, a gradient with its states on disk, and the verbs
-that convert, export, plot and report.
+that convert, export, plot, report and begin a device.
 
 From the root of the repository, so many kills and so many errors, and one of them again, in words::
 

@@ -29,7 +29,7 @@ def main() -> int:
         if not good or asked.only is not None:
             print(f"{fault} (--seed {asked.seed} --only {fault.number}): {what}", flush=True)
     for (job, kind, what), number in sorted(counts.items()):
-        print(f"{job:<7} {kind:<7} {what:<9} {number:>5}")
+        print(f"{job:<10} {kind:<7} {what:<9} {number:>5}")
     bad = sum(number for (_, _, what), number in counts.items() if what == "FAILED")
     print(f"{counts.total()} faults, {bad} failed")
     return int(bad > 0)

@@ -20,7 +20,7 @@ from typing import Any
 
 from gridcore.errors import GridcoreError
 
-from .jobs import Broken, Job, jobs
+from .jobs import JOBS, Broken, Job, jobs
 
 SOURCE = Path(__file__).with_name("shim.c")
 KILL, NEVER = 0, 10**9
@@ -58,8 +58,10 @@ class Fault:
         return f"{self.job} {what} write {self.at}"
 
 
-def _run(job: Job, folder: Path, at: int, error: int, once: bool) -> tuple[int, list[bytes], str, int]:
-    """Exit status of a copy of this process that does the job, its promises, its last words, and how often it wrote."""
+def _run(job: Job, folder: Path, at: int, error: int, once: bool) -> tuple[int, list[bytes], str, int, bool]:
+    """Exit status of a copy of this process that does the job, its promises, its last words, how often it wrote, and
+    whether there was something that it could not remove.
+    """
     shim = ctypes.CDLL(os.environ[SHIM])
     shim.fault_arm.argtypes, shim.fault_count.restype = [ctypes.c_long, ctypes.c_int, ctypes.c_int], ctypes.c_long
     pipes = [os.pipe() for _ in range(3)]
@@ -77,7 +79,8 @@ def _run(job: Job, folder: Path, at: int, error: int, once: bool) -> tuple[int, 
         size = int.from_bytes(rest[:4])
         promised.append(rest[4: 4 + size])
         rest = rest[4 + size:]
-    return status, promised, told[1].decode(), int(told[2] or 0)
+    made, kept = map(int, told[2].split() or (0, 0))
+    return status, promised, told[1].decode(), made, bool(kept)
 
 
 def _child(job: Job, folder: Path, shim: Any, fault: tuple[int, int, bool], pipes: list[int]) -> int:
@@ -91,10 +94,10 @@ def _child(job: Job, folder: Path, shim: Any, fault: tuple[int, int, bool], pipe
         code, said = IN_WORDS, str(error)
     except BaseException:
         code, said = FOREIGN, traceback.format_exc()
-    made = shim.fault_count()
+    made, kept = shim.fault_count(), shim.fault_kept()
     shim.fault_arm(0, 0, 0)
     os.write(words, said.encode()[-4000:])
-    os.write(count, str(made).encode())
+    os.write(count, f"{made} {kept}".encode())
     return code
 
 
@@ -103,12 +106,14 @@ def suffer(job: Job, fault: Fault) -> str:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         job.prepare(folder)
-        status, promised, said, _ = _run(job, folder, fault.at, fault.error, fault.once)
+        status, promised, said, _, kept = _run(job, folder, fault.at, fault.error, fault.once)
         expected = {DONE: "done", IN_WORDS: "in words"} if fault.error else {DONE: "done", -signal.SIGKILL: "killed"}
         if status not in expected:
             return f"exit status {status}: {said}"
         if fault.error and status == IN_WORDS and "\n" in said:
             return f"several lines: {said}"
+        if fault.error and not kept and (left := [path.name for path in folder.rglob(".*")]):
+            return f"{left} left: {said}"
         try:
             with warnings.catch_warnings(action="ignore"):
                 job.check(folder, promised)
@@ -118,15 +123,17 @@ def suffer(job: Job, fault: Fault) -> str:
 
 
 def faults(count: int, seed: int, made: dict[str, Job]) -> Iterator[Fault]:
-    """So many kills, and so many errors: evenly over the jobs, and at writes that are drawn."""
+    """So many kills, and so many errors: evenly over the jobs, of which those that are drawn are made, and at writes
+    that are drawn.
+    """
     writes = {}
     for name, job in made.items():
         with tempfile.TemporaryDirectory() as folder:
             job.prepare(Path(folder))
-            status, _, said, writes[name] = _run(job, Path(folder), NEVER, errno.EIO, False)
+            status, _, said, writes[name], _ = _run(job, Path(folder), NEVER, errno.EIO, False)
             if status != DONE or not writes[name]:
                 raise RuntimeError(f"{name} undisturbed: {writes[name]} writes, {said}")
-    names = list(made)
+    names = list(JOBS)
     for number in range(2 * count):
         rng, name = random.Random(f"{seed} {number}"), names[number // 2 % len(names)]
         error = KILL if number % 2 else rng.choice([errno.ENOSPC, errno.EIO])
@@ -135,7 +142,8 @@ def faults(count: int, seed: int, made: dict[str, Job]) -> Iterator[Fault]:
 
 def campaign(count: int, seed: int, only: int | None = None) -> Iterator[tuple[Fault, str]]:
     """Each fault, and what became of the job."""
-    made = jobs()
-    for fault in faults(count if only is None else only // 2 + 1, seed, made):
+    count = count if only is None else only // 2 + 1
+    made = jobs(list(JOBS)[:count])
+    for fault in faults(count, seed, made):
         if only in (None, fault.number):
             yield fault, suffer(made[fault.job], fault)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from faults import campaign
-from faults.jobs import JOBS
 
 pytestmark = pytest.mark.skipif(campaign.compiler() is None or "LD_PRELOAD" in os.environ,
                                 reason="no compiler for Linux, or another library is loaded first")
@@ -23,12 +22,13 @@ def told(command, capfd, monkeypatch):
     return code, shown.out + shown.err
 
 
-def test_a_kill_and_an_error_of_each_job_lose_nothing(capfd, monkeypatch):
+def test_a_kill_and_an_error_of_each_job_that_draws_nothing_lose_nothing(capfd, monkeypatch):
     """``python -m tests.faults`` has as many as you like."""
-    code, said = told(["-m", "tests.faults", "--count", "8", "--seed", "20"], capfd, monkeypatch)
+    code, said = told(["-m", "tests.faults", "--count", "7", "--seed", "20"], capfd, monkeypatch)
     assert code == 0, said
-    assert "16 faults, 0 failed" in said
-    assert all(said.count(f"\n{name}") + said.startswith(name) == 2 for name in JOBS)
+    assert "14 faults, 0 failed" in said
+    jobs = {line.split()[0] for line in said.splitlines()[:-1]}
+    assert jobs == {"save", "run", "sweep", "grad", "convert", "export", "new-device"}
 
 
 CARELESS = """
@@ -48,7 +48,7 @@ class Careless(Job):
         found = (folder / "x").read_bytes()
         demand(found in ((b"new",) if promised else (b"old", b"new")), f"there is {found}")
 
-for at, error, once in ((2, KILL, False), (3, errno.EIO, True), (4, KILL, False), (4, errno.ENOSPC, False)):
+for at, error, once in ((3, KILL, False), (4, errno.EIO, True), (6, KILL, False), (6, errno.ENOSPC, False)):
     print(suffer(Careless(), Fault(0, "careless", at, error, once)).splitlines()[0])
 """
 
@@ -60,4 +60,4 @@ def test_the_campaign_is_able_to_fail(capfd, monkeypatch):
     lines = said.splitlines()
     assert lines[0] == "Broken: there is b'n'"
     assert lines[1].startswith("exit status 4: Traceback")
-    assert lines[2:] == ["done", "done"]  # it makes three writes
+    assert lines[2:] == ["done", "done"]  # it opens, writes three times, and closes
