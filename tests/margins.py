@@ -4,10 +4,10 @@ Of every comparison with a small bound (``assert_allclose``, ``pytest.approx``, 
 of the error to its bound is kept in FILE, by the line that has it; runs of other processors into the same file add to
 it. ``python tests/margins.py FILE`` shows what is above one half, and says which have a reason (``margins.txt``).
 
-``python tests/margins.py --all FILE`` runs all tests as on each processor that this machine can be, and shows that;
-``--others FILE`` the quick ones as on those that differ from it, as CI does once it has run all tests. numpy, BLAS and
-libm differ between processors in the last digit; a bound that is met by less than a factor of two is likely to be
-missed on one that nobody tried.
+``python tests/margins.py --all FILE`` runs the numerical suites as on each processor that this machine can be, and
+shows that; ``--others FILE`` their quick tests as on those that differ from it, as CI does once it has run all tests.
+numpy, BLAS and libm differ between processors in the last digit; a bound that is met by less than a factor of two is
+likely to be missed on one that nobody tried.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ from bounds import HERE, note, worst
 
 REASONS = HERE / "margins.txt"
 HALF = 0.5
+# Of numbers: the rest is of files, words and processes.
+SUITES = (
+    "autodiff", "blocks", "case", "cases", "contract", "converters", "crosscheck", "dense", "devices", "equations",
+    "equilibrium", "estimation", "export", "ida", "integrate", "klu", "linear", "network", "objectives", "optimisation",
+    "playback", "readers", "reference", "results", "rotors", "sensitivity", "smallsignal", "system", "tape", "theta",
+    "trbdf2", "tsa")
 NATIVE = "this machine"
 PROCESSORS: dict[str, dict[str, str]] = {
     NATIVE: {},
@@ -104,7 +110,7 @@ def kind(name: str) -> tuple[str, ...]:
 
 
 def run_all(file: Path, others: bool = False, call: Callable[..., Any] = subprocess.run) -> bool:
-    """Run the tests on every kind of processor that there is, on others the quick ones; whether all passed."""
+    """Run the numerical suites on every kind of processor, on others their quick tests; whether all passed."""
     good, seen = True, dict[tuple[str, ...], str]()
     for name in filter(possible, PROCESSORS):
         like = seen.setdefault(kind(name), name)
@@ -112,8 +118,8 @@ def run_all(file: Path, others: bool = False, call: Callable[..., Any] = subproc
         if like != name or (others and name == NATIVE):
             continue
         done = call([sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal",
-                     "-m", "not slow" if others else "", "--margins", str(file), str(HERE)],
-                    env={**os.environ, **PROCESSORS[name]})
+                     "-m", "not slow" if others else "", "--margins", str(file),
+                     *(str(HERE / suite) for suite in SUITES)], env={**os.environ, **PROCESSORS[name]})
         good &= done.returncode == 0
     return good
 
