@@ -257,7 +257,7 @@ def test_a_file_of_a_verb_that_cannot_be_written_is_one_error(call, monkeypatch)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     monkeypatch.setattr("pathlib.Path.write_text", write)
-    assert "No space left on device: " in refused(call("new-device", "Mine"), code=1)
+    assert refused(call("new-device", "Mine")) == "gridcore-mine: cannot be written: No space left on device"
 
 
 # Progress -----------------------------------------------------------------------------------------------
