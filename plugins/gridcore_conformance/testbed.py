@@ -86,9 +86,13 @@ def plausible(cls: type[Device], rng: np.random.Generator) -> dict[str, float]:
         values = {name: _draw(cls, name, param, rng, vary) for name, param in cls.declares.params.items()}
         if issubclass(cls, Source):
             values.update(P0=rng.uniform(0.2, 0.6), V0=rng.uniform(0.99, 1.02), Q0=0.0)
+        bounds = [(name, low, high) for name, (low, high) in cls.plausible.items() if name in values]
+        for name, low, high in bounds:  # each by itself; what they say of each other may still not hold
+            least, most = values.get(low, low), values.get(high, high)
+            if not least <= values[name] <= most and math.isfinite(most - least):
+                values[name] = rng.uniform(*sorted((least, most)))
         wrong = cls.check(values)
-        beyond = any(not values.get(low, low) <= values[name] <= values.get(high, high)
-                     for name, (low, high) in cls.plausible.items() if name in values)
+        beyond = any(not values.get(low, low) <= values[name] <= values.get(high, high) for name, low, high in bounds)
         if wrong is None and (not beyond or attempt > 0.9 * _TRIES):
             return values
     raise DeviceError(f"{cls.__name__}: no random parameters pass its check(): {wrong}")

@@ -42,10 +42,12 @@ ORDERS = (
     Order("kV", "", "kv", 1e-2, 3e3),
     Order("rad", "", _ANY, 0.0, 6.5),  # a turn
     Order("pu", "ohm", "[xX].*", 1e-9, 30.0),
+    Order("pu", "ohm", "Rs|RA", 0.0, 3.0),  # stators; 0.06 at most is published
     Order("pu", "ohm", "[rR].*", 0.0, 30.0),
     Order("pu", "S", "[bg]", 0.0, 300.0),
     Order("pu", "kV", "V(0|set|ref)", 0.3, 2.0),
     Order("pu", "", "KE", 0.0, 10.0),
+    Order("pu", "", r"KF\d?", 0.0, 30.0),  # rate feedback
     Order("pu", "", "D", 0.0, 1e4),
     *(Order(unit, "", "K.*", 0.0, 1e5) for unit in ("pu", "", "1/s", "pu/s", "pu s", "s")))
 

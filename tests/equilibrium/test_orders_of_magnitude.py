@@ -42,6 +42,7 @@ def test_published_data_are_plausible(name: str) -> None:
     ("wscc9", "GEN2.Td0p", 1e-6), ("wscc9", "GEN2.Td0p", 1e5), ("wscc9", "GEN2.H", 1e5), ("wscc9", "GEN2.D", 1e6),
     ("wscc9", "GEN2.Xq", 50.0), ("wscc9", "GEN2.Xd", 100.0), ("wscc9", "GEN2.Sn", 1e7), ("wscc9", "GEN2.Sn", 1e-5),
     ("wscc9", "EXC2.TA", 1e4), ("wscc9", "EXC2.KA", 1e9), ("wscc9", "EXC2.KE", -100.0), ("wscc9", "EXC2.TR", 100.0),
+    ("wscc9", "EXC2.KF", 1e3), ("wscc9", "GEN2.Rs", 5.0),
     ("wscc9", "EXC2.TF", 1e-9), ("wscc9", "LINE5-7.x", 161.0), ("wscc9", "LINE5-7.r", 32.0),
     ("wscc9", "LINE5-7.b", 30.0), ("wscc9", "LINE5-7.x", 1e-12), ("wscc9", "BUS5.kv", 1e6),
     ("wscc9", "TRANSFORMER2-7.phase", 30.0),
@@ -61,6 +62,22 @@ def test_a_base_that_no_grid_has_is_told(field: str, value: float, says: str) ->
     case = gc.load_case("wscc9")
     setattr(case, field, value)
     assert says in told(case)
+
+
+@pytest.mark.parametrize(("value", "odd"), [(0.0, False), (12.0, False), (50.0, False), (12e3, True)])
+def test_the_dashpot_of_a_hydro_governor_is_slower_than_a_transducer(value: float, odd: bool) -> None:
+    case = gc.load_case("wscc9")
+    case.add("IEEEG3", machine="GEN2", TG=0.2, UO=0.1, UC=-0.1, PMAX=2.0, PMIN=0.0, SIGMA=0.05, DELTA=0.3, TR=value)
+    assert any("field 'TR'" in text for text in told(case)) == odd
+
+
+@pytest.mark.parametrize(("value", "odd"), [(900.0, False), (14400.0, False), (1e10, False), (0.01, True)])
+def test_a_battery_may_last_for_hours_or_for_ever(value: float, odd: bool) -> None:
+    case = gc.load_case("ieee39_converters")
+    control = next(record for record in case.records if record.model == "REECB1")
+    control.model = "REECC1"
+    control.fields["T"] = value
+    assert any("field 'T'" in text for text in told(case)) == odd
 
 
 class Boiler(Device):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class REECC1(LimitsByVoltage):
     dyr = (None, "PfFlag", "VFlag", "QFlag", "PQFlag", "Vdip", "Vup", "Trv", "dbd1", "dbd2", "Kqv", "Iqh1", "Iql1",
            "Vref0", "Tp", "Qmax", "Qmin", "Vmax", "Vmin", "Kqp", "Kqi", "Kvp", "Kvi", "Tiq", "dPmax", "dPmin", "Pmax",
            "Pmin", "Imax", "Tpord", *record(4), "T", "SOCini", "SOCmax", "SOCmin")
+    plausible: ClassVar = {"T": (1.0, np.inf)}  # hours, or more than any run for one that never is empty
     T = Param("s", 999.0, gt=0, doc="time that the battery gives its rated power for")
     SOCini = Param("", 0.5, ge=0, le=1, doc="state of charge at t0")
     SOCmax = Param("", 1.0, doc="state of charge above which nothing is taken")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from gridcore.contract import Algebraic, Device, Param, Setpoint, quantity
 from gridcore_blocks import Integrator, Lag, LeadLag, Washout
@@ -26,6 +26,7 @@ class IEEEG3(Device):
     attaches = "machine"
     naming = "GOV_{machine}"
     dyr = ("TG", "TP", "UO", "UC", "PMAX", "PMIN", "SIGMA", "DELTA", "TR", "TW", "A11", "A13", "A21", "A23")
+    plausible: ClassVar = {"TR": (0.0, 200.0)}  # a dashpot; 12 s in ACTIVSg2000
     TG = Param("s", gt=0, doc="response time of the gate's servomotor")
     TP = Param("s", 0.0, ge=0, doc="time constant of the pilot valve")
     UO = Param("1/s", gt=0, doc="fastest opening of the gate")
