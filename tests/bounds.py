@@ -90,6 +90,8 @@ class _Comparisons(ast.NodeTransformer):
                 node.left, node.right = self._rests_on(node.left), self._rests_on(node.right)
             case ast.GeneratorExp() | ast.ListComp():
                 node.elt = self._rests_on(node.elt)
+            case ast.Subscript():  # (a < b)[some]
+                node.value = self._rests_on(node.value)
             case ast.Call(func=ast.Name(id="all" | "any") | ast.Attribute(attr="all" | "any")):
                 node.args = [self._rests_on(value) for value in node.args]
                 if isinstance(node.func, ast.Attribute):  # (a < b).all()
@@ -187,8 +189,8 @@ def watch() -> None:
 
     def eq(self: Any, actual: Any) -> bool:
         result: bool = equal(self, actual)
-        if result and isinstance(actual, float | complex) and isinstance(self.expected, float | complex) and (
-                site := _site()):
+        numbers = all(isinstance(value, int | float | complex) for value in (actual, self.expected))
+        if result and numbers and (site := _site()):
             error = abs(actual - self.expected)
             note(site, error / self.tolerance if error else 0.0)
         return result
