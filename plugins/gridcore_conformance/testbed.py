@@ -87,7 +87,7 @@ def plausible(cls: type[Device], rng: np.random.Generator) -> dict[str, float]:
         if issubclass(cls, Source):
             values.update(P0=rng.uniform(0.2, 0.6), V0=rng.uniform(0.99, 1.02), Q0=0.0)
         bounds = [(name, low, high) for name, (low, high) in cls.plausible.items() if name in values]
-        for name, low, high in bounds:  # each by itself; what they say of each other may still not hold
+        for name, low, high in bounds if attempt > _TRIES // 4 else ():  # where luck does not do; each by itself
             least, most = values.get(low, low), values.get(high, high)
             if not least <= values[name] <= most and math.isfinite(most - least):
                 values[name] = rng.uniform(*sorted((least, most)))
