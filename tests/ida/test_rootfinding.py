@@ -19,7 +19,7 @@ from gridcore_ida.stepper import ROOTFINDING, Ida
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
 # Where guards are slow: at IDA's own tolerances their instants are known to some 1e-8 s only.
-SLOW = {"kundur_lcc": {"rtol": 1e-10, "atol": 1e-10}}
+SLOW = {name: {"rtol": 1e-10, "atol": 1e-10} for name in ("kundur_lcc", "wscc9_paper")}
 
 
 @pytest.fixture(scope="module", autouse=True)
