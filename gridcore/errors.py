@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "CaseError", "CompilerWarning", "ConvergenceError", "DataWarning", "DeviceError", "EventError", "GridcoreError",
-    "InitialisationError", "Interrupted", "MissingDependency", "NetworkError", "NotRecorded", "PluginError",
-    "PluginWarning", "PowerFlowError",
-]
+__all__ = ["CaseError", "CompilerWarning", "ConvergenceError", "DataWarning", "DeviceError", "EventError",
+           "GridcoreError", "InitialisationError", "Interrupted", "MissingDependency", "NetworkError", "NotRecorded",
+           "PluginError", "PluginWarning", "PowerFlowError"]
 
 
 class GridcoreError(Exception):

@@ -9,7 +9,5 @@ from .records import Case
 from .units import Base, convert
 from .validation import Instance, ValidCase, validate, validate_again
 
-__all__ = [
-    "Address", "Base", "Case", "Instance", "ValidCase", "as_case", "convert", "existing", "is_pattern", "load_case",
-    "matching", "patterns_of", "save_case", "shipped", "split", "validate", "validate_again",
-]
+__all__ = ["Address", "Base", "Case", "Instance", "ValidCase", "as_case", "convert", "existing", "is_pattern",
+           "load_case", "matching", "patterns_of", "save_case", "shipped", "split", "validate", "validate_again"]

@@ -20,7 +20,5 @@ from .options import (
 )
 from .progress import Progress
 
-__all__ = [
-    "Progress", "Study", "completing", "end_of", "file_of", "file_options", "load", "located", "main", "read_options",
-    "read_value", "seconds", "simulation_options", "system_options",
-]
+__all__ = ["Progress", "Study", "completing", "end_of", "file_of", "file_options", "load", "located", "main",
+           "read_options", "read_value", "seconds", "simulation_options", "system_options"]

@@ -30,9 +30,7 @@ from .node import Bus, Node, Port, plural
 from .record import Record
 from .scope import GLOBALS, Path, Scope, Shape, kind_of
 
-__all__ = [
-    "GLOBALS", "REQUIRED", "Algebraic", "Block", "Bus", "Declarations", "Device", "Field", "Guard", "Input", "Limits",
-    "Load", "Mode", "Node", "Param", "Path", "PerUnit", "Port", "Quantity", "Reached", "Record", "Reference", "Scope",
-    "Setpoint", "Shape", "Signal", "Source", "State", "Timer", "bound_of", "guard", "kind_of", "plural", "quantity",
-    "timer",
-]
+__all__ = ["GLOBALS", "REQUIRED", "Algebraic", "Block", "Bus", "Declarations", "Device", "Field", "Guard", "Input",
+           "Limits", "Load", "Mode", "Node", "Param", "Path", "PerUnit", "Port", "Quantity", "Reached", "Record",
+           "Reference", "Scope", "Setpoint", "Shape", "Signal", "Source", "State", "Timer", "bound_of", "guard",
+           "kind_of", "plural", "quantity", "timer"]

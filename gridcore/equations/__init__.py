@@ -12,7 +12,6 @@ from .sparse_map import Entries, SparseMap, entries, function_of
 from .trace import Symbol, Trace, numpy_on_symbols
 from .workspace import Equations, Workspace
 
-__all__ = [
-    "BASE", "Batch", "Batches", "Direct", "Entries", "Equations", "Group", "Layout", "SparseMap", "Symbol", "Trace",
-    "Workspace", "c_source", "entries", "evaluate", "function_of", "numpy_on_symbols", "vector_function",
-]
+__all__ = ["BASE", "Batch", "Batches", "Direct", "Entries", "Equations", "Group", "Layout", "SparseMap", "Symbol",
+           "Trace", "Workspace", "c_source", "entries", "evaluate", "function_of", "numpy_on_symbols",
+           "vector_function"]

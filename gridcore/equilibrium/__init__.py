@@ -9,7 +9,5 @@ from .dispatch import Dispatch
 from .equilibrium import Equilibrium
 from .powerflow import PQ, PV, SLACK, PowerFlow
 
-__all__ = [
-    "PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "as_system", "build", "doubts",
-    "starting_at",
-]
+__all__ = ["PQ", "PV", "SLACK", "Dispatch", "Equilibrium", "InitialSensitivity", "PowerFlow", "as_system", "build",
+           "doubts", "starting_at"]

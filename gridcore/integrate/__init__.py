@@ -12,7 +12,5 @@ from .linearised import Linearised, Point
 from .retrace import retrace
 from .simulate import simulate
 
-__all__ = [
-    "TOLERANCES", "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper", "hermite",
-    "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on",
-]
+__all__ = ["TOLERANCES", "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper",
+           "hermite", "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on"]

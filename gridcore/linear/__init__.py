@@ -10,7 +10,5 @@ from .fixed_pattern import Coefficients, Pattern
 from .newton import GuardValue, Newton
 from .solvers import linear_solver
 
-__all__ = [
-    "EPS", "EQUILIBRATED", "Analysis", "Coefficients", "Factors", "GuardValue", "LinearSolver", "Newton", "Pattern",
-    "SingularMatrix", "all_finite", "equilibrate", "linear_solver",
-]
+__all__ = ["EPS", "EQUILIBRATED", "Analysis", "Coefficients", "Factors", "GuardValue", "LinearSolver", "Newton",
+           "Pattern", "SingularMatrix", "all_finite", "equilibrate", "linear_solver"]

@@ -46,10 +46,8 @@ from .registries import (
 )
 from .registry import Registry
 
-__all__ = [
-    "API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Check", "Command", "Companion", "DeviceClass", "Exporter",
-    "Integrator", "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader", "Register",
-    "Registry", "adjoints", "analyses", "cases", "checks", "commands", "companions", "devices", "exporters", "hookimpl",
-    "integrators", "jump_rules", "linear_solvers", "loading", "objective_kinds", "objective_shapes", "plots", "readers",
-    "register", "registered", "reload",
-]
+__all__ = ["API", "REGISTRIES", "Adjoint", "Analysis", "Cases", "Check", "Command", "Companion", "DeviceClass",
+           "Exporter", "Integrator", "JumpRule", "LinearSolver", "ObjectiveKind", "ObjectiveShape", "Plot", "Reader",
+           "Register", "Registry", "adjoints", "analyses", "cases", "checks", "commands", "companions", "devices",
+           "exporters", "hookimpl", "integrators", "jump_rules", "linear_solvers", "loading", "objective_kinds",
+           "objective_shapes", "plots", "readers", "register", "registered", "reload"]

@@ -25,9 +25,7 @@ from .quadrature import Points, Sampling, Taken
 from .request import Request, products, replayable, table, unit_of
 from .traced import Traced, joint_function, trace
 
-__all__ = [
-    "At", "CoincidenceWarning", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points", "Pointwise",
-    "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken", "Terminal",
-    "Traced", "adjoint", "carried_parameters", "crossing", "evaluate", "joint_function", "objectives_of",
-    "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence",
-]
+__all__ = ["At", "CoincidenceWarning", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points",
+           "Pointwise", "Replay", "Request", "ResolveOperator", "ReverseSweep", "Sampled", "Sampling", "Sum", "Taken",
+           "Terminal", "Traced", "adjoint", "carried_parameters", "crossing", "evaluate", "joint_function",
+           "objectives_of", "products", "replayable", "table", "trace", "unit_of", "warn_of_coincidence"]

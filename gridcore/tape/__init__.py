@@ -7,8 +7,6 @@ from .checkpoints import AUTO, SEGMENT, Checkpoint, InMemory, Recomputed, States
 from .grid import STANDARD, Spacing, finest, grid, span
 from .records import GRID, Arm, Cancel, Clock, Method, Record, Records, Resolve, Settings, Step, Switch, Tape
 
-__all__ = [
-    "AUTO", "GRID", "SEGMENT", "STANDARD", "Arm", "Cancel", "Checkpoint", "Clock", "InMemory", "Method", "Recomputed",
-    "Record", "Records", "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape", "finest", "grid", "span",
-    "states",
-]
+__all__ = ["AUTO", "GRID", "SEGMENT", "STANDARD", "Arm", "Cancel", "Checkpoint", "Clock", "InMemory", "Method",
+           "Recomputed", "Record", "Records", "Resolve", "Settings", "Spacing", "States", "Step", "Switch", "Tape",
+           "finest", "grid", "span", "states"]

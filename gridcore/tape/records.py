@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -96,8 +97,35 @@ class Resolve:
 Record = Step | Arm | Cancel | Switch | Resolve
 
 
+class Runs(Sequence[Any]):
+    """Numbers, or tuples of them, of which each run of equal ones is kept once."""
+
+    def __init__(self, values: Iterable[Any] = ()):
+        self._ends, self._values = array("q"), list[Any]()
+        for value in values:
+            self.append(value)
+
+    def append(self, value: Any) -> None:
+        """Add one more."""
+        if not self._values or self._values[-1] != value:
+            self._ends.append(len(self))
+            self._values.append(value)
+        self._ends[-1] += 1
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, at: Any) -> Any:
+        at = range(len(self))[at]
+        return Runs(map(self.__getitem__, at)) if isinstance(at, range) else self._values[bisect_right(self._ends, at)]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.repeat(np.array(self._values, dtype), np.diff(self._ends, prepend=0), axis=0)
+
+
 class Records(Sequence[Record]):
-    """The records of a tape in the order in which they happened; steps, of which there are many, as rows of numbers.
+    """The records of a tape in the order in which they happened; of steps that follow each other on the grid only their
+    lengths take memory.
 
     Attributes
     ----------
@@ -106,9 +134,8 @@ class Records(Sequence[Record]):
     """
 
     def __init__(self, records: Iterable[Record] = ()):
-        self._h, self._ends = array("d"), array("q")  # of each step: its length; its other fields
-        self._row = array("q")  # of each record: the step's, or minus one less the place among the others
-        self.others: list[Record] = []
+        self._h, self._fields = array("d"), Runs()  # of steps: lengths; other fields, k less their number
+        self._at, self.others = array("q"), list[Record]()  # the others, and their numbers
         for record in records:
             self.append(record)
 
@@ -117,34 +144,26 @@ class Records(Sequence[Record]):
         if isinstance(record, Step):
             self.step(record.k, record.h, record.start, record.end, record.guard, record.method)
         else:
-            self._row.append(-1 - len(self.others))
+            self._at.append(len(self))
             self.others.append(record)
 
     def step(self, k: int, h: float, start: int, end: int, guard: int = -1, method: int = 0) -> None:
         """Add a step; its fields are those of :class:`Step`."""
-        self._row.append(len(self._h))
+        self._fields.append((k - len(self._h), start, end, guard, method))
         self._h.append(h)
-        self._ends.extend((k, start, end, guard, method))
 
     def __len__(self) -> int:
-        return len(self._row)
+        return len(self._h) + len(self.others)
 
     def __getitem__(self, number: Any) -> Any:
-        if isinstance(number, slice):
-            return [self._of_row(row) for row in self._row[number]]
-        return self._of_row(self._row[number])
-
-    def __iter__(self) -> Iterator[Record]:
-        return map(self._of_row, self._row)
-
-    def __reversed__(self) -> Iterator[Record]:
-        return map(self._of_row, reversed(self._row))
-
-    def _of_row(self, row: int) -> Record:
-        if row < 0:
-            return self.others[-1 - row]
-        k, start, end, guard, method = self._ends[5 * row: 5 * row + 5]
-        return Step(k, self._h[row], start, end, guard, method)
+        number = range(len(self))[number]
+        if isinstance(number, range):
+            return [self[k] for k in number]
+        row = number - (before := bisect_left(self._at, number))
+        if before < len(self._at) and self._at[before] == number:
+            return self.others[before]
+        k, *fields = self._fields[row]
+        return Step(k + row, self._h[row], *fields)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
@@ -153,11 +172,12 @@ class Records(Sequence[Record]):
 
     def kinds(self) -> list[type]:
         """The class of each record."""
-        return [Step if row >= 0 else type(self.others[-1 - row]) for row in self._row]
+        return [type(record) for record in self]
 
     def steps(self) -> Steps:
         """All steps, as arrays."""
-        return Steps(np.array(self._h), *np.array(self._ends, dtype=np.int64).reshape(-1, 5).T)
+        k, *fields = np.array(self._fields, dtype=np.int64).reshape(-1, 5).T
+        return Steps(np.array(self._h), k + np.arange(len(k)), *fields)
 
 
 class Steps(NamedTuple):
@@ -221,7 +241,7 @@ class Tape:
         Where the variables at each point are: see :mod:`gridcore.tape.checkpoints`.
     clocks : list of Clock
         Number 0 is the grid.
-    point_clock : array of int
+    point_clock : Runs
         The clock of each point.
     settings : Settings
         Parameters and modes (the part of Z behind X, without the time): at t0, and after each switch.
@@ -236,7 +256,7 @@ class Tape:
 
     states: States
     clocks: list[Clock] = field(default_factory=lambda: [Clock("grid")])
-    point_clock: array[int] = field(default_factory=lambda: array("q"))
+    point_clock: Runs = field(default_factory=Runs)
     settings: Settings = field(default_factory=Settings)
     records: Records = field(default_factory=Records)
     methods: list[Method] = field(default_factory=list)

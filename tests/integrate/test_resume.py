@@ -23,7 +23,7 @@ def assert_same(a, b):
     assert np.array_equal(a.t, b.t)
     assert np.array_equal(a.X, b.X)
     for of_tape in ("records", "clocks", "point_clock", "methods"):
-        assert getattr(a.tape, of_tape) == getattr(b.tape, of_tape), of_tape
+        assert list(getattr(a.tape, of_tape)) == list(getattr(b.tape, of_tape)), of_tape
     assert [s.tobytes() for s in a.tape.settings] == [s.tobytes() for s in b.tape.settings]
     assert (a.settings, a.counters, a.events) == (b.settings, b.counters, b.events)
     for field in dataclasses.fields(Checkpoint):

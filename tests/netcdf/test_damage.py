@@ -260,7 +260,8 @@ def with_clock(clock):
     (lambda run: run.tape.methods.append(Method("theta", {"theta": 7.0})), r"'tape/methods' cannot be: theta = 7"),
     (lambda run: run.tape.methods.append(Method("theta", {"thet": 0.5})), "no option 'thet'"),
     (lambda run: run.tape.methods.extend([Method("somebody's", {}), Method("theta", {"theta": 7.0})]), "theta = 7"),
-    (lambda run: run.tape.point_clock.__setitem__(3, -1), "'tape/point_clock' is -1 in row 3"),
+    (lambda run: setattr(run.tape, "point_clock", [0, 0, 0, -1, *[0] * (len(run.t) - 4)]),
+     "'tape/point_clock' is -1 in row 3"),
     (lambda run: run.tape.times.__setitem__(3, float("inf")), "'time' must be finite, and not decrease"),
     (lambda run: run.tape.times.__setitem__(3, 0.0), "'time' must be finite, and not decrease"),
 ])
