@@ -96,7 +96,7 @@ class Equations:
 
     def jacobian(self, V: Complex, flows: Complex, power: Complex) -> Real:
         """Derivative of the equations in the unknowns: entries in the pattern."""
-        magnitude = np.maximum(np.abs(V), np.finfo(float).tiny)  # of nothing, nothing is told: singular
+        magnitude = np.maximum(np.abs(V), np.finfo(float).tiny)  # a bus without voltage is singular
         by_angle = -1j * flows
         by_angle[self.diagonal] += 1j * power
         by_magnitude = flows / magnitude[self.col]

@@ -172,7 +172,8 @@ class Records(Sequence[Record]):
 
     def kinds(self) -> list[type]:
         """The class of each record."""
-        return [type(record) for record in self]
+        others = dict(zip(self._at, map(type, self.others), strict=True))
+        return [others.get(number, Step) for number in range(len(self))]
 
     def steps(self) -> Steps:
         """All steps, as arrays."""

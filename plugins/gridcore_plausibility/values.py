@@ -12,7 +12,8 @@ from gridcore.system import System
 
 from .orders import orders_of
 
-_BASES = {"base_mva": ("MVA", 1e-4, 1e6, 1.0), "omega_b": ("Hz", 10.0, 1e3, 2 * np.pi)}
+# Of a case: the global that has it, its field, in which unit, how many of the global's, from, to.
+_BASES = (("base_mva", "base_mva", "MVA", 1.0, 1e-4, 1e6), ("omega_b", "frequency", "Hz", 2 * np.pi, 10.0, 1e3))
 
 
 def implausible(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
@@ -48,8 +49,7 @@ def _told(system: System, group: Group, name: str, values: np.ndarray, beyond: n
 
 def odd_bases(system: System, Z: np.ndarray, found: Equilibrium | None) -> Iterator[str]:
     """Bases of the whole case that no grid has."""
-    for name, (unit, low, high, scale) in _BASES.items():
+    for name, field, unit, scale, low, high in _BASES:
         value = float(Z[system.layout.globals[name]]) / scale
         if not low <= value <= high:
-            field = {"omega_b": "frequency"}.get(name, name)
             yield f"{field} = {value:g} {unit} of the case is hardly meant: plausible is {low:g} to {high:g}"
