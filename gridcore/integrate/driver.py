@@ -19,24 +19,8 @@ from ..equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError, GridcoreError, NetworkError
 from ..linear import Newton, all_finite
 from ..results import Run
-from ..tape import (
-    GRID,
-    SEGMENT,
-    Arm,
-    Cancel,
-    Checkpoint,
-    InMemory,
-    Method,
-    Recomputed,
-    Resolve,
-    Settings,
-    Spacing,
-    States,
-    Switch,
-    Tape,
-    finest,
-    grid,
-)
+from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
+from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed, States
 from . import round_off
 from .base import Advance, Stepper
 from .first import first, first_by_itself

@@ -7,22 +7,10 @@ Imports from ``integrate`` and what is left of it. It offers objectives, and wha
 from .adjoint import ReverseSweep, adjoint
 from .coincidence import CoincidenceWarning, warn_of_coincidence
 from .jump_rules import Discrete
-from .objective import (
-    At,
-    Evaluation,
-    Integral,
-    Objective,
-    Partials,
-    Pointwise,
-    Sampled,
-    Sum,
-    Terminal,
-    evaluate,
-    objectives_of,
-)
+from .objective import At, Evaluation, Integral, Objective, Partials, Pointwise, Sampled, Sum, Terminal, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters, crossing
 from .quadrature import Points, Sampling, Taken
-from .request import Request, products, replayable, table, unit_of
+from .request import Request, objectives_of, products, replayable, table, unit_of
 from .traced import Traced, joint_function, trace
 
 __all__ = ["At", "CoincidenceWarning", "Discrete", "Evaluation", "Integral", "Objective", "Partials", "Points",

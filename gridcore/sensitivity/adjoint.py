@@ -13,9 +13,9 @@ from ..integrate import made_by, retrace
 from ..registry import registries as plugins
 from ..tape import GRID, Arm, Cancel, Record, Resolve, Step, Switch
 from .coincidence import warn_of_coincidence
-from .objective import Evaluation, Objective, evaluate, objectives_of
+from .objective import Evaluation, Objective, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters
-from .request import Request, replayable, table
+from .request import Request, objectives_of, replayable, table
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -62,14 +62,15 @@ def warn_of_coincidence(run: Run, request: Request, objectives: Iterable[Objecti
 
 def instants(run: Run, samples: ArrayLike = ()) -> Iterator[tuple[float, list[int]]]:
     """Times at which the tape stands still, or has an event and a sample, and the clocks of what is there, in order."""
-    steps, samples, same = run.tape.records.steps(), np.sort(samples), numerics.SAME_TIME * finest(run.settings["step"])
+    steps, samples, same = run.tape.records.moved(), np.sort(samples), numerics.SAME_TIME * finest(run.settings["step"])
     still, ends = steps.h <= same, run.t[steps.k + 1]
     sampled = np.searchsorted(samples, ends + same, "right") > np.searchsorted(samples, ends - same)
     at = np.flatnonzero(still | (sampled & (steps.end != GRID)))
-    for together in np.split(at, np.flatnonzero((np.diff(at) > 1) | ~still[at[1:]]) + 1) if len(at) else ():
-        first, last = int(together[0]) - int(still[together[0]]), int(together[-1])  # the step that led there, if any
-        before = [_SAMPLE] * bool(sampled[together].any()) + [GRID] * (first < 0)
-        yield float(ends[last]), before + steps.end[max(first, 0): last + 1].tolist()
+    follows = still[at[1:]] & (run.t[steps.k[at[1:]]] == ends[at[:-1]])
+    for together in np.split(at, np.flatnonzero(~follows) + 1) if len(at) else ():
+        led = steps.start[together[:1]][still[together[:1]]]  # the end of the step that led there
+        before = [_SAMPLE] * bool(sampled[together].any()) + led.tolist()
+        yield float(ends[together[-1]]), before + steps.end[together].tolist()
 
 
 def _name(system: Equilibrium, clock: Clock) -> str:

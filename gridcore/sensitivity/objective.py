@@ -96,17 +96,6 @@ class Objective(ABC):
         return self + -other
 
 
-def objectives_of(run: Run, given: Objective | Iterable[Objective]) -> list[Objective]:
-    """Objectives of a run as a list; a CaseError if one is none, or the run is none."""
-    found = list(given) if isinstance(given, Iterable) else [given]
-    for each in found:
-        if not isinstance(each, Objective):
-            raise CaseError(f"{each!r} is no objective: write gc.Terminal(function) or gc.Integral(function)")
-    if not isinstance(run, Run):
-        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
-    return found
-
-
 @dataclass
 class Partials:
     """Derivatives of an objective in what it reads of a run.

@@ -47,13 +47,15 @@ class Points:
         """The weight of each point in integrals; of steps whose ends have clocks: the first point, the clocks, the
         weight of the end.
         """
-        steps = self.run.tape.records.steps()
-        end = np.array([made_by(method).end_weight for method in self.run.tape.methods])[steps.method]
-        weight = np.zeros(len(self.run.t))
-        np.add.at(weight, steps.k, steps.h * (1 - end))
-        np.add.at(weight, steps.k + 1, steps.h * end)
-        moved = np.flatnonzero((steps.start != GRID) | (steps.end != GRID))
-        return weight, [(int(steps.k[i]), int(steps.start[i]), int(steps.end[i]), float(end[i])) for i in moved]
+        tape, weight = self.run.tape, np.zeros(len(self.run.t))
+        end_weight = np.array([made_by(method).end_weight for method in tape.methods])
+        for steps in tape.records.blocks():
+            end = end_weight[steps.method]
+            weight[steps.k] += steps.h * (1 - end)
+            weight[steps.k + 1] += steps.h * end
+        moved = tape.records.moved()
+        columns = moved.k, moved.start, moved.end, end_weight[moved.method]
+        return weight, list(zip(*(column.tolist() for column in columns), strict=True))
 
     def integral(self, r: np.ndarray) -> Taken:
         """The time integral of values `r`, (points,), by the rule of the method, on the steps of the run."""

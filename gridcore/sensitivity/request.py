@@ -1,4 +1,4 @@
-"""What derivatives are asked for, by name; and the labelled table that they come back in."""
+"""What derivatives are asked for, of what, and in what by name; and the labelled table that they come back in."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ..errors import CaseError
 from ..integrate import made_by
 from ..kept import KeptFor
 from ..registry import registries as plugins
+from ..results import Run
 from ..suggest import suggest
+from .objective import Objective
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from ..equilibrium import Equilibrium
     from ..tape import Tape
-    from .objective import Objective
 
 DISPATCH = ("power flow", "direct")
 _requests: KeptFor[Request] = KeptFor("requests")
@@ -150,6 +151,17 @@ def products(gradient: xr.DataArray) -> np.ndarray:
     """(objectives, parameters): derivative times parameter, what a change of the parameter by its own size does."""
     with np.errstate(invalid="ignore"):  # an event that never comes: nothing times infinity
         return np.nan_to_num(gradient.values * gradient["at"].values, posinf=0.0, neginf=0.0)
+
+
+def objectives_of(run: Run, given: Objective | Iterable[Objective]) -> list[Objective]:
+    """Objectives of a run as a list; a CaseError if one is none, or the run is none."""
+    found = list(given) if isinstance(given, Iterable) else [given]
+    for each in found:
+        if not isinstance(each, Objective):
+            raise CaseError(f"{each!r} is no objective: write gc.Terminal(function) or gc.Integral(function)")
+    if not isinstance(run, Run):
+        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
+    return found
 
 
 def replayable(tape: Tape) -> None:

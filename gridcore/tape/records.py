@@ -19,6 +19,7 @@ import numpy as np
 from .checkpoints import Checkpoint, States
 
 GRID = 0
+BLOCK = 8192  # steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,14 @@ class Runs(Sequence[Any]):
         at = range(len(self))[at]
         return Runs(map(self.__getitem__, at)) if isinstance(at, range) else self._values[bisect_right(self._ends, at)]
 
+    def part(self, first: int, end: int, dtype: Any = None) -> np.ndarray:
+        """Those from number `first` to before `end`."""
+        some = slice(bisect_right(self._ends, first), bisect_left(self._ends, end) + 1)
+        counts = np.diff(np.clip(self._ends[some], first, end), prepend=first)
+        return np.repeat(np.array(self._values[some], dtype), counts, axis=0)
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.repeat(np.array(self._values, dtype), np.diff(self._ends, prepend=0), axis=0)
+        return self.part(0, len(self), dtype)
 
 
 class Records(Sequence[Record]):
@@ -175,10 +182,21 @@ class Records(Sequence[Record]):
         others = dict(zip(self._at, map(type, self.others), strict=True))
         return [others.get(number, Step) for number in range(len(self))]
 
-    def steps(self) -> Steps:
-        """All steps, as arrays."""
-        k, *fields = np.array(self._fields, dtype=np.int64).reshape(-1, 5).T
-        return Steps(np.array(self._h), k + np.arange(len(k)), *fields)
+    def steps(self, first: int = 0, end: int | None = None) -> Steps:
+        """Steps by their number among steps, as arrays; by default all."""
+        end = len(self._h) if end is None else end
+        k, *fields = self._fields.part(first, end, np.int64).reshape(-1, 5).T
+        return Steps(np.array(self._h[first:end]), k + np.arange(first, end), *fields)
+
+    def blocks(self) -> Iterator[Steps]:
+        """All steps, some thousands at a time: as arrays they take more room than here."""
+        count = len(self._h)
+        return (self.steps(first, min(first + BLOCK, count)) for first in range(0, max(count, 1), BLOCK))
+
+    def moved(self) -> Steps:
+        """Steps of which an end is not of the grid, as arrays."""
+        chosen = ((steps, (steps.start != GRID) | (steps.end != GRID)) for steps in self.blocks())
+        return Steps(*map(np.concatenate, zip(*([part[at] for part in steps] for steps, at in chosen), strict=True)))
 
 
 class Steps(NamedTuple):
