@@ -275,19 +275,34 @@ def test_a_step_that_is_too_large_is_warned_of_once_with_variable_and_time() -> 
     assert fine.counters["error_estimate"] < 1e-3 < 1e-2 < run.counters["error_estimate"]
 
 
-def test_the_warning_tells_variable_time_and_percent_once() -> None:
+def estimating(error: float) -> Theta:
+    """Behind a step of that error in its second variable, 2 beside scale and value."""
     theta = Theta(0.1)
-    theta.ws = SimpleNamespace(mass=np.array([1, 1, 0]), scale=np.array([1, 0.5, 1]), X=np.array([0, 0.5, 0]),
-                               Z=np.array([0, 0.5, 0, 7, 0.25]), place=lambda k: "abc"[k])
-    theta.predictor = SimpleNamespace(knows=True, local_error=lambda h, theta: np.array([0.01, -0.0344, 9.0]))
-    said = r"a step of 0\.1 s is too large for b at t = 0\.25 s: .* is about 3\.4 %"
+    theta.ws = SimpleNamespace(mass=np.array([1, 1, 0]), scale=np.array([1, 0.5, 1]), X=np.array([0, -1.5, 0]),
+                               Z=np.array([0, -1.5, 0, 7, 0.25]), place=lambda k: "abc"[k])
+    theta.predictor = SimpleNamespace(local_error=lambda h, theta: np.array([error / 4, -error, 9.0]))
+    return theta
+
+
+def test_the_warning_tells_variable_time_and_percent_once() -> None:
+    theta = estimating(0.0692)
+    said = r"a step of 0\.1 s is too large for b at t = 0\.25 s: .* is about 3\.5 %"
     with pytest.warns(StepWarning, match=said) as told:
         theta.estimate(0.1)
-    assert theta.error_estimate == 0.0344
+    assert theta.error_estimate == 0.0346
     assert told[0].filename == __file__  # who asked for it
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         theta.estimate(0.1)
+
+
+@pytest.mark.parametrize("error", [0.0, 0.001, 0.02])
+def test_of_one_percent_or_less_there_is_no_warning(error: float) -> None:
+    theta = estimating(error)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        theta.estimate(0.1)
+    assert theta.error_estimate == error / 2
 
 
 def test_it_changes_no_number_and_stays_with_a_saved_run(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
