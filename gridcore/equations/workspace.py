@@ -76,8 +76,8 @@ class Workspace:
         What a step sets: it solves ``R = base + c F - mass X = 0``, whose matrix is ``A = diag(mass) - diag(c) F_X``.
     F : (n + 1,) array
         Right-hand side; the last entry collects what is dropped.
-    R : (n,) array
-        Minus the residual of these equations.
+    R, step : (n,) and (n + 1,) arrays
+        Minus the residual of these equations; it is the beginning of `step`, which has room for one unknown more.
     A : (nnz + 1,) array
         Entries of their matrix; the last one collects what is dropped.
     entries : (nnz,) array
@@ -87,8 +87,12 @@ class Workspace:
     size : (n,) array
         `scale`, and more for variables that round-off leaves uncertain: corrections are measured against
         ``size + |X|``.
+    moved : float
+        The part of ``size + |X|`` by which the last correction moved X.
     differential : (n,) bool array
         The rows that are differential under the present modes; set by the driver of a run.
+    pivots : Factors
+        Empty ones: iterations in this workspace take others as these, so that they share the pivots that they find.
     guards : callable
         Z to a margin for each guard, (k,): negative where it fires at Z, as the driver of a run now sees it; for
         steppers that find roots themselves. Without a driver there are none, k = 0.
@@ -97,15 +101,15 @@ class Workspace:
     def __init__(self, equations: Equations, factors: Callable[..., Any],
                  time_slope: Callable[[np.ndarray], np.ndarray | None]):
         e, n, nnz = equations, equations.n, len(equations.indices)
-        self.equations, self.factors, self._time_slope = e, factors, time_slope
+        self.equations, self.factors, self.pivots, self._time_slope = e, factors, factors(loose=True), time_slope
         self.n, self.runtime = n, e.runtime
         self.indptr, self.indices, self.columns, self.diagonal = e.indptr, e.indices, e.columns, e.diagonal
         self.Z = np.zeros(e.layout.size)
         self.X = self.Z[:n]
-        self.F, self.R, self.A = np.zeros(n + 1), np.zeros(n), np.zeros(nnz + 1)
-        self.entries = self.A[:-1]
+        self.F, self.step, self.A = np.zeros(n + 1), np.zeros(n + 1), np.zeros(nnz + 1)
+        self.R, self.entries = self.step[:-1], self.A[:-1]
         self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
-        self.scale, self.size = e.scale, e.scale.copy()
+        self.scale, self.size, self.moved = e.scale, e.scale.copy(), 0.0
         self.differential = np.zeros(n, dtype=bool)
         self.guards: Callable[[np.ndarray], np.ndarray] = lambda Z: np.zeros(0)
         self._linear_matrix = np.zeros(nnz + 1)
@@ -192,4 +196,5 @@ class Workspace:
 
     def newton(self, tol: float) -> float:
         """``X += R``; returns max ``|R_i| / (size_i + |X_i|)``, and leaves the next residual unless below `tol`."""
-        return self.runtime.newton(self.plan, tol)
+        self.moved = self.runtime.newton(self.plan, tol)
+        return self.moved

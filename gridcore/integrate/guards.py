@@ -60,8 +60,10 @@ class Watch:
         if self._towards is None:
             towards = np.where(self.direction == 0, -self.side, self.direction)
             can = self.active & (np.abs(towards) == 1) & (towards != self.side)
-            self._towards = np.where(can, towards, 0)
-        return np.where(self._towards == 0, 1.0, -self._towards * self.switching.values(Z))
+            self._towards, self._idle = np.where(can, -towards, 1.0), ~can
+        margins = self.switching.values(Z) * self._towards
+        np.putmask(margins, self._idle, 1.0)
+        return margins
 
     def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
         """Modes may have changed: see which guards are watched now."""

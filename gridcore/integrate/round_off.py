@@ -23,8 +23,8 @@ def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarr
     """Whether values of guards at a solution, or near it, are more than round-off, (k,) bool.
 
     The workspace of `newton` holds equations that are solved: of a step, or of the algebraic variables. `relative` is
-    for both ends of a step, which share the error of its start. Otherwise that counts, too: X is known to a part of
-    ``scale + |X|``, the norm of Newton's method, and GUARD_LEAST of the scale is round-off of any guard.
+    for both ends of a step, which share the error of its start: what the last correction moved is not known better.
+    Otherwise that counts, too: X is known to a part of ``scale + |X|``, and GUARD_LEAST of the scale is round-off.
     """
     ws, size = newton.ws, np.abs(values)
     rows = [system.guard_row(int(guard))(ws.Z) for guard in guards]
@@ -47,7 +47,7 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
         columns, gradient, gamma_t = system.guard_row(int(guard))(ws.Z)
         w[k, columns] = gradient
         own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * ws.Z[-1])
-        if not relative:
-            least[k] = numerics.GUARD_LEAST * (np.max(ws.scale[columns]) if len(columns) else 1.0)
+        least[k] = ws.moved * own[k] if relative else (
+            numerics.GUARD_LEAST * (np.max(ws.scale[columns]) if len(columns) else 1.0))
     # a sum, for threads of a product would wait for the next one, busily, long after it
     return np.maximum(numerics.ROUND_OFF * ((np.abs(newton.lu.tsolve(w)) * ws.terms(size)).sum(axis=1) + own), least)

@@ -58,10 +58,9 @@ class _Corrections:
         self.slow += self.stalls
         if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > _SLOW)):
             return True  # what no longer shrinks is round-off
-        # a correction this short leaves less than NEWTON_REMAINS, if the next is shorter by as much as it was
-        self.enough = math.sqrt(numerics.NEWTON_REMAINS * norm)
-        if before and not self.stalls:  # or if the rate stays as it is
-            self.enough = max(self.enough, min(numerics.NEWTON_REMAINS * before / norm, numerics.NEWTON))
+        # a correction this short leaves no more, if the next is shorter by as much as it was, or if its rate stays
+        rate, remains = norm / before if before and not self.stalls else math.inf, numerics.NEWTON_REMAINS
+        self.enough = min(max(math.sqrt(remains * norm), remains / rate), numerics.NEWTON)
         return False
 
 
@@ -103,7 +102,7 @@ class Newton:
     """
 
     def __init__(self, ws: Workspace, loose: bool = True):
-        self.ws, first = ws, ws.factors(loose=loose)
+        self.ws, first = ws, ws.pivots.another() if loose else ws.factors()
         self._kept = [_Kept(ws, lu) for lu in (first, *(first.another() for _ in range(_KEPT - 1)))]
         self._now = self._kept[0]
         self._coefficient, self.iterations = 1.0, 0
@@ -205,22 +204,23 @@ class Newton:
         return bool(np.all(np.abs(self.ws.R) <= numerics.NEWTON * self.ws.terms(self.ws.scale + np.abs(self.ws.X))))
 
     def approach(self, coefficient: float, enough: Callable[[], bool]) -> bool:
-        """A few corrections with the factors of the nearest coefficient, from the residual in ``ws.R`` and leaving that
-        of their end there; whether what they reached is `enough`.
+        """A few corrections with the factors of the nearest coefficient, from the residual in ``ws.R``; whether what
+        they reached is `enough`. If it is not, the residual of where they ended stands there.
         """
         ws, now, norm = self.ws, min(self._kept, key=lambda each: each.far(coefficient)), math.inf
         start, mixing = ws.X.copy(), self._mixing()
         for _ in range(_APPROACHES if now.far(coefficient) <= _FACTOR else 0):
             now.lu.solve(ws.R)
             mixing.mix(ws.R)
-            norm, before = ws.newton(0.0), norm
+            norm, before = ws.newton(math.inf), norm
             self.iterations += 1
             if not norm < before:
                 ws.X[:] = start
-                ws.residual()
-                break
-            if enough():
+            elif enough():
                 return True
+            ws.residual()
+            if not norm < before:
+                break
         return False
 
     def solve(self, evaluated: bool = False) -> None:
@@ -297,19 +297,18 @@ class Newton:
         equations(t)
         self._prepare()
         rate = self.lu.solve((later - ws.R) / width)  # of X, with the time
-        mixing, step = self._mixing(width), np.empty(ws.n + 1)
+        mixing, step, along = self._mixing(width), ws.step, np.empty(ws.n)
         for _ in range(_UNDAMPED + int(self._worth)):
-            step[:-1] = self.lu.solve(ws.R)
+            self.lu.solve(ws.R)
             gamma, columns, gradient, slope = guard()
             speed = float(gradient @ rate[columns]) + slope
             if not speed * side > 0:
                 break
             step[-1] = -(gamma + float(gradient @ step[columns])) / speed
-            step[:-1] += step[-1] * rate
+            ws.R += np.multiply(rate, step[-1], out=along)
             mixing.mix(step)
-            ws.R[:] = step[:-1]
-            unsure = float(np.abs(gradient) @ (ws.size - ws.scale)[columns]) / abs(speed)  # as its variables are
-            norm = max(ws.newton(math.inf), abs(float(step[-1])) / (width + unsure))
+            unsure = np.abs(gradient) @ (ws.size[columns] - ws.scale[columns]) / abs(speed)  # as its variables are
+            norm = max(ws.newton(math.inf), abs(float(step[-1])) / (width + float(unsure)))
             t += float(step[-1])
             self.iterations += 1
             if not (low < t < high and math.isfinite(norm)):

@@ -27,7 +27,7 @@ from ..case import convert
 from ..errors import CaseError, NotRecorded
 
 AUTO, MEMORY, DISK = "auto", "memory", "disk"
-SEGMENT = 64
+SEGMENT = 128
 See = Callable[[int, np.ndarray], None]
 _SPARE = 8  # points by which events may lengthen a segment, for a start
 BLOCK, POINTS = 1 << 24, 1 << 11  # bytes of states, and points, that are looked at together at most

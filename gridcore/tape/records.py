@@ -184,14 +184,13 @@ class Records(Sequence[Record]):
 
     def steps(self, first: int = 0, end: int | None = None) -> Steps:
         """Steps by their number among steps, as arrays; by default all."""
-        end = len(self._h) if end is None else end
-        k, *fields = self._fields.part(first, end, np.int64).reshape(-1, 5).T
-        return Steps(np.array(self._h[first:end]), k + np.arange(first, end), *fields)
+        some = range(len(self._h))[first:end]
+        k, *fields = self._fields.part(some.start, some.stop, np.int64).reshape(-1, 5).T
+        return Steps(np.array(self._h[first:end]), k + np.arange(some.start, some.stop), *fields)
 
     def blocks(self) -> Iterator[Steps]:
         """All steps, some thousands at a time: as arrays they take more room than here."""
-        count = len(self._h)
-        return (self.steps(first, min(first + BLOCK, count)) for first in range(0, max(count, 1), BLOCK))
+        return (self.steps(first, first + BLOCK) for first in range(0, max(len(self._h), 1), BLOCK))
 
     def moved(self) -> Steps:
         """Steps of which an end is not of the grid, as arrays."""

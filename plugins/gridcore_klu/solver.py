@@ -133,16 +133,18 @@ class KLUFactors(Factors):
         _living.add(self)
 
     def __del__(self) -> None:
-        self.forget()
+        self._free()
 
-    def forget(self) -> None:
+    def _free(self) -> None:
         """Give the factors back: nbklu's handles do not do so by themselves."""
-        numeric = getattr(self, "numeric", None)
-        self.numeric = None
+        numeric, self.numeric = getattr(self, "numeric", None), None
         if numeric is not None:
             numeric.free(self._common)
-            if self.rows is not None:
-                self.rows.known = None
+
+    def forget(self) -> None:
+        self._free()
+        if self.rows is not None:
+            self.rows.known = None
 
     def another(self) -> Factors:
         return KLUFactors(self.analysis, self.dtype.type, self.loose, self.rows)

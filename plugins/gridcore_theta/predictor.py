@@ -54,6 +54,16 @@ class Predictor:
         """
         self._equations(self._at, h, theta)
 
+    def bend(self, low: float, h: float, high: float) -> None:
+        """Move X, at `h` on the straight line from length `low` to `high` of the present step, off it as the last steps
+        bend.
+        """
+        known, latest = self._count.tolist()
+        rows, part = [(latest + k) % _PAST for k in range(known)], (h - low) / (high - low)
+        lengths = self._lengths[rows].tolist()
+        for row, a, b, c in zip(rows, *(weights(each, lengths) for each in (low, h, high)), strict=True):
+            self.ws.X += (b - (1 - part) * a - part * c) * self._slopes[row]
+
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
         self._end(self._at, h)

@@ -119,6 +119,7 @@ class Theta(Stepper):
             ws.Z[-1] = t
             self.predictor.equations(t - self._begun, self.theta)
 
+        self.predictor.bend(*(each - self._begun for each in (low, t, high)))
         self.newton.at(t - self._begun)
         try:
             found = self.newton.solve_with_time(t, equations, guard, low, high, side)

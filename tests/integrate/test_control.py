@@ -149,10 +149,10 @@ def test_a_mesh_chosen_anew_moves_a_difference_by_no_more_than_the_tolerance_of_
 
 @METHODS
 def test_what_is_recomputed_is_the_same_to_the_last_bit(method):
-    run = gc.simulate(built("wscc9"), 2.5, "auto", method)
+    run = gc.simulate(built("wscc9"), 5.0, "auto", method)
     n, segments = built("wscc9").n, len(run.t) // SEGMENT
     assert segments >= 2
-    kept = gc.simulate(built("wscc9"), 2.5, "auto", method, checkpoint=8 * n * (SEGMENT + 8 + 2))
+    kept = gc.simulate(built("wscc9"), 5.0, "auto", method, checkpoint=8 * n * (SEGMENT + 8 + 2))
     assert np.array_equal(kept.t, run.t)
     assert np.array_equal(kept.X, run.X)
 

@@ -13,9 +13,10 @@ from two_islands import two_islands
 
 import gridcore as gc
 from gridcore.errors import CaseError, ConvergenceError, NetworkError
-from gridcore.tape import Checkpoint
+from gridcore.tape import SEGMENT, Checkpoint
 
 pytestmark = pytest.mark.usefixtures("small_devices")
+LEAST = SEGMENT + 26  # states: a segment with events, and a few checkpoints
 
 
 def assert_same(a, b):
@@ -38,7 +39,7 @@ def wscc9():
 
 
 @pytest.mark.parametrize("method", ["theta", "trbdf2"])
-@pytest.mark.parametrize("kept", [{}, {"checkpoint": "disk"}, {"memory": 1e4}, {"checkpoint": 8 * 48 * 90}])
+@pytest.mark.parametrize("kept", [{}, {"checkpoint": "disk"}, {"memory": 1e4}, {"checkpoint": 8 * 48 * LEAST}])
 def test_it_is_the_run_of_one_go_wherever_it_is_split(wscc9, method, kept):
     whole = gc.simulate(wscc9, 2.0, method=method, **kept)
     for split in (0.05, 0.1, 0.19, 0.7, 1.5):
@@ -233,7 +234,7 @@ def test_what_cannot_be_is_said(wscc9, asked, says):
 
 
 def test_what_is_computed_again_is_kept_where_it_is_continued(wscc9):
-    run = gc.simulate(wscc9, 1.0, checkpoint=8 * wscc9.n * 90)
+    run = gc.simulate(wscc9, 1.0, checkpoint=8 * wscc9.n * LEAST)
     changed = gc.simulate(run, 2.0, method="trbdf2", checkpoint="disk")
     assert np.array_equal(changed.X, gc.simulate(gc.simulate(wscc9, 1.0), 2.0, method="trbdf2").X)
 

@@ -125,6 +125,19 @@ def test_the_estimate_is_that_of_skeel():
     absolute = round_off(newton, s.system, np.array([0, 1]))
     assert np.all(absolute >= found)
     assert absolute[0] >= numerics.GUARD_LEAST
+    ws.scale = np.where(np.array(names) == "y", 1e6, ws.scale)
+    assert round_off(newton, s.system, np.array([0]))[0] == pytest.approx(1e6 * numerics.GUARD_LEAST, rel=1e-12)
+
+
+def test_the_end_of_a_step_is_not_known_better_than_its_last_correction():
+    s, newton, size = estimate(10.0, relative=True)
+    ws = newton.ws
+    terms = 0.1 * abs(ws.X[[name for _, name in s.variables].index("y")]) + 0.04 * 10.0
+    ws.moved = 1e-8
+    assert 0.1 < round_off(newton, s.system, np.array([0]), relative=True)[0] / (1e-8 * terms) <= 1.0
+    assert size < 1e-3 * 1e-8 * terms
+    ws.R[:] = 1e-9 * (ws.scale + np.abs(ws.X))
+    assert ws.newton(np.inf) == ws.moved == pytest.approx(1e-9)
 
 
 def test_large_values_are_visible_without_an_estimate():

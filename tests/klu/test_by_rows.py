@@ -186,6 +186,14 @@ class TestRun:
         np.testing.assert_allclose(run.t, klu.t, rtol=0, atol=1e-12)
         np.testing.assert_allclose(run.X, klu.X, rtol=0, atol=1e-10)
 
+    def test_searches_for_pivots_once_for_steps_and_switches(self, monkeypatch):
+        searches, factor = [], ByRows.factor
+        monkeypatch.setattr(ByRows, "factor", lambda *of: (searches.append(of), factor(*of))[1])
+        run = gc.simulate(self.system(), 0.3, 0.005)
+        assert run.counters["switches"] > 1
+        assert len(run.t) < SEGMENT
+        assert len(searches) == 1
+
     def test_is_recomputed_to_the_last_bit(self):
         run, light = (gc.simulate(self.system(), 2.0, 0.005, checkpoint=kept) for kept in (
             "memory", 8 * self.system().n * (SEGMENT + 20)))

@@ -42,6 +42,25 @@ def test_a_polynomial_of_third_degree_is_continued_exactly_after_three_steps(pat
     assert degree == 0 or errors[0] > 1e-4
 
 
+@pytest.mark.parametrize("degree", range(5))
+def test_a_polynomial_of_third_degree_is_bent_exactly_off_its_chord(path: Predictor, degree: int) -> None:
+    t, exact = 1.0, np.random.default_rng(1).normal(size=(degree + 1, path.ws.n))
+
+    def at(t: float) -> np.ndarray:
+        return np.polynomial.polynomial.polyval(t, exact)
+
+    for h in (0.1, 0.07, 0.2):
+        path.X0[:], path.ws.X[:] = at(t), at(t + h)
+        path.end(h)
+        t += h
+    for low, h, high in ((0.0, 0.04, 0.13), (0.02, 0.1, 0.11)):
+        part = (h - low) / (high - low)
+        path.ws.X[:] = chord = (1 - part) * at(t + low) + part * at(t + high)
+        path.bend(low, h, high)
+        assert (np.abs(path.ws.X - at(t + h)).max() < 1e-14) == (degree < 4)
+        assert degree < 2 or np.abs(chord - at(t + h)).max() > 1e-5
+
+
 def test_what_is_forgotten_is_not_continued(path: Predictor) -> None:
     path.ws.X[:] = 1.0
     path.end(0.1)

@@ -52,19 +52,19 @@ void gc_residual(const plan *p)
     for (long i = 0; i < p->n; ++i) p->R[i] = p->base[i] + p->c[i] * p->F[i] - p->mass[i] * p->Z[i];
 }
 
-/* The sum of x y, or of 0 x where there is no y; eight sums side by side, for no compiler may change their order */
+/* The sum of x y; eight sums side by side, for no compiler may change their order */
 static inline double product(long n, const double *x, const double *y)
 {
-    double sum[8] = {0.0}, rest = 0.0;
-    long k = 0;
-    for (; k + 8 <= n; k += 8)
-        for (int j = 0; j < 8; ++j) sum[j] += x[k + j] * (y ? y[k + j] : 0.0);
-    for (; k < n; ++k) rest += x[k] * (y ? y[k] : 0.0);
-    for (int j = 0; j < 8; ++j) rest += sum[j];
-    return rest;
+    double sum[8] = {0.0}, all = 0.0;
+    for (; n >= 8; n -= 8, x += 8, y += 8)
+        for (int j = 0; j < 8; ++j) sum[j] += x[j] * y[j];
+    while (n--) all += *x++ * *y++;
+    for (int j = 0; j < 8; ++j) all += sum[j];
+    return all;
 }
 
-#define all_finite(n, v) (product(n, v, 0) == 0.0)
+/* Whether all are finite, and not so large that their squares are not: who is told that they are not looks again */
+#define all_finite(n, v) (product(n, v, v) < INFINITY)
 
 /* A = diag(mass) - diag(c) dF/dX, in the fixed pattern; returns whether it is finite */
 int gc_matrix(const plan *p)
@@ -118,29 +118,29 @@ double gc_newton(const plan *p, double tol)
  * g changed by changes[j] / weight, and that change; the newest goes to `row`, or is the first one where that is -1. What
  * the mixture leaves is least in the norm of the weights, by the normal equations with pivots down to this part of the largest. */
 #define MIXED 5
+#define NEAR 512 /* unknowns at a time, which stay in the nearest cache: memory is what takes the time */
 
 void gc_mix(long n, long row, long many, double least, const double *weight, double *steps, double *changes,
             double *last, double *made, double *gram, double *g)
 {
-    double a[MIXED][MIXED], b[MIXED], part[MIXED] = {0.0}, most = 0.0;
+    double a[MIXED][MIXED], b[MIXED] = {0.0}, new[MIXED] = {0.0}, part[MIXED] = {0.0}, most = 0.0;
     int order[MIXED], rank = 0;
-    if (row >= 0)
-        for (long i = 0; i < n; ++i) {
+    for (long k = 0; k < n; k += NEAR) {
+        const long end = n - k < NEAR ? n : k + NEAR;
+        for (long i = k; row >= 0 && i < end; ++i) {
             const double change = g[i] - last[i];
             steps[row * n + i] = change + made[i];
             changes[row * n + i] = change * weight[i];
         }
-    for (long i = 0; i < n; ++i) {
-        last[i] = g[i];
-        made[i] = weight[i] * g[i];
+        for (long i = k; i < end; ++i) made[i] = weight[i] * (last[i] = g[i]);
+        for (long j = 0; j < many; ++j) {
+            new[j] += product(end - k, changes + j * n + k, changes + row * n + k);
+            b[j] += product(end - k, changes + j * n + k, made + k);
+        }
     }
-    for (long j = 0; j < many; ++j) {
-        gram[row * MIXED + j] = gram[j * MIXED + row] = product(n, changes + j * n, changes + row * n);
-        b[j] = product(n, changes + j * n, made);
-    }
+    for (long j = 0; j < many; ++j) gram[row * MIXED + j] = gram[j * MIXED + row] = new[j], order[j] = (int)j;
     for (long j = 0; j < many; ++j)
         for (long k = 0; k < many; ++k) a[j][k] = gram[j * MIXED + k];
-    for (long j = 0; j < many; ++j) order[j] = (int)j;
     for (; rank < many; ++rank) {
         int best = rank;
         for (int j = rank + 1; j < many; ++j)
@@ -163,8 +163,9 @@ void gc_mix(long n, long row, long many, double least, const double *weight, dou
         for (int k = rank + 1; k < many; ++k) sum -= a[p][order[k]] * part[order[k]];
         part[p] = sum / a[p][p];
     }
-    for (long j = 0; j < many; ++j)
-        for (long i = 0; i < n; ++i) g[i] -= part[j] * steps[j * n + i];
+    for (long k = 0; k < n; k += NEAR)
+        for (long j = 0; j < many; ++j)
+            for (long i = k; i < n && i < k + NEAR; ++i) g[i] -= part[j] * steps[j * n + i];
     for (long i = 0; i < n; ++i) made[i] = g[i];
 }
 
