@@ -14,6 +14,8 @@ from gridcore.errors import GridcoreError, PluginError
 from gridcore.integrate import made_by
 from gridcore.tape import Clock, Method, Record, Switch
 
+from .form import ROWS
+
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
 
@@ -64,8 +66,9 @@ class Part:
         return self.variable(name, kind, shape)[...]
 
     def texts(self, name: str, rows: int) -> list[str]:
-        """The texts of a variable."""
-        return self.variable(name, str, (rows,))[...].tolist()
+        """The texts of a variable; equal ones are one object."""
+        found, seen = self.variable(name, str, (rows,)), dict[str, str]()
+        return [seen.setdefault(text, text) for first in range(0, rows, ROWS) for text in found[first: first + ROWS]]
 
     def within(self, name: str, rows: int, ranges: Ranges, kind: type = int) -> np.ndarray:
         """The numbers of a variable, each in its range."""

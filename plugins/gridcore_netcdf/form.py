@@ -14,6 +14,7 @@ FORMAT = "gridcore run"
 VERSION = 5
 CASE = "case.toml"  # the format in which a file has its case
 BLOCK = 1 << 24  # bytes of a run that are looked at together
+ROWS = 1 << 13  # of a table
 RECORDS: dict[str, type] = {cls.__name__: cls for cls in typing.get_args(Record)}
 
 

@@ -24,7 +24,7 @@ from gridcore_provenance.record import NAMES
 
 from .checkpoint import read_checkpoint
 from .checks import Part, Ranges, check_clocks, check_triggers, methods, ranges
-from .form import BLOCK, CASE, FORMAT, RECORDS, VERSION, declarations
+from .form import BLOCK, CASE, FORMAT, RECORDS, ROWS, VERSION, declarations
 from .seal import is_sealed
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def _read_tape(root: Part, part: Part, system: Equilibrium) -> Tape:
     within = ranges(system, len(t), clocks, len(made_by), len(settings))
     recorded, columns = _read_columns(root, part, system, len(t))
     tape = Tape(states(AUTO, system.n, recorded), methods=made_by, settings=settings)
-    tape.clocks = _read_table(part, "Clock", Clock, clocks, within)
+    tape.clocks = list(_read_table(part, "Clock", Clock, clocks, within))
     check_clocks(part, tape.clocks, system)
-    rows = {kind: iter(_read_table(part, kind, cls, count[kind], within)) for kind, cls in RECORDS.items()}
+    rows = {kind: _read_table(part, kind, cls, count[kind], within) for kind, cls in RECORDS.items()}
     tape.records = Records(next(rows[kind]) for kind in kinds)
     check_triggers(part, tape.records, system)
     point_clock = part.within("point_clock", len(t), within)
@@ -152,16 +152,22 @@ def _read_settings(part: Part, system: Equilibrium, records: int) -> Iterator[np
         yield values
 
 
-def _read_table(part: Part, name: str, cls: type, rows: int, within: Ranges) -> list[Any]:
-    columns: list[list[Any]] = []
+def _read_table(part: Part, name: str, cls: type, rows: int, within: Ranges) -> Iterator[Any]:
+    """What has been checked, one after another: as objects all together take several times the room."""
+    columns: list[Any] = []
     for field, kind in typing.get_type_hints(cls).items() if rows else ():
         variable = f"{name}_{field}"
         if kind in (int, float):
-            columns.append(part.within(variable, rows, within, kind).tolist())
+            columns.append(part.within(variable, rows, within, kind))
         else:
             texts = part.texts(variable, rows)
             columns.append(texts if kind is str else [_frozen(json.loads(text)) for text in texts])
-    return [cls(*row) for row in zip(*columns, strict=True)]
+    return (cls(*row) for first in range(0, rows, ROWS)
+            for row in zip(*(_values(column[first: first + ROWS]) for column in columns), strict=True))
+
+
+def _values(column: np.ndarray | list[Any]) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else column
 
 
 def _frozen(value: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.tape import checkpoints as checkpoint
-from gridcore_netcdf import read, write
+from gridcore_netcdf import checks, read, write
 
 SYSTEM = gc.build("wscc9")
 
@@ -55,3 +55,14 @@ def test_a_point_may_be_larger_than_a_chunk(tmp_path, monkeypatch):
     run = gc.simulate(gc.build("wscc9"), 0.05)
     run.save(tmp_path / "run.nc")
     assert gc.load_run(tmp_path / "run.nc").X.tobytes() == run.X.tobytes()
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_records_are_read_some_at_a_time(tmp_path, monkeypatch, rows):
+    run = gc.simulate(gc.build("wscc9"), 0.2)
+    run.save(tmp_path / "run.nc")
+    monkeypatch.setattr(read, "ROWS", rows)
+    monkeypatch.setattr(checks, "ROWS", rows)
+    loaded = gc.load_run(tmp_path / "run.nc")
+    assert loaded.tape.records == run.tape.records
+    assert loaded.tape.clocks == run.tape.clocks
