@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CaseError, EventError, GridcoreError
-from ..results import Run
+from ..errors import EventError, GridcoreError
+from ..results import Run, check_run
 from ..tape import GRID, finest
 from .base import new_stepper
 from .driver import Driver
@@ -41,8 +41,7 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
     EventError
         If the method meets other events on this mesh, or meets them in another order.
     """
-    if not isinstance(run, Run):
-        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
+    check_run(run)
     system, settings = run.system, run.settings
     stepper, made_by = new_stepper(method, finest(settings["step"]), options)
     steps = run.tape.records.steps()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..case import Address, is_pattern, patterns_of, split
-from ..errors import GridcoreError
+from ..errors import CaseError, GridcoreError
 from ..registry import registries as plugins
 from ..tape import Arm, Cancel, States, Switch, Tape
 from .quantities import recorded, values
@@ -263,6 +263,12 @@ class Stretch(Points):
 
     def _columns(self, at: np.ndarray) -> np.ndarray:
         return self._X[:, self.states.place(at)]
+
+
+def check_run(given: Any, kind: type = Run) -> None:
+    """Refuse what is no run, or no points of one, by a CaseError."""
+    if not isinstance(given, kind):
+        raise CaseError(f"{given!r} is no run: gc.simulate makes one of a system")
 
 
 def load_run(path: str | Path) -> Run:

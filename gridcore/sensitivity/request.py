@@ -14,7 +14,7 @@ from ..errors import CaseError
 from ..integrate import made_by
 from ..kept import KeptFor
 from ..registry import registries as plugins
-from ..results import Run
+from ..results import Run, check_run
 from ..suggest import suggest
 from .objective import Objective
 
@@ -159,8 +159,7 @@ def objectives_of(run: Run, given: Objective | Iterable[Objective]) -> list[Obje
     for each in found:
         if not isinstance(each, Objective):
             raise CaseError(f"{each!r} is no objective: write gc.Terminal(function) or gc.Integral(function)")
-    if not isinstance(run, Run):
-        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
+    check_run(run)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from .checkpoints import AUTO
 Spacing = float | str | Sequence[Sequence[float]]  # a text: AUTO
 STANDARD = 0.01  # s
 POINTS = 50_000_000  # of a grid, which is in memory
+LONGEST = 1e8  # s: three years; beyond, times are not told apart to 10 ns
 
 
 def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, float, float]:
@@ -30,8 +30,9 @@ def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, flo
             raise CaseError(f"{name} = {value!r} must be a number of seconds, or a text such as '20 ms'") from None
 
     t0, t_end = seconds("t0", t0), seconds("t_end", t_end)
-    if not (math.isfinite(t_end) and t_end > t0):
-        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}")
+    if not -LONGEST <= t0 < t_end <= LONGEST:
+        raise CaseError(f"t_end = {t_end!r} must be a number after t0 = {t0:g}, and at most {LONGEST:g} s")
+    step = step.tolist() if isinstance(step, np.ndarray) else step
     if step == AUTO:
         return step, t0, t_end
     if isinstance(step, str) or not isinstance(step, Sequence):

@@ -209,15 +209,14 @@ class Steps(NamedTuple):
     method: np.ndarray
 
 
-class Settings:
+class Settings(Sequence[Any]):
     """Parameters and modes at t0 and after each switch: the first whole, of the others what differs from these.
 
     A switch changes a few numbers of many, so a run with many switches stays light.
     """
 
     def __init__(self, whole: Iterable[np.ndarray] = ()):
-        self._first = np.zeros(0)
-        self._changes: list[tuple[np.ndarray, np.ndarray]] = []
+        self._first, self._changes = np.zeros(0), list[tuple[np.ndarray, np.ndarray]]()
         for values in whole:
             self.append(values)
 
@@ -231,10 +230,7 @@ class Settings:
     def __len__(self) -> int:
         return len(self._changes)
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[number] for number in range(len(self)))
-
-    def __getitem__(self, number: int) -> np.ndarray:
+    def __getitem__(self, number: Any) -> Any:
         at, new = self._changes[number]
         values = self._first.copy()
         values[at] = new
@@ -319,8 +315,6 @@ class Tape:
 
     def point_settings(self) -> np.ndarray:
         """(points,) number of the settings that hold at each point: at an instant of switching, before and after."""
-        numbers = np.zeros(self.points, dtype=int)
-        for record in self.records.others:
-            if isinstance(record, Switch):
-                numbers[record.k + 1:] = record.settings
-        return numbers
+        switches = [record for record in self.records.others if isinstance(record, Switch)]
+        counts = np.diff([0, *(switch.k + 1 for switch in switches), self.points])
+        return np.repeat([0, *(switch.settings for switch in switches)], counts)

@@ -18,7 +18,7 @@ from gridcore.case import Address, Base, convert
 from gridcore.errors import CaseError
 from gridcore.integrate import Linearised, made_by
 from gridcore.linear import Newton
-from gridcore.results import needed
+from gridcore.results import check_run, needed
 from gridcore.tape import AUTO, InMemory, Spacing, States, Step, grid, span, states
 
 from .instants import Instants
@@ -59,12 +59,17 @@ def interpolated(run: Run, t: ArrayLike | str, record: str | Iterable[Address] |
     ConvergenceError
         If the algebraic equations have no solution there.
     """
+    check_run(run)
     if side not in SIDES:
         raise CaseError(f"side = {side!r} must be {' or '.join(map(repr, SIDES))}")
     run.states.place(np.arange(run.system.n))  # an error, if not all of them were kept
     if isinstance(t, str):
         t = convert(t, "s", Base(frequency=run.system.case.frequency))
-    times = _on_the_run(run, np.ravel(np.asarray(t, dtype=float)))
+    try:
+        times = np.ravel(np.asarray(t, dtype=float))
+    except (TypeError, ValueError, OverflowError):
+        raise CaseError(f"t = {t!r} must be times (s), or a text such as '50 ms'") from None
+    times = _on_the_run(run, times)
     last = np.searchsorted(run.t, times, "right") - 1
     first = np.searchsorted(run.t, times, "left")
     stored = first <= last
@@ -96,6 +101,7 @@ def resampled(run: Run, step: Spacing | str, record: str | Iterable[Address] | N
     -------
     Points
     """
+    check_run(run)
     step, t0, t_end = span(step, run.t[0], run.t[-1], run.system.case.frequency)
     return interpolated(run, np.append(t0, grid(step, t0, t_end)), record, side=side)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,7 +141,12 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     if len(asked) != 1 or Request.of(system, asked, "power flow").names != [*asked]:
         raise CaseError(f"'{', '.join(asked)}' is a pattern: one parameter is wanted")
     parameter, = asked
-    low, high = (number(system.case, parameter, str(value)) for value in between)
+    pair = () if isinstance(between, str) or not isinstance(between, Iterable) else tuple(between)
+    if len(pair) != 2:
+        raise CaseError(f"between = {between!r} must be two values: (0.1, 0.5)")
+    if not (isinstance(attempts, Real) and attempts >= 1):
+        raise CaseError(f"attempts = {attempts!r} must be a number, at least 1")
+    low, high = (number(system.case, parameter, str(value)) for value in pair)
     close = measured(system.case, str(tolerance), unit_of(system, parameter))
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, close)
     wanted = list(patterns_of(wrt))

@@ -75,10 +75,12 @@ def optimise(system: Equilibrium | Case | str, objective: Any, wrt: Address | It
         For ``"ipopt"`` without cyipopt.
     """
     system = as_system(system)
-    constraints = [constraints] if isinstance(constraints, Constraint) else list(constraints)
+    constraints = list(constraints) if isinstance(constraints, Iterable) else [constraints]
     for constraint in constraints:
         if not isinstance(constraint, Constraint):
             raise CaseError(f"{constraint!r} is not a Constraint: write Constraint(objective, high=limit)")
+    if not isinstance(options or {}, Mapping):
+        raise CaseError(f"options = {options!r} must be a table: {{'maxiter': 50}}")
     solver, name = _solver(method or ("SLSQP" if constraints else "L-BFGS-B"))
     parameters = Parameters.of(system, wrt, bounds, scale)
     unit = "" if isinstance(objective, Measure) else objectives_of(objective)[0].unit

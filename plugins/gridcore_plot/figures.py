@@ -9,7 +9,7 @@ from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 from gridcore.errors import CaseError
-from gridcore.results import Run, whole_file
+from gridcore.results import Run, check_run, whole_file
 from gridcore_provenance.beside import picture_fields
 
 from .curves import RUNS, draw, label
@@ -59,8 +59,7 @@ def plot(run: Run | Mapping[str, Run], path: str | Path | None = None, of: str |
     if not 1 <= len(runs) <= len(RUNS):
         raise CaseError(f"{len(runs)} runs: a figure has one to {len(RUNS)}")
     for each in runs.values():
-        if not isinstance(each, Run):
-            raise CaseError(f"{each!r} is no run: gc.simulate makes one of a system")
+        check_run(each)
     case = next(iter(runs.values())).system.case
     shown = [panels(each, of) for each in runs.values()]
     together = overlaid(shown) if len(runs) > 1 else [{0: panel} for panel in shown[0]]
@@ -83,6 +82,9 @@ def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = 
         figure = _new_figure(path)
         compose(figure)
         if path is not None:
+            kinds, ending = figure.canvas.get_supported_filetypes(), Path(path).suffix[1:].lower()
+            if ending not in kinds:
+                raise CaseError(f"{path}: a figure ends in {', '.join(sorted(f'.{kind}' for kind in kinds))}")
             with whole_file(Path(path)) as temporary:
                 figure.savefig(temporary, dpi=_DPI, metadata=picture_fields(path, of))
     return figure

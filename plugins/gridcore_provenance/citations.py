@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gridcore.contract import Device
 from gridcore.registry import integrators
+from gridcore.results import check_run
 
 if TYPE_CHECKING:
     from gridcore.results import Run
@@ -48,6 +49,7 @@ def citations(run: Run) -> str:
     -------
     str
     """
+    check_run(run)
     cited: dict[str, list[str]] = defaultdict(list)
     silent = []
     for who, told, own in declared(run):

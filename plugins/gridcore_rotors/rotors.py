@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridcore.errors import CaseError
-from gridcore.results import Points
+from gridcore.results import Points, check_run
 from gridcore_notebook import html
 
 if TYPE_CHECKING:
@@ -98,8 +97,7 @@ def rotors(run: Run) -> Rotors:
     CaseError
         If the run does not keep them.
     """
-    if not isinstance(run, Points):
-        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
+    check_run(run, Points)
     system, layout, islands = run.system, run.system.layout, run.system.islands
     devices, place = rotor_devices(system), {number: k for k, number in enumerate(islands.nodes)}
     infinite = _infinite_buses(system)

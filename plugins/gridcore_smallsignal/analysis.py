@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from gridcore.errors import CaseError
@@ -54,8 +55,8 @@ def small_signal(study: Equilibrium | Case | str | Path | Run, *, point: int = -
     """
     if method not in METHODS:
         raise CaseError(f"no method '{method}'{suggest(method, METHODS)}")
-    if count < 1:
-        raise CaseError(f"count = {count} must be at least 1")
+    if not isinstance(count, Integral) or count < 1:
+        raise CaseError(f"count = {count!r} must be a whole number, at least 1")
     began = time.perf_counter()
     linear = linearise(study, point=point, tolerance=tolerance)
     zeros = zero_modes(linear)

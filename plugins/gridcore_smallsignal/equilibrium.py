@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,8 @@ def point_of(study: Equilibrium | Case | str | Path | Run, point: int) -> tuple[
         system = as_system(study)
         return system, system.rest.copy()
     run, count = study, len(study.t)
-    if not -count <= point < count:
-        raise CaseError(f"point {point}: the run has {count} points")
+    if not isinstance(point, Integral) or isinstance(point, bool) or not -count <= point < count:
+        raise CaseError(f"point {point!r}: the run has {count} points")
     Z = run.system.Z0.copy()
     Z[: run.system.n] = run.X[point]
     Z[run.system.n:-1] = run.tape.settings[run.point_settings[point]]
@@ -69,6 +70,8 @@ def check_rest(system: Equilibrium, Z: np.ndarray, tolerance: float = TOLERANCE)
     NotAnEquilibrium
         Naming the state and its rate.
     """
+    if not (isinstance(tolerance, Real) and tolerance >= 0):
+        raise CaseError(f"tolerance = {tolerance!r} must be a number, at least 0")
     F, differential = system.rhs(Z), system.differential(Z)
     off = np.abs(np.where(np.isfinite(F), F, np.inf))
     worst = int(np.argmax(off)) if len(off) else 0

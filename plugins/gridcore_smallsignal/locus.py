@@ -162,6 +162,8 @@ def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Se
 
 
 def _grid(case: Case, values: Mapping[Any, Sequence[float | str]], count: int) -> dict[str, np.ndarray]:
+    if not isinstance(values, Mapping):
+        raise CaseError(f"{values!r} must be a table: {{'GEN2.H': [4.0, 6.0], 'EXC2.KA': [20.0, 40.0]}}")
     names = patterns_of(values)
     if len(values) != count:
         raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(names) or 'none'}")

@@ -14,6 +14,7 @@ import contextlib
 import os
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol
 
 from gridcore.errors import GridcoreError, MissingDependency
@@ -63,8 +64,8 @@ def executor(processes: int | None = None, dask: str | None = None) -> Executor:
                                     "pip install 'gridcore[dask]'") from None
         return DaskCluster(dask)
     count = len(os.sched_getaffinity(0)) if processes is None else processes
-    if count < 1:
-        raise GridcoreError(f"processes = {count} must be at least 1")
+    if not isinstance(count, Integral) or count < 1:
+        raise GridcoreError(f"processes = {count!r} must be a whole number, at least 1")
     if count == 1:
         return InProcess()
     from .processes import LocalProcesses

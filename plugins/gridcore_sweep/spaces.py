@@ -63,6 +63,8 @@ def grid(space: Space, vary: Mapping[str, Any]) -> list[list[Scenario]]:
     A value of `vary` is a list; or a table with ``values``, or ``from``, ``to`` and ``count``, and perhaps
     ``relative = true``: factors of the case's own values.
     """
+    if not isinstance(vary, Mapping):
+        raise CaseError(f"vary = {vary!r} must be a table: {{'GEN2.H': [4.0, 6.0]}}")
     out = []
     for pattern, given in zip(patterns_of(vary), vary.values(), strict=True):
         spec = given if isinstance(given, Mapping) else {"values": given}
@@ -113,6 +115,7 @@ def _values(pattern: str, spec: Mapping[str, Any]) -> list[Any]:
                             "integer above 1")
         _check_count(f"vary '{pattern}': count", count)
         values = [f"{value!r} {unit}" if unit else value for value in np.linspace(start, stop, count).tolist()]
+    values = values.tolist() if isinstance(values, np.ndarray) else values
     if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
         raise CaseError(f"vary '{pattern}': {values!r} must be a list of values")
     _check_plain(f"vary '{pattern}'", values)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gridcore.case import Address
 from gridcore.errors import CaseError
+from gridcore.results import Points, check_run
 
 from .labelled import labelled
 from .signals import signals
@@ -16,7 +17,6 @@ from .signals import signals
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gridcore.results import Points
 
 SIDES = {"left": "first", "right": "last"}  # of several points of one time
 
@@ -42,6 +42,7 @@ def data_frame(run: Points, patterns: str | Iterable[Address] | None = None, *, 
     CaseError
         If a pattern matches nothing; the nearest names are offered.
     """
+    check_run(run, Points)
     if side not in SIDES:
         raise CaseError(f"side = {side!r} must be {' or '.join(map(repr, SIDES))}")
     if patterns is None:

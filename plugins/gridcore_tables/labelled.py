@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.case import Address
-from gridcore.results import select
+from gridcore.results import Points, check_run, select
 
 from .signals import signals
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from gridcore.results import Points
 
 
 def labelled(run: Points, patterns: str | Iterable[Address]) -> xr.DataArray:
@@ -42,6 +40,7 @@ def labelled(run: Points, patterns: str | Iterable[Address]) -> xr.DataArray:
     """
     import xarray as xr
 
+    check_run(run, Points)
     found = select(run.system, patterns, parameters=True)
     instances = run.system.layout.instances
     units = [instances[run.system.layout.find(device)].device.declares.unit(name) for device, name in found]
@@ -80,6 +79,7 @@ def dataset(run: Points, names: Iterable[str] | None = None) -> xr.Dataset:
     """
     import xarray as xr
 
+    check_run(run, Points)
     variables: dict[str, Any] = {}
     coordinates = _times(run)
     for signal in signals(run.system, names, run):

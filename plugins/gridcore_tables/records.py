@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gridcore.case import validate
+from gridcore.case import as_case, validate
 from gridcore.contract import Node
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from gridcore.case import Case
+    from gridcore.equilibrium import Equilibrium
+    from gridcore.results import Run
 
 
-def table(case: Case, model: str) -> pd.DataFrame:
+def table(case: Case | Equilibrium | Run | str | Path, model: str) -> pd.DataFrame:
     """The records of one model in a case, ``case.table("GENROU")``.
 
     Every field is in its declared unit, defaults are filled in. It is a copy: :meth:`gridcore.Case.set` changes the
@@ -21,7 +25,7 @@ def table(case: Case, model: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    case : Case
+    case : Case or Equilibrium or Run or str
     model : str
         Name of a device class.
 
@@ -43,7 +47,7 @@ def table(case: Case, model: str) -> pd.DataFrame:
     from gridcore.registry import devices
 
     cls = devices[model]
-    declared, found = cls.declares, validate(case).of(model)
+    declared, found = cls.declares, validate(as_case(case)).of(model)
     columns = {name: [i.ports[name] for i in found] for name in cls.attaches}
     columns |= {name: [i.words[name] for i in found] for name in (*declared.references, *declared.fields)}
     numbers = {name: [i.values[name] for i in found] for name in declared.params}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gridcore.results import check_run
 from gridcore_notebook import html
 from gridcore_rotors.rotors import kept_rotors
 from gridcore_verbs.summary import describe_run, layout
@@ -57,6 +58,7 @@ def summary(run: Run) -> Summary:
     -------
     Summary
     """
+    check_run(run)
     machines, lines = kept_rotors(run), tuple(describe_run(run))
     if machines is None:
         return Summary(None, (), np.nan, np.nan, lines)

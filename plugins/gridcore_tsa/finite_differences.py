@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,12 +54,15 @@ def differences(run: Run, objectives: Objective | Sequence[Objective], wrt: str 
     Raises
     ------
     CaseError
-        If a name is not a parameter that the case gives, is infinite or at a bound, or `mesh` is neither.
+        If a name is not a parameter that the case gives, is infinite or at a bound; or `relative_step` is no number
+        above zero, or so small that a parameter stays what it is; or `mesh` is neither.
     EventError
         If the changed runs have other events than the run itself: there is no derivative to difference.
     """
     if mesh not in MESHES:
         raise CaseError(f"mesh = {mesh!r} must be {' or '.join(map(repr, MESHES))}")
+    if not (isinstance(relative_step, Real) and 0 < relative_step <= 1):
+        raise CaseError(f"relative_step = {relative_step!r} must be a number above 0, and at most 1")
     objectives = objectives_of(run, objectives)
     possible = _possible(run.system, wrt, relative_step)
     request = Request.of(run.system, possible, "power flow")
@@ -96,6 +100,8 @@ def _step(system: Equilibrium, name: str, relative_step: float) -> tuple[float, 
     if not math.isfinite(value):
         return value, 0.0, f"{name} is {value:g}: there is nothing to add a difference to"
     h = relative_step * (1 + abs(value))
+    if value + 0.5 * h == value:
+        return value, h, f"{name} = {value:g}: a step of {h:.3g} is lost in its round-off"
     if not all(getattr(operator, kind)(end, bound) for kind, bound in bounds.items() for end in (value - h, value + h)):
         return value, h, f"{name} = {value:g} is nearer than {h:.3g} to its bound: there is no difference to both sides"
     return value, h, ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from numbers import Real
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from gridcore.case import Address, is_pattern, patterns_of
 from gridcore.equilibrium import InitialSensitivity
 from gridcore.errors import CaseError
 from gridcore.registry import integrators, jump_rules
-from gridcore.results import Run, select
+from gridcore.results import Run, check_run, select
 from gridcore.sensitivity import (
     Replay,
     Request,
@@ -77,8 +78,7 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] 
     """
     import xarray as xr
 
-    if not isinstance(run, Run):
-        raise CaseError(f"{run!r} is no run: gc.simulate makes one of a system")
+    check_run(run)
     system = run.system
     wanted = Request.of(system, wrt, dispatch, joint)
     warn_of_coincidence(run, wanted)
@@ -148,6 +148,8 @@ def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., R
         return Replay
     if strategy not in STRATEGIES:
         raise CaseError(f"no strategy '{strategy}'{suggest(strategy, STRATEGIES)}")
+    if not (isinstance(tolerance, Real) and 0 < tolerance < 1):
+        raise CaseError(f"tolerance = {tolerance!r} must be a number between 0 and 1")
     return partial(STRATEGIES[strategy], tolerance=tolerance)
 
 

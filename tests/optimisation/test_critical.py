@@ -194,6 +194,11 @@ def test_an_end_may_come_first(system, found):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
+    (dict(between=(0.15,)), "between = (0.15,) must be two values: (0.1, 0.5)"),
+    (dict(between="0.1"), "between = '0.1' must be two values"),
+    (dict(between=3), "between = 3 must be two values"),
+    (dict(attempts=None), "attempts = None must be a number, at least 1"),
+    (dict(attempts=0), "attempts = 0 must be a number, at least 1"),
     (dict(between=(0.15, 0.16)), "fault.clear = 0.15 and 0.16 are both stable"),
     (dict(between=(0.25, 0.3)), "are both unstable"),
     (dict(parameter="fault.cleared"), "no parameter or state matches 'fault.cleared'; did you mean fault.clear"),

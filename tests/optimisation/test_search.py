@@ -188,6 +188,7 @@ END = gc.Terminal(lambda v: v["SWING", "delta"])
     (dict(objective=lambda v: 1.0, t_end=1.0), "is neither an objective (gc.Integral"),
     (dict(objective=[], t_end=1.0), "there is no objective in an empty list"),
     (dict(objective=END, t_end=1.0, constraints=END), "is not a Constraint: write Constraint(objective, high=limit)"),
+    (dict(objective=END, t_end=1.0, options="maxiter"), "options = 'maxiter' must be a table: {'maxiter': 50}"),
     (dict(objective=END, t_end=1.0, method="BFGS"), "no method 'BFGS'; did you mean L-BFGS-B"),
     (dict(objective=Wrong([1.0, 2.0], [[1.0], [2.0]])), "the objective has 2 values: one can be minimised"),
     (dict(objective=Wrong(1.0, (1.0, 2.0))), "Wrong.value_and_gradient gives 1 values and derivatives of shape (2,)"),
@@ -197,6 +198,11 @@ def test_what_is_wrong_is_told(arguments, said):
     with pytest.raises(gc.GridcoreError) as error:
         optimise(SYSTEM, wrt="SWING.H", constraints=[constraints] if constraints else (), **arguments)
     assert said in str(error.value)
+
+
+def test_constraints_that_are_none_of_a_list_are_refused_too():
+    with pytest.raises(gc.errors.CaseError, match="3 is not a Constraint"):
+        optimise(SYSTEM, END, "SWING.H", t_end=1.0, constraints=3)
 
 
 @pytest.mark.parametrize(("limits", "said"), [

@@ -414,6 +414,13 @@ def test_the_named_devices_of_runs_are_no_more_than_there_are_colours():
     assert "B19" in both[0].named
 
 
+@pytest.mark.parametrize("name", ["x", "x.txt", "x."])
+def test_a_figure_of_an_unknown_kind_is_refused_with_those_there_are(run, tmp_path, name):
+    with pytest.raises(CaseError, match=rf"{name}: a figure ends in \.avif, .*\.png, .*\.svg"):
+        plot(run, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_there_is_a_line_for_each_of_four_runs_and_no_more(run, tmp_path):
     plot({str(k): run for k in range(4)}, tmp_path / "f.png")
     with pytest.raises(CaseError, match="5 runs: a figure has one to 4"):

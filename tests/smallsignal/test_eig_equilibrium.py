@@ -58,6 +58,12 @@ def test_a_run_that_came_to_rest_is_where_it_began():
 
 def test_the_point_of_a_run_must_be_there():
     run = gc.simulate(gc.build("smib"), t_end=0.05)
+    for point in (2.5, "x", None, True, np.ones(2)):
+        with pytest.raises(CaseError, match=f"the run has {len(run.t)} points"):
+            gc.analyses.linearise(run, point=point)
+    for tolerance in (-1, np.nan, "1e-3", None, np.ones(2)):
+        with pytest.raises(CaseError, match="must be a number, at least 0"):
+            gc.analyses.linearise(run, tolerance=tolerance)
     with pytest.raises(CaseError, match=f"point 999: the run has {len(run.t)} points"):
         gc.analyses.small_signal(run, point=999)
 

@@ -135,6 +135,8 @@ def test_what_makes_no_sense_is_refused(system):
         gc.analyses.root_locus(system, "EXC1.KAA", [20, 30])
     with pytest.raises(CaseError, match="no device 'EXC9'"):
         gc.analyses.root_locus(system, "EXC9.KA", [20, 30])
+    with pytest.raises(CaseError, match=r"\('EXC1\.KA', 'GEN2\.H'\) must be a table: \{'GEN2\.H': "):
+        gc.analyses.damping_map(system, ("EXC1.KA", "GEN2.H"))
     with pytest.raises(CaseError, match=r"2 parameters expected, got EXC1\.KA"):
         gc.analyses.damping_map(system, {"EXC1.KA": [20, 30]})
     with pytest.raises(GridcoreError, match=r"states are not the same any more \(GEN2.Edp\)"):

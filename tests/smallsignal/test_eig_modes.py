@@ -131,6 +131,9 @@ def test_names_that_are_not_there(modes):
         modes.participants(9999)
     with pytest.raises(CaseError, match="method 'sparce'; did you mean sparse"):
         gc.analyses.small_signal(modes.linear.system, method="sparce")
+    for count in (2.5, "x", None):
+        with pytest.raises(CaseError, match="must be a whole number, at least 1"):
+            gc.analyses.small_signal(modes.linear.system, method="sparse", count=count)
     with pytest.raises(CaseError, match="count = 0"):
         gc.analyses.small_signal(modes.linear.system, method="sparse", count=0)
 

@@ -218,3 +218,9 @@ def test_an_interrupt_while_workers_are_started_is_not_lost():
     finally:
         signal.signal(signal.SIGINT, before)
     assert reached == ["the end"]
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.5, float("nan"), "2", [2]])
+def test_a_number_of_processes_is_a_whole_number_above_zero(count):
+    with pytest.raises(gc.GridcoreError, match="must be a whole number, at least 1"):
+        gc.analyses.parallel(square, 1, [1], processes=count)

@@ -46,6 +46,13 @@ def test_words_and_service_are_varied_by_their_full_address():
     assert grid(SPACE, {"GEN2.control": ["PV", "PQ"]})[0][1].values == {"GEN2.control": "PQ"}
 
 
+def test_values_may_be_an_array():
+    for values in (np.linspace(3, 5, 3), np.array([3, 4, 5])):
+        assert [s.values for s in grid(SPACE, {"GEN2.H": values})[0]] == [{"GEN2.H": n} for n in (3, 4, 5)]
+    with pytest.raises(gc.errors.CaseError, match=r"vary = 'GEN2\.H' must be a table: \{'GEN2\.H': "):
+        grid(SPACE, "GEN2.H")
+
+
 def test_rows_are_one_scenario_each():
     made = rows(SPACE, [{"GEN2.H": 5, "LOAD*.k": 0.9}, {"GEN2.H": 6}])
     assert made[0].values == {"GEN2.H": 5, "LOAD5.k": 0.9, "LOAD6.k": 0.9, "LOAD8.k": 0.9}

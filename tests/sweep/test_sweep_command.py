@@ -103,7 +103,7 @@ def test_rows_come_from_a_csv_file_beside_the_sweep(call, tmp_path):
     (["wscc9", "--vary", "GEN2.H"], "'GEN2.H' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT"),
     (["wscc9", "--vary", "GEN2.H=1:2"], "'GEN2.H=1:2' is not PARAMETER=VALUE"),
     (["wscc9", "--faults", "all", "--rank", "angel"], "has no column 'angel'; did you mean angle"),
-    (["wscc9", "--faults", "all", "--processes", "0"], "processes = 0 must be at least 1"),
+    (["wscc9", "--faults", "all", "--processes", "0"], "processes = 0 must be a whole number, at least 1"),
     (["wscc9", "--faults", "all", "--processes", "1", "--dask", "tcp://x:1"], "give one of the two")])
 def test_bad_options_are_one_line(call, args, said):
     assert said in refused(call(*args, "--t-end", "0.2", *([] if "--processes" in args else ["--processes", "1"])))

@@ -56,3 +56,5 @@ def test_the_settings_of_a_point_are_those_after_the_switches_before_it():
         tape.point(float(k), np.zeros(1), GRID)
     tape.records = Records([Switch(1, (("timer", 0),), 1), Switch(3, (("guard", 2),), 2)])
     np.testing.assert_array_equal(tape.point_settings(), [0, 0, 1, 1, 2])
+    tape.records.append(Switch(4, (("timer", 0),), 3))  # and no more: what follows was never made
+    np.testing.assert_array_equal(tape.point_settings(), [0, 0, 1, 1, 2])

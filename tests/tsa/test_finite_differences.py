@@ -46,6 +46,18 @@ def test_what_a_case_does_not_give_cannot_be_differenced(run):
         gc.differences(run, X1, "HP.x1")
 
 
+@pytest.mark.parametrize("step", [0, -1e-4, np.nan, np.inf, "1e-4", None, np.ones(2)])
+def test_a_step_is_a_number_above_zero(run, step):
+    with pytest.raises(CaseError, match="must be a number above 0, and at most 1"):
+        gc.differences(run, X1, "HP.p1", relative_step=step)
+
+
+@pytest.mark.parametrize("step", [1e-17, 1e-320])
+def test_a_step_that_changes_nothing_is_refused(run, step):
+    with pytest.raises(CaseError, match=r"HP\.p1 = .*: a step of .* is lost in its round-off"):
+        gc.differences(run, X1, "HP.p1", relative_step=step)
+
+
 def test_other_events_are_no_derivative(run):
     with pytest.raises(EventError, match="other events"):
         gc.differences(run, X1, "HP.p1", relative_step=0.5)

@@ -140,3 +140,9 @@ def test_nothing_is_solved_before_anything_has_moved(strategy):
 def test_an_unknown_strategy_is_refused_with_those_that_there_are():
     with pytest.raises(CaseError, match="did you mean staggered direct"):
         gc.analyses.tsa(run_of("wscc9"), "GEN1.H", strategy="stagered direct")
+
+
+@pytest.mark.parametrize("tolerance", [0, -1e-3, 1, np.nan, "1e-3", None])
+def test_a_tolerance_is_a_number_between_zero_and_one(tolerance):
+    with pytest.raises(CaseError, match="must be a number between 0 and 1"):
+        gc.analyses.tsa(run_of("wscc9"), "GEN1.H", strategy="staggered direct", tolerance=tolerance)
