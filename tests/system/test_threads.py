@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.tape import SEGMENT
 
 THREADS, TIMES = 4, 50
 
@@ -57,8 +58,8 @@ def test_linearisations_beside_each_other_are_those_of_one_thread(system):
 
 
 def test_a_run_that_is_recomputed_may_be_read_by_all(system):
-    whole = gc.simulate(system, 1.0).X
-    run = gc.simulate(system, 1.0, checkpoint=8 * system.n * 120)
+    whole = gc.simulate(system, 3.0).X
+    run = gc.simulate(system, 3.0, checkpoint=8 * system.n * (SEGMENT + 26))
     for k, row in enumerate(in_threads(lambda k: run.tape.states.row(k % len(whole)))):
         assert np.array_equal(row, whole[k % len(whole)])
 
