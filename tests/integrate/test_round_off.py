@@ -108,6 +108,10 @@ def test_the_estimate_is_that_of_skeel():
         def passes(s):
             return 3 * s.a - 2 * s.y + 5 * s.time - 40.0
 
+        @guard("up", when={"hits": 0}, then={"hits": 1})
+        def later(s):
+            return s.time - 5.0
+
     with registered(Timed):
         s = system(Timed(id="T", gain=7.0))
     ws = s.workspace()
@@ -125,6 +129,7 @@ def test_the_estimate_is_that_of_skeel():
     absolute = round_off(newton, s.system, np.array([0, 1]))
     assert np.all(absolute >= found)
     assert absolute[0] >= numerics.GUARD_LEAST
+    assert round_off(newton, s.system, np.array([2]))[0] == numerics.GUARD_LEAST  # of the time alone
     ws.scale = np.where(np.array(names) == "y", 1e6, ws.scale)
     assert round_off(newton, s.system, np.array([0]))[0] == pytest.approx(1e6 * numerics.GUARD_LEAST, rel=1e-12)
 

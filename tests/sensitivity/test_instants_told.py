@@ -56,6 +56,16 @@ def test_behind_an_instant_whose_events_move_each_other_the_next_is_told():
     assert len(found) == 1
 
 
+def test_each_of_two_instants_is_told_with_all_that_happens_in_it():
+    steps = [gc.ParameterStep(id=f"step{k}", parameter=f"LOAD{k}.P0", t=t, scale=1.1)
+             for k, t in ((5, 0.1), (6, 0.183), (8, 0.183))]
+    run = gc.simulate(gc.build(struck(0.1, *steps)), 0.3, OFF)
+    with pytest.warns(CoincidenceWarning) as found:
+        gc.adjoint(run, SPEED, ["fault.t", "fault.clear"])
+    told = [str(warning.message).partition(";")[0] for warning in found]
+    assert told == ["at 0.1 s: fault.t, then step5.t", "at 0.183 s: fault.clear, then step6.t, then step8.t"]
+
+
 @pytest.mark.parametrize("beside", [0.0, 1e-6])
 def test_a_sample_where_a_limit_is_reached_is_told_whatever_moves_it(beside):
     case = struck(0.1)
