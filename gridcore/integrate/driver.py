@@ -200,9 +200,9 @@ class Driver:
         self.clock = clock
         self.instant.part()
 
-    def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False) -> np.ndarray:
+    def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False, anew: bool = False) -> np.ndarray:
         """Whether values of guards are more than round-off."""
-        return round_off.visible(self.newton, self.system.system, guards, values, relative)
+        return round_off.visible(self.newton, self.system.system, guards, values, relative, anew)
 
     def _evaluate_guards(self) -> None:
         """The guards at the present point."""

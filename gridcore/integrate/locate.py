@@ -93,7 +93,7 @@ class Crossing:
                     step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= known)):
                 return point.t
         self._end(high)
-        if self.driver.visible(np.array([self.guard]), np.array([high.gamma]))[0]:
+        if self.driver.visible(np.array([self.guard]), np.array([high.gamma]), anew=True)[0]:
             raise EventError(f"the crossing of {self.driver.system.switching.guards[self.guard]} cannot be located: "
                              f"it jumps from {low.gamma:.4g} to {high.gamma:.4g} (a smaller step may not)", t=high.t)
         return high.t

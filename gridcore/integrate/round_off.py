@@ -19,27 +19,28 @@ from ..system import System
 
 
 def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarray,
-            relative: bool = False) -> np.ndarray:
+            relative: bool = False, anew: bool = False) -> np.ndarray:
     """Whether values of guards at a solution, or near it, are more than round-off, (k,) bool.
 
-    The workspace of `newton` holds equations that are solved: of a step, or of the algebraic variables. `relative` is
-    for both ends of a step, which share the error of its start: what the last correction moved is not known better.
-    Otherwise that counts, too: X is known to a part of ``scale + |X|``, and GUARD_LEAST of the scale is round-off.
+    The workspace of `newton` holds equations that are solved: of a step, or of the algebraic variables; `anew`, by
+    factors of theirs. `relative`: of both ends of a step, which share the error of its start, but for the last
+    correction. Else that counts, too: X is known to a part of ``scale + |X|``; GUARD_LEAST of the scale is round-off.
     """
     ws, size = newton.ws, np.abs(values)
     rows = [system.guard_row(int(guard))(ws.Z) for guard in guards]
     own = [np.abs(gradient) @ (ws.scale[columns] + np.abs(ws.X[columns])) for columns, gradient, _ in rows]
     small = size <= numerics.GUARD_LARGE * np.maximum(1.0, own)
     if small.any():
-        small[small] = size[small] <= round_off(newton, system, guards[small], relative)
+        small[small] = size[small] <= round_off(newton, system, guards[small], relative, anew)
     return ~small
 
 
-def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool = False) -> np.ndarray:
+def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool = False, anew: bool = False
+              ) -> np.ndarray:
     """Size below which the values of guards are zero but for round-off, (k,): see :func:`visible`."""
     ws = newton.ws
     size = np.abs(ws.X) if relative else ws.scale + np.abs(ws.X)
-    if newton.lu.numeric is None:  # factors of a like matrix tell as well how large an inverse is
+    if anew or newton.lu.numeric is None:  # factors of an alike matrix tell as well how large an inverse is, mostly
         newton.factor()
         newton.forget()
     w, own, least = np.zeros((len(guards), system.n)), np.zeros(len(guards)), np.zeros(len(guards))

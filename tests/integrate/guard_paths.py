@@ -56,7 +56,7 @@ class Path:
         """Guards that are on another side than at the start."""
         return np.flatnonzero(self.before * gamma <= 0)
 
-    def visible(self, guards, values, relative=False):
+    def visible(self, guards, values, relative=False, anew=False):
         return np.abs(values) > self.resolution
 
     def end_at(self, t, solved=False):

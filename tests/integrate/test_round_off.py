@@ -60,6 +60,33 @@ def test_round_off_of_a_guard_grows_with_a_gain_in_another_equation():
     assert large / small == pytest.approx(1000, rel=0.01)
 
 
+def test_factors_of_other_equations_do_not_tell_the_round_off_but_new_ones_do():
+    class Weak(Device):
+        k, x0 = Param("", 1.0), Param("", 1e-9)
+        x = State("", start_at="x0", rate=lambda s: 0.0)
+        y = Algebraic("")
+        hit = Mode(0)
+
+        def residuals(s):
+            return s.k * s.y - s.x
+
+        @guard("up", when={"hit": 0}, then={"hit": 1})
+        def crosses(s):
+            return s.y - 1.0
+
+    with registered(Weak):
+        s = system(Weak(id="W"))
+    newton = Newton(s.workspace())
+    newton.resolve(s.differential(s.Z0))
+    ws = newton.ws
+    ws.Z[s.layout.address("W.k")] = 1e-9
+    ws.refresh()
+    ws.X[[name for _, name in s.variables].index("y")] = 1.0
+    off = np.array([0]), np.array([1e-8])  # eps of what x is measured by, beside k
+    assert visible(newton, s.system, *off)[0]
+    assert not visible(newton, s.system, *off, anew=True)[0]
+
+
 def test_round_off_of_a_guard_of_time_grows_with_time():
     class Late(Device):
         x0, at = Param("", 1.0), Param("s", 9e9)
