@@ -82,9 +82,6 @@ def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = 
         figure = _new_figure(path)
         compose(figure)
         if path is not None:
-            kinds, ending = figure.canvas.get_supported_filetypes(), Path(path).suffix[1:].lower()
-            if ending not in kinds:
-                raise CaseError(f"{path}: a figure ends in {', '.join(sorted(f'.{kind}' for kind in kinds))}")
             with whole_file(Path(path)) as temporary:
                 figure.savefig(temporary, dpi=_DPI, metadata=picture_fields(path, of))
     return figure
@@ -99,7 +96,9 @@ def _new_figure(path: str | Path | None) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(dpi=_DPI)
-    FigureCanvasAgg(figure)
+    kinds = FigureCanvasAgg(figure).get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in kinds:
+        raise CaseError(f"{path}: a figure ends in {', '.join(sorted(f'.{kind}' for kind in kinds))}")
     return figure
 
 
