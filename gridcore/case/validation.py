@@ -283,7 +283,8 @@ class _Checker:
             number = float(value)
         else:
             raise self.record.error(f"{value!r} must be a number", key)
-        if not math.isfinite(number) and not self._may_be_infinite(key, param, number):
+        never = number > 0 and key in (*self.rules.times, *self.rules.delays)  # as the time of an event
+        if not (math.isfinite(number) or number == param.default or never):
             raise self.record.error(f"{value!r} must be finite", key)
         if not all(holds(number, bound) for holds, bound in self.rules.bounds[key]):
             allowed = " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
@@ -303,10 +304,6 @@ class _Checker:
             seen.append((id(record), name))
             address, value = value, record.fields.get(name)
         return address
-
-    def _may_be_infinite(self, key: str, param: Param, number: float) -> bool:
-        """Infinity means no limit where that is the default, and never where it is a time of an event."""
-        return number == param.default or (key in (*self.rules.times, *self.rules.delays) and number > 0)
 
     def _base(self, key: str) -> Base:
         """The per-unit base of a field.

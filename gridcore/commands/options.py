@@ -126,7 +126,7 @@ def simulation_options(command: Command) -> Command:
         click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
                                                  "(backward Euler)."),
         click.option("--method", default="theta", show_default=True, shell_complete=completing("integrator"),
-                     help="Integrator: theta, trbdf2, ida, or another plugin's."),
+                     help="Integrator: theta, trbdf2, bdf, ida, or another plugin's."),
         click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]|auto",
                      help="Grid of the run (s); 0.001,0.4:0.01 is 1 ms, and 10 ms from 0.4 s on; auto: steps "
                           "as long as --rtol and --atol allow."),

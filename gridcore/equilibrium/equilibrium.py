@@ -14,6 +14,7 @@ from .. import numerics
 from ..case import Case, Instance, is_pattern, matching, patterns_of, split, validate_again
 from ..contract import Bus
 from ..equations import Workspace
+from ..equations.sparse import csc
 from ..errors import CaseError, InitialisationError
 from ..linear import Newton
 from ..registry import registries as plugins
@@ -105,17 +106,21 @@ class Equilibrium:
 
     def workspace(self) -> Workspace:
         """New buffers at Z0, for one run, sweep or thread."""
+        return self._loaded(self.Z0)
+
+    def _loaded(self, Z: np.ndarray) -> Workspace:
         ws = self.system.workspace()
-        ws.load(self.Z0)
+        ws.load(Z)
         return ws
 
     def rhs(self, Z: np.ndarray) -> np.ndarray:
         """F at Z, (n,)."""
-        return self.system.rhs(Z)
+        return self._loaded(Z).rhs().copy()
 
     def jacobian(self, Z: np.ndarray) -> Any:
         """F_X at Z, (n, n)."""
-        return self.system.jacobian(Z)
+        ws = self._loaded(Z)
+        return csc((ws.jacobian(), ws.indices, ws.indptr), shape=(self.n, self.n))
 
     def with_values(self, values: Mapping[Any, float | str]) -> Equilibrium:
         """The same system with other values of parameters that the case gives: ``{"GEN2.H": 6.5}``.
@@ -138,7 +143,8 @@ class Equilibrium:
         if not isinstance(values, Mapping):
             raise CaseError(f"{values!r} is not addresses with values: write with_values({{'GEN2.H': 6.5}})")
         chosen = {address: value for pattern, value in zip(patterns_of(values), values.values(), strict=True)
-                  for address in self._addresses(pattern)}
+                  for address in matching(pattern, [f"{i.id}.{name}" for i in self.instances for name in i.values]
+                                          if is_pattern(pattern) else [pattern], "parameter")}
         case, system = self.case.copy(), self.system
         given = [self._given(address) for address in chosen]
         for (number, name), value in zip(given, chosen.values(), strict=True):
@@ -160,11 +166,6 @@ class Equilibrium:
             return Equilibrium(system, case, instances, Z0, self._rows, self.operating_point, rest, self.held)
         found = find_equilibrium(system, case, instances, parameters(system, case, instances), self._enforce_q_limits)
         return found.holding(self.held, self.Z0[self.held]) if len(self.held) else found
-
-    def _addresses(self, pattern: str) -> list[str]:
-        """The parameters that a pattern matches of those that the case gives."""
-        known = [f"{i.id}.{name}" for i in self.instances for name in i.values] if is_pattern(pattern) else [pattern]
-        return matching(pattern, known, "parameter")
 
     def _given(self, address: str) -> tuple[int, str]:
         """Number of the device and name of its parameter, which the case must give."""

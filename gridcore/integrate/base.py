@@ -56,7 +56,7 @@ class Stepper(ABC):
     name : str
         What ``gc.simulate(..., method=name)`` asks for.
     order : int
-        Of convergence.
+        Of convergence; where that changes, of the last step.
     exact_ends : bool
         Whether the end of a step solves the equations of the system to round-off; where it is an interpolant it solves
         them to a tolerance, and :meth:`state_at` is asked for it again before an event is believed.
@@ -67,6 +67,8 @@ class Stepper(ABC):
         Quadrature weight of the end of a step in integrals along the run; its start has the rest.
     makes_grid : bool
         Whether the ends of its steps are the grid of the run, which has no other points than its end.
+    growth : float
+        How many times as long as the last a step that is chosen by its error may be.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Stepper(ABC):
     one_step: bool = True
     end_weight: float = 0.5
     makes_grid: bool = False
+    growth: float = 5.0
 
     @abstractmethod
     def restart(self, ws: Workspace, t: float) -> None:
@@ -84,13 +87,13 @@ class Stepper(ABC):
         a method that finds roots itself may end an advance just beyond the first of them.
         """
 
-    def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> bool | None:
         """Modes or parameters have changed at time `t`; what earlier steps have left may serve on, of the state as long
-        as it has not `jumped`.
+        as it has not `jumped`. Returns whether steps may be as long as before.
 
         It is a restart where a method does not say otherwise.
         """
-        self.restart(ws, t)
+        return self.restart(ws, t)
 
     @abstractmethod
     def advance(self, t: float, target: float) -> Advance:
@@ -193,7 +196,8 @@ class StepOperator(Operator, ABC):
     """A step, linearised: its tangent and its transpose.
 
     Rows: ``dX`` (K, n) of the state, ``dP`` (K, n_c) of the carried parameters, ``dT`` (K,) of the times of the two
-    ends.
+    ends. Of a method that is not `one_step` it may read where the last eight steps began since a start: it has numbers
+    of these points in `past`, and (dX, dT) of each in `before`, put there for `forward`; `transpose` leaves adjoints.
 
     Parameters
     ----------
@@ -201,8 +205,11 @@ class StepOperator(Operator, ABC):
     points : Linearised
     """
 
+    past: tuple[int, ...] = ()
+
     def __init__(self, record: Step, points: Linearised):
         self.points, self.record = points, record
+        self.before: list[tuple[np.ndarray, np.ndarray]] = []
 
     @abstractmethod
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ TOLERANCES = ("rtol", "atol")
 _SAFETY = 0.9
 _SHARE = 0.3  # of the tolerance, for the error of one step where rtol is RTOL: there are many
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
-_SHRINK, _GROW = 0.2, 5.0  # limits of one change
+_SHRINK = 0.2  # at most, by one change
 _START = 0.5  # error of the first step, of what is tolerated
 
 
@@ -58,10 +58,10 @@ class Controlled(Stepper):
         self.h, self._before, self._longest = 0.0, math.nan, math.inf
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
-        """Begin anew, but for pivots."""
+        """Begin anew, but for pivots, if the method does."""
         self.newton.jumped()
-        self.stepper.switch(ws, t, jumped=True)
-        self.h, self._before, self._longest = 0.0, math.nan, math.inf
+        self.h = self.h if self.stepper.switch(ws, t, jumped) else 0.0
+        self._before, self._longest = math.nan, math.inf
 
     def advance(self, t: float, target: float) -> Advance:
         """One step that is accurate enough, to `target` or less far."""
@@ -73,9 +73,10 @@ class Controlled(Stepper):
             end = target if parts == 1 else t + (self.h if parts > 2 else (target - t) / 2)
             try:
                 reached = self.stepper.advance(t, end)
-                if reached.rough:
-                    self.stepper.state_at(reached.t)
                 error, worst = self._measured(self.stepper.local_error())
+                if reached.rough and error > 1:
+                    self.stepper.state_at(reached.t)
+                    reached.rough, (error, worst) = False, self._measured(self.stepper.local_error())
             except ConvergenceError:
                 if end - t <= numerics.SHORTEST:
                     raise
@@ -87,16 +88,16 @@ class Controlled(Stepper):
             if end - t <= numerics.SHORTEST:
                 raise ConvergenceError("the error of a step is above its tolerance, however short the step",
                                        place=ws.place(worst), t=t, advice="; larger rtol or atol may do")
-            self.h = (end - t) * max(_SHRINK, _SAFETY * error ** (-1 / (self.order + 1)))
+            self.h = (end - t) * max(_SHRINK, _SAFETY * error ** (-1 / (self.stepper.order + 1)))
             ws.X[:], ws.Z[-1] = X, t
         self.propose(reached.t - t, error, rejected)
-        return Advance(reached.t)
+        return reached
 
     def propose(self, h: float, error: float, rejected: bool) -> None:
         """The length of the next step, after one of length `h`."""
-        error, k, before = max(error, numerics.EPS), self.order + 1, self._before
+        error, k, before = max(error, numerics.EPS), self.stepper.order + 1, self._before
         pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)
-        factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else _GROW)
+        factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else self.stepper.growth)
         cut_off = h < self.h * (1 - numerics.SAME_LENGTH)  # by a target: what was proposed is still as good
         self.h, self._before = min(max(h * factor, self.h if cut_off else 0.0), self._longest), error
 

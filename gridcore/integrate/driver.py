@@ -243,7 +243,7 @@ class Driver:
         begun, before, X = self.t, self.gamma, self.ws.X.copy()
         try:
             reached = self._reach(begun, target)
-            if reached.rough and (located := first_by_itself(self, begun, target, before, X)) >= 0:
+            if reached.rough and (located := first_by_itself(self, begun, reached.t, before, X)) >= 0:
                 return located
             self.t = reached.t
             return self._first(begun, before, X)

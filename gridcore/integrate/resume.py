@@ -59,6 +59,8 @@ class Resumed(Driver):
         if same and len(near) and len(behind):  # where the end was cut off by round-off, it is the grid's again
             behind[-1] = near[0]
         self.tape, self.grid = tape, behind
+        if not self.stepper.one_step:  # its steps from here on do not read those before
+            tape.methods.append(made_by)
         self.ahead = np.concatenate([behind, ahead[ahead > end + self.slack]])
         self.go_to(last, run.tape.settings)
         self.reached = int(np.count_nonzero(mesh < last.points))

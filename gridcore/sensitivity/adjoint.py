@@ -50,6 +50,7 @@ class ReverseSweep:
         self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
         self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
         self._in_t = np.flatnonzero((weights.at == time) & rule.moving)
+        self._behind: dict[int, np.ndarray] = {}  # adjoints of points before the step that read them
 
     def run(self) -> None:
         """From the last point to the first."""
@@ -81,6 +82,10 @@ class ReverseSweep:
             self.T[record.end] = end
         if record.start != GRID:
             self.T[record.start] += start
+        for k, (aX, aT) in zip(operator.past, operator.before):
+            self._behind[k] = self._behind.get(k, 0.0) + aX
+            self.T[self.replay.tape.point_clock[k]] += aT * self.rule.moving
+        self.X += self._behind.pop(record.k, 0.0)
         if self.nonzero[record.k]:
             self.objectives(record.k)
 

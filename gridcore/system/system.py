@@ -19,7 +19,6 @@ import numpy as np
 from ..case import Instance
 from ..equations import Batch, Entries, Equations, Group, Layout, SparseMap, Workspace, c_source, entries, function_of
 from ..equations.native import Direct, Runtime, load
-from ..equations.sparse import csc
 from ..errors import GridcoreError
 from ..kept import Kept
 from ..linear import Analysis, Factors, linear_solver
@@ -227,18 +226,6 @@ class System:
     def workspace(self) -> Workspace:
         """New buffers for one run, sweep or thread."""
         return Workspace(self.equations, self.factors, self.time_slope)
-
-    def rhs(self, Z: np.ndarray) -> np.ndarray:
-        """F at Z, (n,)."""
-        ws = self.workspace()
-        ws.load(Z)
-        return ws.rhs().copy()
-
-    def jacobian(self, Z: np.ndarray) -> Any:
-        """F_X at Z, (n, n)."""
-        ws = self.workspace()
-        ws.load(Z)
-        return csc((ws.jacobian(), ws.indices, ws.indptr), shape=(self.n, self.n))
 
     @functools.cached_property
     def event_times(self) -> set[int]:

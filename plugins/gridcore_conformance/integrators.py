@@ -262,10 +262,13 @@ def transposed(run: Run, forward: Callable[..., Any], transpose: Callable[..., A
         operator, aP = replay.step(record), np.zeros((3, len(carried)))
         v = [rng.normal(size=(2, n)), rng.normal(size=(2, len(carried))),
              *(rng.normal(size=2) * (clock != GRID) for clock in (record.start, record.end))]
+        operator.before = [(rng.normal(size=(2, n)), np.zeros(2)) for _ in operator.past]
+        v += [dX for dX, _ in operator.before]
         a = [rng.normal(size=(3, n)), rng.normal(size=3) * (record.end != GRID)]
-        out = forward(operator, *v)
+        out = forward(operator, *v[:4])
         aX, *aT = transpose(operator, a[0].copy(), aP, a[1])
-        there, back = inner(a, out), inner([aX, aP, *aT], v)
+        of_past = [each for each, _ in operator.before[: len(operator.past)]]
+        there, back = inner(a, out), inner([aX, aP, *aT, *of_past], v)
         size = inner(map(abs, a), map(abs, out)) + np.abs(back)
         worst = max(worst, float((np.abs(there - back) / size).max()))
     require(worst <= _TRANSPOSED, f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")

@@ -31,6 +31,7 @@ class Predictor:
         self.X0, self.f0, self._first = np.zeros((3, ws.n))
         self._slopes, self._lengths = np.zeros((_PAST, ws.n)), np.zeros(_PAST)  # in a ring
         self._count = np.zeros(2, dtype="l")  # how many there are, and the row of the latest
+        self._since = 0  # steps since slopes may have jumped
         runtime: Any = ws.runtime
         compiled = _compiled() if isinstance(runtime, Native) else None
         self._begin, self._equations, self._end = compiled or (_begin, _equations, _end)
@@ -38,8 +39,8 @@ class Predictor:
         if compiled:
             functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
             self._path = _Path(ws.n, *functions, ws.plan, *map(Library.place, (
-                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.X0, self.f0, self._first, self._slopes,
-                self._lengths, self._count)))
+                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.X0, self.f0, self._slopes, self._lengths,
+                self._count)))
             self._at = ctypes.addressof(self._path)
 
     def begin(self, t: float, h: float, theta: float) -> None:
@@ -66,11 +67,18 @@ class Predictor:
 
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
+        if not self._since:
+            self._first[:] = self.f0
+        self._since += 1
         self._end(self._at, h)
 
     def forget(self) -> None:
         """What was before says nothing of what follows."""
-        self._count[0] = 0
+        self._count[0] = self._since = 0
+
+    def kink(self) -> None:
+        """Slopes may jump here: what was before says of many variables, but not of all, how they go on."""
+        self._since = 0
 
     @property
     def knows(self) -> bool:
@@ -80,23 +88,30 @@ class Predictor:
     def local_error(self, h: float, theta: float) -> np.ndarray:
         """That of the present step of the theta method, of length `h`, in differential rows of (n,).
 
-        By its slope and those of the two steps before it: :func:`error_weights`. After a start, where there are
-        none, the step is compared with Euler's rule, which has more than its error. In the second step the trapezoidal
-        rule knows more: the right-hand side at the start is the slope of a step of no length.
+        By its slope and those of the two steps before it: :func:`error_weights`. In the first step after a kink it is
+        compared with Euler's rule, too, which has more than its error; in the second the trapezoidal rule knows that
+        the right-hand side at the kink is the slope of a step of no length. What comes of slopes before the kink is too
+        much where they jumped: of each variable the smaller one counts.
         """
         slope, (known, latest), lengths = (self.ws.X - self.X0) / h, self._count.tolist(), self._lengths.tolist()
-        if known < (1 if theta == 0.5 else _PAST - 1):
-            return h * (slope - self.f0)
-        before = (latest + 1) % _PAST
-        a1, a2, a3 = error_weights(theta, (h, lengths[latest], lengths[before] if known > 1 else 0.0))
-        return a1 * slope + a2 * self._slopes[latest] + a3 * (self._slopes[before] if known > 1 else self._first)
+        found = []
+        if known >= _PAST - 1:
+            before = (latest + 1) % _PAST
+            a1, a2, a3 = error_weights(theta, (h, lengths[latest], lengths[before]))
+            found.append(a1 * slope + a2 * self._slopes[latest] + a3 * self._slopes[before])
+        if self._since == 1 and theta == 0.5:
+            a1, a2, a3 = error_weights(theta, (h, lengths[latest], 0.0))
+            found.append(a1 * slope + a2 * self._slopes[latest] + a3 * self._first)
+        elif not found or (not self._since and theta != 1):  # which has no slope at the start by then
+            found.append(h * (slope - self.f0))
+        return np.where(np.abs(found[0]) < np.abs(found[-1]), found[0], found[-1])
 
 
 class _Path(ctypes.Structure):
     """As ``step.c`` has it."""
 
     _fields_ = [("n", ctypes.c_long), *((name, ctypes.c_void_p) for name in (
-        "rhs residual plan Z t F mass c base X0 f0 first slopes lengths count".split()))]
+        "rhs residual plan Z t F mass c base X0 f0 slopes lengths count".split()))]
 
 
 @functools.cache
@@ -130,8 +145,6 @@ def _equations(path: Predictor, h: float, theta: float) -> None:
 
 def _end(path: Predictor, h: float) -> None:
     known, latest = path._count[0], (path._count[1] - 1) % _PAST
-    if not known:
-        path._first[:] = path.f0
     path._slopes[latest], path._lengths[latest] = (path.ws.X - path.X0) / h, h
     path._count[:] = min(known + 1, _PAST), latest
 

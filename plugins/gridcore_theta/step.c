@@ -9,7 +9,7 @@ typedef struct {
     double *Z, *t;                                        /* of the workspace: X is the beginning of Z */
     const double *F, *mass;
     double *c, *base;
-    double *X0, *f0, *first;  /* variables and right-hand side at the start of the present step; the latter of the first */
+    double *X0, *f0;      /* variables and right-hand side at the start of the present step */
     double *slopes, *lengths; /* of the last PAST steps: rows, in a ring, from the latest to the one before it and on */
     long *count;              /* how many are known, and the row of the latest */
 } path;
@@ -67,13 +67,11 @@ void theta_begin(const path *p, double t, double h, double theta)
     theta_equations(p, h, theta);
 }
 
-/* A step of length h has been made: its slope is the latest; of the first one, where it began */
+/* A step of length h has been made: its slope is the latest */
 void theta_end(const path *p, double h)
 {
     const long n = p->n, latest = p->count[1] = (p->count[1] + PAST - 1) % PAST;
     double *slope = p->slopes + latest * n;
-    if (!p->count[0])
-        for (long i = 0; i < n; ++i) p->first[i] = p->f0[i];
     for (long i = 0; i < n; ++i) slope[i] = (p->Z[i] - p->X0[i]) / h;
     p->lengths[latest] = h;
     if (p->count[0] < PAST) ++p->count[0];

@@ -72,14 +72,19 @@ class Theta(Stepper):
         self.newton.renew()
         self.switch(ws, t, jumped=True)
 
-    def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
-        """Nearly all equations are as they were: history and factors are kept; where variables jumped, pivots."""
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> bool:
+        """Nearly all equations are as they were: of large systems history and factors are kept; else, or if variables
+        jumped, pivots.
+        """
         ws.mass[:] = ws.differential
         self._remembered, self._needed, self._due = -1, 3, 0  # of steps since: the one before is yet to be counted
-        if jumped or not self.newton.keeps:
+        begins = jumped or not self.newton.keeps
+        if begins:
             self.newton.jumped()
             self._begun = self._reached = t
             self._forget()
+        self.predictor.kink()
+        return not begins
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`; of large systems only as far as it takes to know that a guard fires on the way."""

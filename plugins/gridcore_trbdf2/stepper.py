@@ -47,12 +47,13 @@ class TrBdf2(Stepper):
         self.newton.renew()
         self.switch(ws, t, jumped=True)
 
-    def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
-        """Of history and factors only the pivots are kept."""
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> bool:
+        """Of history and factors only the pivots are kept; it needs none to choose its steps."""
         ws.mass[:] = ws.differential
         self.newton.jumped()
         self._begun = self._reached = t
         self._h_factored = 0.0
+        return not jumped
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`."""

@@ -10,6 +10,8 @@ import numpy as np
 from gridcore.sensitivity import Replay
 from gridcore.tape import Arm, Cancel, Record, Resolve, Step, Switch
 
+_BACK = 8  # steps, whose starts one may read
+
 
 class ForwardSweep:
     """Tangents in K directions at once.
@@ -33,6 +35,7 @@ class ForwardSweep:
         self.replay, self.rule = replay, rule
         self.X, self.P = dX, dP
         clocks = replay.tape.clocks
+        self._behind: dict[int, np.ndarray] = {}  # tangents of points that later steps may read
         self.T = np.zeros((len(clocks), len(dX)))
         for number, clock in enumerate(clocks):
             if clock.kind == "timer":
@@ -51,6 +54,11 @@ class ForwardSweep:
     def step(self, record: Step) -> None:
         """A step."""
         operator = self.replay.step(record)
+        if not self.replay.steppers[record.method].one_step:
+            clock = self.replay.tape.point_clock
+            operator.before = [(self._behind[k], self.T[clock[k]] * self.rule.moving) for k in operator.past]
+            if record.h:
+                self._behind = dict([*self._behind.items(), (record.k, self.X)][-_BACK:])
         self.X, self.T[record.end] = self.rule.step(operator, self.X, self.P, self.T[record.start], self.T[record.end])
         self.T[0] = 0.0
 

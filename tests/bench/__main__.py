@@ -8,7 +8,8 @@ import sys
 
 from .ratios import show
 
-NAMES = ("startup", "readers", "kernels", "step", "suite", "sensitivities", "sweep", "eig", "ida", "scale", "wecc")
+NAMES = ("startup", "readers", "kernels", "step", "suite", "sensitivities", "sweep", "eig", "ida", "scale", "wecc",
+         "unknowns")
 
 
 def main(names: list[str]) -> int:

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from . import eig, ida, kernels, scale, sensitivities, startup, step, suite, sweep, wecc
+from . import eig, ida, kernels, scale, sensitivities, startup, step, suite, sweep, unknowns, wecc
 from .ratios import Ratio, best
 
 SHORT = {
@@ -17,6 +17,7 @@ SHORT = {
     "sweep": lambda: sweep.two_against_one({"faults": ["1", "2"]}, t_end=0.5),
     "eig": lambda: eig.against_dense(rounds=1),
     "scale": lambda: scale.measure(("case118", "case2869pegase"), rounds=1),
+    "unknowns": lambda: list(unknowns.measure(rounds=1, t_end=1.2, most=118)),
     "wecc": lambda: list(wecc.measure(rounds=1, t_end=1.2)),
 }
 

@@ -14,7 +14,7 @@ import gridcore as gc
 from gridcore.errors import CaseError, NotRecorded
 from gridcore.tape import SEGMENT
 
-METHODS = ["theta", "trbdf2", "ida"]
+METHODS = ["theta", "trbdf2", "bdf", "ida"]
 STUDIES = {"wscc9": (0.6, 0.01), "ieee39": (1.6, 0.01), "hiskens_pai": (0.5, 0.002)}
 
 

@@ -10,7 +10,7 @@ from devices_for_tests import registered, system
 import gridcore as gc
 from gridcore.contract import Device, Mode, Param, State, guard, timer
 
-pytestmark = pytest.mark.parametrize("method", ["theta", "trbdf2"])
+pytestmark = pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 
 
 class Narrow(Device):

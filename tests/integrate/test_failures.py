@@ -97,7 +97,7 @@ def test_where_there_is_none_from_there_either_the_error_says_so() -> None:
 
 
 @pytest.mark.parametrize(("pace", "x0"), [(1.0, 0.0), (0.5, 0.05)])
-@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+@pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 def test_a_step_whose_end_is_found_on_another_branch_of_solutions_ends_at_the_event_before_it(
         method: str, pace: float, x0: float) -> None:
     """``y = 1 + 3 x²`` until x = 0.1; from far away Newton's method finds the other root, -40, across a guard."""

@@ -77,7 +77,7 @@ class Hump(Device):
         return s.width**2 - (s.time - s.middle) ** 2
 
 
-@pytest.mark.parametrize("method", ["theta", "trbdf2", "ida"])
+@pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf", "ida"])
 def test_a_guard_that_is_across_only_where_another_ends_the_step_acts_where_it_crosses(method, small_devices):
     """Within a step of 0.1 s it is across and is not again: ``x(1) = middle - width``."""
     with registered(Hump):

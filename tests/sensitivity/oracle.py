@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from equations import TINY, Equations, Group, Happened, address, polish, solve
 from oracle_results import Results
-from rules import ThetaRule, TrBdf2Rule
+from rules import BdfRule, Rule
 from scipy.optimize import brentq
 
 from gridcore.case import Case
@@ -54,7 +54,7 @@ class Oracle(Results):
     case : Case
     wrt : sequence of str
         Addresses of parameters, and of differential states, whose initial value is meant.
-    rule : ThetaRule or TrBdf2Rule
+    rule : Rule
         What a step is.
     direct : bool
         Perturb after the power flow: dispatch and voltages at t0 are parameters of their own.
@@ -71,7 +71,7 @@ class Oracle(Results):
     """
 
     def __init__(self, case: Case, wrt: Sequence[str], t_end: float, step: float,
-                 rule: ThetaRule | TrBdf2Rule, direct: bool = False, mesh: np.ndarray | None = None):
+                 rule: Rule, direct: bool = False, mesh: np.ndarray | None = None):
         self.e = e = Equations(case, max(len(wrt), 1))
         self.rule, self.h, self.mesh = rule, step, mesh
         at = [e.row[address(name)] for name in wrt]
@@ -319,6 +319,17 @@ class Oracle(Results):
     def _point(self) -> None:
         self.t.append(self.e.t.copy())
         self.points.append((self.e.Z.copy(), dict(self.e.mode)))
+        if isinstance(self.rule, BdfRule):
+            self.rule.history = self._history()
+
+    def _history(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Where the steps began that led here since the last event, latest first; of steps of no length the end."""
+        k, out, began = len(self.points) - 1, [], set(self.steps)
+        while k - 1 in began:
+            k -= 1
+            if (self.t[k + 1] - self.t[k])[0].real > 0:
+                out.append((self.points[k][0], self.t[k]))
+        return out
 
     def _jacobian(self, t0: np.ndarray) -> np.ndarray:
         """Derivative of the residual of a step in the state at its end."""

@@ -76,3 +76,74 @@ class TrBdf2Rule:
     def jacobian(self, e: Equations, t0: np.ndarray) -> np.ndarray:
         """Of this residual at the present state."""
         return matrix(e, (e.t - t0)[0].real * self.gamma / 2)
+
+
+class BdfRule:
+    """A backward differentiation formula: the polynomial through the points has at the end the slope of the equations.
+
+    Its coefficients are those of Lagrange's polynomials, on complex times. `history` are the points (Z, t) before the
+    start, latest first, since the last event; the oracle keeps it.
+    """
+
+    end_weight = 0.5
+    near = 0.01
+
+    def __init__(self, order: int = 5):
+        self.order = order
+        self.history: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def nodes(self, Z0: np.ndarray, t0: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """From which a step from (Z0, t0) is made, in as many columns as these have: none near to the one before."""
+        out, gap = [(Z0, t0)], 0.0
+        for Z, at in self.history[: self.order]:
+            before = (out[-1][1] - at)[0].real
+            if before > self.near * gap:
+                gap = before
+                out.append((Z, at) if Z.shape == Z0.shape else (Z[:, :1].real + 0j, at[:1].real + 0j))
+        return out
+
+    def parts(self, t: np.ndarray, nodes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, list]]:
+        """Formulas and how much they count: that of all, and that without the second, where it is near."""
+        t0, without = nodes[0][1], [nodes[0], *nodes[2:]][: self.order]
+        if len(nodes) == 1 or (t - t0)[0].real == 0:
+            return [(np.ones_like(t), nodes[:1])]
+        u = (t0 - nodes[1][1]) / (t - t0) / self.near - 1
+        if not 0 < u[0].real < 1:
+            return [(np.ones_like(t), nodes[: self.order] if u[0].real > 0 else without)]
+        part = u * u * (3 - 2 * u)
+        return [(part, nodes[: self.order]), (1 - part, without)]
+
+    @staticmethod
+    def slopes(t: np.ndarray, times: list[np.ndarray]) -> list[np.ndarray]:
+        """At t, of Lagrange's polynomials of t and `times`; the one of t comes first."""
+        out = [sum(1 / (t - at) for at in times)]
+        for at in times:
+            others = [each for each in times if each is not at]
+            out.append(np.prod([(t - each) / (at - each) for each in others], axis=0) / (at - t))
+        return out
+
+    def residual(self, e: Equations, Z0: np.ndarray, t0: np.ndarray) -> Residual:
+        """The step from (Z0, t0) as a function of where it ends."""
+        n, m, nodes = e.n, e.differential()[:, None], self.nodes(Z0, t0)
+
+        def R(Z: np.ndarray, t: np.ndarray) -> np.ndarray:
+            F, out = e.F(Z, t), 0.0
+            for part, of in self.parts(t, nodes):
+                if len(of) == 1:
+                    out = out + part * (Z[:n] - of[0][0][:n] - (t - t0) * F)
+                    continue
+                own, *slopes = self.slopes(t, [at for _, at in of])
+                slope = sum(w * at[:n] for w, (at, _) in zip(slopes, of, strict=True))
+                out = out + part * (Z[:n] + (slope - F) / own)
+            return np.where(m, out, F)
+
+        return R
+
+    def jacobian(self, e: Equations, t0: np.ndarray) -> np.ndarray:
+        """Of this residual at the present state."""
+        return matrix(e, sum(
+            (part * ((e.t - t0) if len(of) == 1 else 1 / self.slopes(e.t, [at for _, at in of])[0]))[0].real
+            for part, of in self.parts(e.t, self.nodes(e.Z, t0))))
+
+
+Rule = ThetaRule | TrBdf2Rule | BdfRule

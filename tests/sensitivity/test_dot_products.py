@@ -71,13 +71,19 @@ def check_step(replay: Replay, record: Step, rule: Any, r: Vectors) -> None:
         dT0[:] = 0.0
     if record.end == 0 or record.guard >= 0:
         dT1[:] = 0.0
-    X1, T1 = rule.step(replay.step(record), dX, dP, dT0, dT1)
+    operator, clock = replay.step(record), replay.tape.point_clock
+    before = [(r.X(V), r.T(V) * (rule.moving and clock[k] != 0)) for k in operator.past]
+    operator.before = before
+    X1, T1 = rule.step(operator, dX, dP, dT0, dT1)
     aX, aT = r.X(W), r.T(W)
     if record.end == 0:
         aT[:] = 0.0
     aP = np.zeros((W, len(replay.carried)))
-    bX, bT0, bT1 = rule.step_transpose(replay.step(record), aX, aP, aT)
-    assert_transposed([dX, dP, dT0, dT1], [X1, T1], [aX, aT], [bX, aP, bT0, bT1])
+    operator = replay.step(record)
+    bX, bT0, bT1 = rule.step_transpose(operator, aX, aP, aT)
+    of_before = [part * (rule.moving or part.ndim > 1) for pair in operator.before for part in pair]
+    assert_transposed([dX, dP, dT0, dT1, *(part for pair in before for part in pair)], [X1, T1], [aX, aT],
+                      [bX, aP, bT0, bT1, *of_before])
 
 
 def check_resolve(replay: Replay, record: Resolve, r: Vectors) -> None:

@@ -25,7 +25,7 @@ def test_forward_and_adjoint_are_the_complex_step_of_the_program(name: str) -> N
     compare(STUDIES[name]())
 
 
-@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+@pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 @pytest.mark.parametrize("name", [
     "hiskens_pai", "two_events_in_one_step", "swing_off_the_grid", "bouncing_ball", "own_cancellation_function",
     "resets_that_read_states_parameters_and_time", "timer_and_delay_at_one_instant", "limited_state_with_explicit_time",

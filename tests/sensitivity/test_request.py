@@ -42,7 +42,7 @@ def test_what_a_parameter_does_by_its_own_size_is_derivative_times_value():
     assert products(g).tolist() == [[8.0, -1.5, 0.0, 0.0, 0.0]]
 
 
-@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+@pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 def test_a_sample_at_the_start_is_the_state_there_though_an_event_is_there_too(method):
     case = gc.load_case("wscc9")
     case.set("fault.t", 0.0)

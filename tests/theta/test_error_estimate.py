@@ -58,6 +58,39 @@ def loaded(system: Any) -> Workspace:
     return ws
 
 
+@pytest.mark.parametrize("theta", [0.5, 1.0])
+def test_behind_a_kink_each_variable_has_the_smaller_estimate(theta: float) -> None:
+    """One goes on as a polynomial, of which the steps before know; the other begins to move, which they do not know."""
+    power = 3 if theta == 0.5 else 2
+
+    class Beside(Device):
+        x0, k0 = Param("", 0.0), Param("", 0.0)
+        x, k = State("", start_at="x0"), State("", start_at="k0")
+
+        def rates(s: Any) -> Any:
+            return power * s.time ** (power - 1), np.where(s.time >= 0.5, 1.0, 0.0)
+
+    with registered(Beside):
+        ws = loaded(small(Beside(id="B")))
+    ws.mass[:] = 1.0
+    predictor, t = Predictor(ws), np.array([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+    ws.X[:], ws.Z[-1] = (t[0] ** power, 0.0), t[0]
+    for begin, end in itertools.pairwise(t):
+        if begin == 0.5:
+            predictor.kink()
+        h = end - begin
+        predictor.begin(end, h, theta)
+        ws.X[:] = end**power, max(end - 0.5, 0.0)
+        estimate = predictor.local_error(h, theta)
+        predictor.end(h)
+        rates = power * np.array([begin, end]) ** (power - 1)
+        if begin > 0.35:
+            error = end**power - begin**power - h * ((1 - theta) * rates[0] + theta * rates[1])
+            assert estimate[0] == pytest.approx(error, abs=1e-15)
+        if begin >= 0.5 and theta == 0.5:
+            assert abs(estimate[1]) < (1e-15 if begin < 0.65 else 0.02)
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("theta", "power", "made"), [
     (0.5, 3, 1), (0.5, 3, 2), (0.5, 3, 3), (0.5, 3, 5), (1.0, 2, 0), (1.0, 2, 1), (1.0, 2, 2), (1.0, 2, 4)])

@@ -38,6 +38,7 @@ def test_what_it_takes_is_written_in_one_way(name):
 
 
 def test_a_method_is_an_integrator_and_bounds_are_of_parameters():
-    assert {option.help for _, option in of("--method")} == {"Integrator: theta, trbdf2, ida, or another plugin's."}
+    assert {option.help for _, option in of("--method")} == {
+        "Integrator: theta, trbdf2, bdf, ida, or another plugin's."}
     assert {option.help for _, option in of("--bounds")} == {
         "Bounds of parameters, of which either may be left out. May be repeated."}

@@ -1,0 +1,152 @@
+"""Regenerates work-precision.md: ``python docs/work_precision.py`` (minutes); one case by ``... NAME``.
+
+The 2000-bus system is that of activsg2000.py, and is left out where its files are not.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import activsg2000
+import numpy as np
+from pages import BLUE, GREEN, GREY, ORANGE, fill, markdown, panels, save
+
+import gridcore as gc
+from gridcore.equilibrium import Equilibrium
+
+T_END = 10.0
+LOOK = (2.0, 5.0, 10.0)
+COUNTED = ("steps", "newton_iterations", "factorisations")
+THETA, TRBDF2, BDF, IDA = "theta", "TR-BDF2", "BDF", "IDA"
+COLOURS = {THETA: ORANGE, TRBDF2: GREEN, BDF: BLUE, IDA: GREY}
+
+
+@dataclass(frozen=True)
+class How:
+    """A method, with fixed steps (s), or the tolerance by which it chooses them."""
+
+    label: str
+    step: float = 0.0
+    rtol: float = 0.0
+
+    @property
+    def words(self) -> str:
+        return f"{1e3 * self.step:g} ms" if self.step else f"rtol = {self.rtol:g}"
+
+    def simulate(self, system: Equilibrium, t_end: float = T_END) -> gc.Run:
+        options: dict[str, Any] = {"step": self.step or ("auto" if self.label != IDA else t_end)}
+        if self.rtol:
+            options |= {"rtol": self.rtol, "atol": self.rtol / 100}
+        return gc.simulate(system, t_end, method=self.label.lower().replace("-", ""), **options)
+
+
+EVERY = [*(How(THETA, step=h) for h in (0.02, 0.01, 0.005, 0.0025)),
+         *(How(TRBDF2, step=h) for h in (0.02, 0.01, 0.005)),
+         *(How(label, rtol=r) for label in (THETA, TRBDF2) for r in (1e-2, 1e-3, 1e-4)),
+         *(How(label, rtol=r) for label in (BDF, IDA) for r in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6))]
+FEW = [How(THETA, step=0.02), How(THETA, step=0.01), How(THETA, step=0.005), How(TRBDF2, step=0.01),
+       *(How(label, rtol=r) for label in (THETA, TRBDF2, BDF) for r in (1e-1, 1e-2, 1e-3))]
+
+
+def ieee118() -> Equilibrium:
+    """The case with a fault at 1 s."""
+    case = gc.load_case("ieee118")
+    for record in [record for record in case if record.model in ("BusFault", "BranchTrip")]:
+        case.remove(record.fields["id"])
+    case.add_event(gc.BusFault(id="fault", bus=15, t=1.0, clear=1.1, x=0.05))
+    return gc.build(case)
+
+
+def activsg() -> Equilibrium:
+    """The 2000-bus system, its limits widened to its operating point, with a bolted fault at 1 s."""
+    case = gc.analyses.widen_limits(gc.load_case(activsg2000.FOLDER / activsg2000.RAW,
+                                                 activsg2000.FOLDER / activsg2000.DYR, loads=activsg2000.LOADS))
+    case.add_event(activsg2000.FAULT)
+    return gc.build(case)
+
+
+SYSTEMS: dict[str, Callable[[], Equilibrium]] = {
+    **{name: lambda name=name: gc.build(gc.load_case(name)) for name in ("wscc9", "ieee39", "npcc140")},
+    "ieee118": ieee118, "activsg2000": activsg}
+
+
+def references(name: str, system: Equilibrium) -> list[np.ndarray]:
+    """The variables at the times that are looked at: by IDA at 1e-10; of the large system by steps of 1 ms."""
+    if name == "activsg2000":
+        run = How(TRBDF2, step=1e-3).simulate(system)
+        return [run.X[np.searchsorted(run.t, t - 1e-6)] for t in LOOK]
+    return [gc.simulate(system, t, 1.0, "ida", rtol=1e-10, atol=1e-12).X[-1] for t in LOOK]
+
+
+@dataclass
+class Found:
+    """What a run took, and how far it is off."""
+
+    how: How
+    error: float
+    cpu: float
+    counters: dict[str, int]
+
+
+def measure(name: str, rounds: int = 3) -> list[Found]:
+    """Every method on a system."""
+    system, found = SYSTEMS[name](), []
+    true, scale = references(name, system), system.workspace().scale
+    for how in FEW if name == "activsg2000" else EVERY:
+        times = []
+        for _ in range(1 if name == "activsg2000" else rounds):
+            began = time.process_time()
+            run = how.simulate(system)
+            times.append(time.process_time() - began)
+        ends = [*(how.simulate(system, t).X[-1] for t in LOOK[:-1]), run.X[-1]]
+        error = max(float((np.abs(end - X) / (scale + np.abs(X))).max()) for end, X in zip(ends, true, strict=True))
+        found.append(Found(how, error, min(times), run.counters))
+        print(name, how.label, how.words, f"{error:.1e} {1e3 * min(times):.1f} ms", flush=True)
+    return found
+
+
+def table(found: list[Found]) -> str:
+    """A row for each."""
+    rows = [[each.how.label, each.how.words, f"{each.error:.1e}", f"{1e3 * each.cpu:.{0 if each.cpu > 1 else 1}f}",
+             *(str(each.counters.get(what, "")) for what in COUNTED[:1]),
+             *("" if each.how.label == IDA else str(each.counters[what]) for what in COUNTED[1:])] for each in found]
+    return markdown(["method", "steps", "error", "CPU (ms)", "steps made", "iterations", "factorisations"], rows)
+
+
+def figure(found: dict[str, list[Found]]) -> None:
+    """Error against time of the processor."""
+    drawn, axes = panels(len(found), 1, height=2.6)
+    for ax, (name, rows) in zip(axes[:, 0], found.items(), strict=True):
+        for label, colour in COLOURS.items():
+            for fixed, line in ((True, "o:"), (False, "s-")):
+                chosen = [each for each in rows if each.how.label == label and bool(each.how.step) == fixed]
+                if chosen:
+                    ax.loglog([1e3 * each.cpu for each in chosen], [each.error for each in chosen], line, color=colour,
+                              markersize=3.5, linewidth=1, label=f"{label}, {'fixed' if fixed else 'chosen'} steps")
+        for place in (ax.xaxis.set_major_formatter, ax.xaxis.set_minor_formatter):
+            place(lambda x, _: f"{x:g}")
+        ax.tick_params(which="both", labelsize=7)
+        ax.set_title(name, fontsize=9)
+        ax.set_ylabel("largest error of scale + |x|")
+    axes[-1, 0].set_xlabel("CPU (ms)")
+    axes[0, 0].legend(frameon=False, fontsize=7)
+    save(drawn, "work_precision.png")
+
+
+def main(names: list[str]) -> None:
+    """Tables, and if all cases are there the figure."""
+    warnings.simplefilter("ignore")
+    there = [name for name in SYSTEMS if name != "activsg2000" or (activsg2000.FOLDER / activsg2000.RAW).exists()]
+    found = {name: measure(name) for name in names or there}
+    fill("work-precision.md", {name: table(rows) for name, rows in found.items()})
+    if not names:
+        figure(found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,159 @@
+/* The equations of a step on the points before it; past.py binds this, and has the same in numpy for where there is no C
+ * compiler. */
+
+#define MOST 6 /* points that lead: one more than the highest order */
+
+typedef struct {
+    long n, highest; /* the highest order: there is room for one point more */
+    double near;     /* part of a step: points that are nearer to the next are passed over */
+    void (*rhs)(const void *), (*residual)(const void *); /* of a workspace: F at Z; R = base + c F - mass X */
+    const void *plan;                                     /* their argument */
+    double *Z, *t;                                        /* of the workspace: X is the beginning of Z */
+    const double *F, *mass;
+    double *c, *base;
+    double *points, *led; /* (highest + 1, n): points at which steps began; where they lead */
+    double *times;        /* of these rows */
+    long *rows;           /* their numbers, latest first; behind them how many there are */
+    double *made;         /* b, the distance of what only the polynomial that leads knows, the order, whether it is a slope */
+} path;
+
+/* The product of d_j / (d_j - d_i) over all j but i */
+static double weight(const double *d, long count, long i)
+{
+    double product = 1.0;
+    for (long j = 0; j < count; ++j)
+        if (j != i) product *= d[j] / (d[j] - d[i]);
+    return product;
+}
+
+/* Which of the points are far enough apart, latest first: their distances from t, and their rows; how many */
+static long chosen(const path *p, double t, double *d, long *rows)
+{
+    double latest = p->times[p->rows[0]], gap = 0.0;
+    long count = 1;
+    rows[0] = p->rows[0];
+    d[0] = t - latest;
+    for (long k = 1; k < p->rows[p->highest + 1] && d[0] != 0; ++k) {
+        const double time = p->times[p->rows[k]], before = latest - time;
+        if (!(before > p->near * gap)) continue;
+        gap = before;
+        rows[count] = p->rows[k];
+        d[count++] = t - (latest = time);
+    }
+    return count;
+}
+
+/* How much the second point counts, 0 to 1 */
+static double share(const path *p, long count, const double *d)
+{
+    if (count == 1) return 0.0;
+    const double u = (d[1] / d[0] - 1) / p->near - 1;
+    return u <= 0 ? 0.0 : u >= 1 ? 1.0 : u * u * (3 - 2 * u);
+}
+
+/* Leave out the second point; returns how many are left */
+static long without_second(long count, double *d, long *rows)
+{
+    for (long k = 1; k < count - 1; ++k) {
+        d[k] = d[k + 1];
+        rows[k] = rows[k + 1];
+    }
+    return count > 1 ? count - 1 : count;
+}
+
+/* Add a part of the formula on points that all count: to b, and to the beta of their rows */
+static double formula(double part, long count, const double *d, const long *rows, double *beta)
+{
+    double all = 0.0;
+    for (long i = 0; i < count; ++i) all += 1 / d[i];
+    const double b = count > 1 ? 1 / all : d[0];
+    for (long i = 0; i < count; ++i) beta[rows[i]] += part * (count > 1 ? b / d[i] * weight(d, count, i) : 1.0);
+    return part * b;
+}
+
+/* Weights of points of the polynomial that has a given slope at the nearest one, too; returns that of the slope */
+static double with_slope(const double *d, long count, double *w)
+{
+    const double h = d[0];
+    double along = h, own = 0.0;
+    for (long j = 1; j < count; ++j) {
+        along *= d[j] / (d[j] - h);
+        own += 1 / (d[j] - h);
+    }
+    w[0] = weight(d, count, 0) - along * own;
+    for (long i = 1; i < count; ++i) {
+        double slope = 1 / (h - d[i]);
+        for (long j = 1; j < count; ++j)
+            if (j != i) slope *= (d[j] - h) / (d[j] - d[i]);
+        w[i] = weight(d, count, i) - along * slope;
+    }
+    return along;
+}
+
+/* out = the weighted sum of points */
+static void along_points(const path *p, long count, const double *w, const long *rows, double *out)
+{
+    for (long k = 0; k < count; ++k) {
+        const double *x = p->points + rows[k] * p->n, a = w[k];
+        for (long i = 0; i < p->n; ++i) out[i] = k ? out[i] + a * x[i] : a * x[i];
+    }
+}
+
+/* Where the points lead at t: of differential variables, if they have no point more than the formula, with the slope at
+ * the start, which stands in the workspace */
+static void lead(const path *p, long count, const double *d, const long *rows)
+{
+    double w[MOST];
+    for (long i = 0; i < count; ++i) w[i] = weight(d, count, i);
+    along_points(p, count, w, rows, p->led);
+    p->made[1] = d[count - 1];
+    p->made[3] = count <= p->highest;
+    if (!p->made[3]) return;
+    const double along = with_slope(d, count, w);
+    p->made[1] = d[0];
+    p->rhs(p->plan);
+    for (long i = 0; i < p->n; ++i) {
+        if (!p->mass[i]) continue;
+        p->led[i] = along * p->F[i];
+        for (long k = 0; k < count; ++k) p->led[i] += w[k] * p->points[rows[k] * p->n + i];
+    }
+}
+
+/* A step begins at time t, at what stands in the workspace */
+void bdf_remember(const path *p, double t)
+{
+    long known = p->rows[p->highest + 1], row = known;
+    if (known > p->highest) row = p->rows[--known];
+    for (long k = known; k > 0; --k) p->rows[k] = p->rows[k - 1];
+    p->rows[0] = row;
+    p->rows[p->highest + 1] = known + 1;
+    p->times[row] = t;
+    for (long i = 0; i < p->n; ++i) p->points[row * p->n + i] = p->Z[i];
+}
+
+/* The equations of the step to t, and their residual; `leads`: at where the points before it lead, but for the first */
+void bdf_equations(const path *p, double t, long leads)
+{
+    double d[MOST], beta[MOST] = {0.0}, b = 0.0;
+    long rows[MOST], all[MOST], count = chosen(p, t, d, rows);
+    const double part = share(p, count, d);
+    for (long k = 0; k < MOST; ++k) all[k] = k;
+    if (part > 0) b += formula(part, count < p->highest ? count : p->highest, d, rows, beta);
+    if (part < 1) {
+        count = without_second(count, d, rows);
+        b += formula(1 - part, count < p->highest ? count : p->highest, d, rows, beta);
+    }
+    if (leads) {
+        lead(p, count, d, rows);
+        for (long i = 0; p->rows[p->highest + 1] > 1 && i < p->n; ++i) p->Z[i] = p->led[i];
+    }
+    *p->t = t;
+    p->made[0] = b;
+    p->made[2] = count < p->highest ? count : p->highest;
+    along_points(p, p->rows[p->highest + 1], beta, all, p->base);
+    for (long i = 0; i < p->n; ++i) {
+        p->c[i] = p->mass[i] ? b : -1.0;
+        p->base[i] *= p->mass[i];
+    }
+    p->residual(p->plan);
+}

@@ -1,0 +1,131 @@
+"""The points at which the last steps began, and the equations that a step has on them."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gridcore.equations import Workspace
+from gridcore.equations.native import Library, Native, load
+
+from .formula import NEAR, chosen, extrapolation, formula, share, with_slope
+
+SOURCE = Path(__file__).with_name("bdf.c")
+
+
+class Past:
+    """Points for formulas up to an order, of the variables of a workspace.
+
+    Attributes
+    ----------
+    led : (n,) array
+        Where the points led at the step that was begun last.
+    """
+
+    def __init__(self, ws: Workspace, highest: int):
+        self.ws, self.highest, self.led = ws, highest, np.zeros(ws.n)
+        self._points, self._times = np.zeros((highest + 1, ws.n)), np.zeros(highest + 1)
+        self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
+        self._made = np.zeros(4)
+        runtime: Any = ws.runtime
+        compiled = _compiled() if isinstance(runtime, Native) else None
+        self._remember, self._equations = compiled or (_remember, _equations)
+        self._at: Any = self  # what the loops take
+        if compiled:
+            functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
+            self._path = _Path(ws.n, highest, NEAR, *functions, ws.plan, *map(Library.place, (
+                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self._times, self._rows,
+                self._made)))
+            self._at = ctypes.addressof(self._path)
+
+    def forget(self) -> None:
+        """There are no points."""
+        self._rows[-1] = 0
+
+    def begin(self, t: float) -> None:
+        """A step begins at what stands in the workspace; it may be the one that began last, tried again."""
+        if not self._rows[-1] or t != self._times[self._rows[0]]:
+            self._remember(self._at, t)
+
+    def equations(self, t: float, lead: bool) -> float:
+        """Set those of the step to `t`, and leave their residual; `lead`: X moves to where the points lead, but for the
+        first one, which lead algebraic variables nowhere. Returns ``b``.
+        """
+        self._equations(self._at, t, lead)
+        return float(self._made[0])
+
+    @property
+    def order(self) -> int:
+        """That of the formula of the last step."""
+        return int(self._made[2])
+
+    @property
+    def by_slope(self) -> bool:
+        """Whether it was led by the slope at its start, which algebraic variables do not have."""
+        return bool(self._made[3])
+
+    def part(self) -> float:
+        """Of what the last step is off where it was led to: its error.
+
+        With ``D`` the divided difference of the solution, ``x1 - led = D (b + d) prod(d_i)``, and the error of the
+        formula is ``D b prod(d_i)``, where d is the distance of what only the polynomial that led knows.
+        """
+        b, farther = self._made[:2].tolist()
+        return b / (b + farther)
+
+
+class _Path(ctypes.Structure):
+    """As ``bdf.c`` has it."""
+
+    _fields_ = [("n", ctypes.c_long), ("highest", ctypes.c_long), ("near", ctypes.c_double),
+                *((name, ctypes.c_void_p) for name in (
+                    "rhs residual plan Z t F mass c base points led times rows made".split()))]
+
+
+@functools.cache
+def _compiled() -> tuple[Any, ...] | None:
+    """The loops of ``bdf.c``: remember and equations; None where there is no compiler."""
+    _, (library,) = load([SOURCE.read_text()])
+    if not isinstance(library, Library):
+        return None
+    return tuple(library.function(f"bdf_{name}", None, [ctypes.c_void_p, ctypes.c_double, *more])
+                 for name, more in (("remember", []), ("equations", [ctypes.c_long])))
+
+
+def _remember(past: Past, t: float) -> None:
+    known = int(past._rows[-1])
+    row = known
+    if known > past.highest:
+        known -= 1
+        row = int(past._rows[known])
+    past._rows[1: known + 1] = past._rows[:known].copy()
+    past._rows[0], past._rows[-1], past._times[row] = row, known + 1, t
+    past._points[row] = past.ws.X
+
+
+def _equations(past: Past, t: float, lead: bool) -> None:
+    ws, known = past.ws, past._rows[: past._rows[-1]]
+    times = past._times[known].tolist()
+    nodes = chosen(times, past.highest + 1) if t != times[0] else [0]
+    d, rows = [t - times[node] for node in nodes], known[nodes]
+    b, beta = formula(d, past.highest)
+    base = np.dot(beta, past._points[rows])
+    if share(d)[0] < 1:
+        d, rows = [d[0], *d[2:]], rows[[0, *range(2, len(rows))]]
+    order = min(len(d), past.highest)
+    if lead:
+        past.led[:], by_slope = np.dot(extrapolation(d), past._points[rows]), len(d) <= past.highest
+        past._made[1], past._made[3] = d[0] if by_slope else d[-1], by_slope
+        if by_slope:
+            weights, along = with_slope(d)
+            np.copyto(past.led, np.dot(weights, past._points[rows]) + along * ws.rhs(), where=ws.mass > 0)
+        if len(known) > 1:
+            ws.X[:] = past.led
+    past._made[0], past._made[2], ws.Z[-1] = b, order, t
+    ws.c[:] = np.where(ws.mass, b, -1.0)
+    ws.base[:] = ws.mass * base
+    ws.residual()

@@ -1,0 +1,104 @@
+"""Steps of the backward differentiation formulas, each through the points of those before it.
+
+    x1 = sum(beta_i x_i) + b f(t1, x1, y1),        0 = g(t1, x1, y1)
+
+The coefficients (:mod:`.formula`) are those of the points as they lie, so that steps may have any length. A run begins
+with order one, at t0 and after each event; with each step the order is one higher, up to the highest. It is what DASSL
+and IDA use: K. E. Brenan, S. L. Campbell, L. R. Petzold, Numerical Solution of Initial-Value Problems in
+Differential-Algebraic Equations, 1996, chapter 5.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from gridcore.equations import Workspace
+from gridcore.errors import CaseError
+from gridcore.integrate import Advance, Linearised, Stepper
+from gridcore.linear import Newton
+from gridcore.tape import Step
+
+from .operator import BdfOperator, Chain
+from .past import Past
+
+HIGHEST = 5
+
+
+class Bdf(Stepper):
+    """Stepper of the backward differentiation formulas.
+
+    Parameters
+    ----------
+    step : float
+        The grid's step (s), of which it needs to know nothing.
+    order : int
+        The highest, from 1 to 5.
+
+    Raises
+    ------
+    CaseError
+        If `order` is not.
+    """
+
+    name = "bdf"
+    one_step = False
+    growth = 2.0
+
+    def __init__(self, step: float, order: int = HIGHEST):
+        if order not in range(1, HIGHEST + 1):
+            raise CaseError(f"order = {order!r} must be a whole number from 1 to {HIGHEST}")
+        self.highest = self.order = int(order)
+        self._ws: Workspace | None = None
+        self._chain: Chain | None = None
+
+    def restart(self, ws: Workspace, t: float) -> None:
+        """No history, no factors."""
+        if ws is not self._ws:
+            self._ws, self.newton, self.past = ws, Newton(ws), Past(ws, self.highest)
+        self.newton.renew()
+        self.switch(ws, t, jumped=True)
+
+    def switch(self, ws: Workspace, t: float, jumped: bool) -> bool:
+        """Slopes jump at events also where variables do not: of what was before only pivots are kept."""
+        ws.mass[:] = ws.differential
+        self.newton.jumped()
+        self.past.forget()
+        return False
+
+    def advance(self, t: float, target: float) -> Advance:
+        """One step to `target`, from where the points before it lead."""
+        self.past.begin(t)
+        self._solve(target, lead=True)
+        return Advance(target)
+
+    def state_at(self, t: float) -> None:
+        """The step from where it began to `t`."""
+        self._solve(t)
+
+    def _solve(self, t: float, lead: bool = False) -> None:
+        """Solve the equations of the step to `t`."""
+        self.newton.at(self.past.equations(t, lead))
+        self.order = self.past.order
+        self.newton.solve(evaluated=True)
+
+    def local_error(self) -> np.ndarray:
+        """By what the step is off where it was led to; algebraic variables without a slope follow the others."""
+        ws, past = self._ws, self.past
+        assert ws is not None
+        error = (ws.X - past.led) * past.part()
+        if past.by_slope:
+            error = np.where(ws.mass, error, self.newton.lu.solve(ws.mass * error))
+        return error
+
+    def operator(self, record: Step, points: Linearised) -> BdfOperator:
+        """The step of a record, linearised."""
+        if self._chain is None or self._chain.tape is not points.tape:
+            self._chain = Chain(points.tape)
+        return BdfOperator(record, points, self._chain.before(record, self.highest), self.highest)
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done."""
+        return self.newton.counters() if self._ws is not None else Counter()
