@@ -68,7 +68,7 @@ class _Kept:
     """Factors of the matrix of a step, and what was learned of them."""
 
     def __init__(self, ws: Workspace, lu: Factors):
-        self.lu, self.searched = lu, 0  # searches for pivots that their cost was asked after
+        self.lu, self.searched = lu, -1  # searches for pivots that their cost was asked after
         self.lu.trust(ws.entries)
         self.outdate()
 

@@ -15,9 +15,9 @@ from collections import Counter
 import numpy as np
 
 from gridcore.equations import Workspace
-from gridcore.errors import CaseError
+from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Linearised, Stepper
-from gridcore.linear import Newton
+from gridcore.linear import GuardValue, Newton
 from gridcore.tape import Step
 
 from .operator import BdfOperator, Chain
@@ -82,6 +82,20 @@ class Bdf(Stepper):
         self.newton.at(self.past.equations(t, lead))
         self.order = self.past.order
         self.newton.solve(evaluated=True)
+
+    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+        """The step from where it began, to where a guard is zero; of large systems."""
+        if not self.newton.keeps:
+            return None
+
+        def equations(t: float) -> None:
+            self.past.equations(t, lead=False)
+
+        self.newton.at(self.past.equations(t, lead=False))
+        try:
+            return self.newton.solve_with_time(t, equations, guard, low, high, side)
+        except ConvergenceError:  # the guess may be where the equations are singular, and the crossing elsewhere
+            return None
 
     def local_error(self) -> np.ndarray:
         """By what the step is off where it was led to; algebraic variables without a slope follow the others."""

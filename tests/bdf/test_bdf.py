@@ -15,6 +15,7 @@ from scipy.integrate import solve_ivp
 import gridcore as gc
 from gridcore.contract import Device, Param, State
 from gridcore.errors import CaseError
+from gridcore.linear import newton
 from gridcore.testing import integrator_checks
 from gridcore_bdf import past
 from gridcore_bdf.stepper import Bdf
@@ -117,6 +118,26 @@ def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int) -> None:
             for a, c in ((one.Z, other.Z), (one.base, other.base), (one.c, other.c), (of_one.led, of_other.led)):
                 np.testing.assert_allclose(a, c, rtol=0, atol=1e-11 * (1 + np.abs(c).max()))
         t = float(ends[1])
+
+
+@pytest.mark.parametrize("name", ["ieee39", "kundur", "hiskens_pai"])
+@pytest.mark.parametrize("step", [2e-3, "auto"])
+def test_events_of_large_systems_are_located_by_the_method_itself(
+        name: str, step: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small ones are made to do so here."""
+    s, t_end, found = gc.build(name), 0.2 if name == "hiskens_pai" else 2.0, []
+    by_itself = Bdf.end_at_zero
+    monkeypatch.setattr(Bdf, "end_at_zero", lambda self, *of: found.append(by_itself(self, *of)) or found[-1])
+    usual = gc.simulate(s, t_end, step, "bdf", rtol=1e-4) if step == "auto" else gc.simulate(s, t_end, step, "bdf")
+    assert found
+    assert set(found) == {None}
+    found.clear()
+    monkeypatch.setattr(newton, "MIXED", -np.inf)
+    run = gc.simulate(s, mesh=usual) if step == "auto" else gc.simulate(s, t_end, step, "bdf")
+    assert [str(event) for event in run.events] == [str(event) for event in usual.events]
+    np.testing.assert_allclose([e.t for e in run.events], [e.t for e in usual.events], rtol=0, atol=1e-10)
+    assert len([t for t in found if t is not None]) > len(found) / 2
+    assert np.max(np.abs(run.X[-1] - usual.X[-1]) / (1 + np.abs(usual.X[-1]))) < 1e-8
 
 
 class Stiff(Device):

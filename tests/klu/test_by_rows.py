@@ -14,7 +14,7 @@ from pivot_growth import residual_bound
 
 import gridcore as gc
 from gridcore.equations.native import FALLBACK, INTERPRETER
-from gridcore.linear import SingularMatrix
+from gridcore.linear import Newton, SingularMatrix
 from gridcore.tape import SEGMENT
 from gridcore.testing import linear_solver_checks
 from gridcore_klu import by_rows
@@ -162,6 +162,19 @@ class TestAnother:
         lu = of_klu(A, monkeypatch)
         lu.factor(A.data)
         assert lu.another().numeric is None
+
+
+def test_what_factors_cost_is_known_also_where_another_iteration_has_found_their_pivots(monkeypatch):
+    """Else chosen steps, whose first pivots the controller finds, would have new factors each."""
+    monkeypatch.setattr("gridcore.linear.newton.MIXED", 0.1)
+    ws = gc.build("ieee39").workspace()
+    ws.mass[:], ws.c[:] = 1.0, 0.01
+    first, second = Newton(ws), Newton(ws)
+    for each in (first, second):
+        assert not each.keeps
+        each.factor()
+        assert each.keeps
+    assert (first.lu.factorisations, second.lu.factorisations) == (1, 0)
 
 
 class TestRun:
