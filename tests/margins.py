@@ -28,10 +28,10 @@ REASONS = HERE / "margins.txt"
 HALF = 0.5
 # Of numbers: the rest is of files, words and processes.
 SUITES = (
-    "autodiff", "blocks", "case", "cases", "contract", "converters", "crosscheck", "dense", "devices", "equations",
-    "equilibrium", "estimation", "export", "ida", "integrate", "klu", "linear", "network", "objectives", "optimisation",
-    "playback", "readers", "reference", "results", "rotors", "sensitivity", "smallsignal", "system", "tape", "theta",
-    "trbdf2", "tsa")
+    "autodiff", "bdf", "blocks", "case", "cases", "contract", "converters", "crosscheck", "dense", "devices",
+    "equations", "equilibrium", "estimation", "export", "ida", "integrate", "klu", "linear", "network",
+    "objectives", "optimisation", "playback", "readers", "reference", "results", "rotors", "sensitivity",
+    "smallsignal", "system", "tape", "theta", "trbdf2", "tsa")
 NATIVE = "this machine"
 PROCESSORS: dict[str, dict[str, str]] = {
     NATIVE: {},

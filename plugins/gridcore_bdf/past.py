@@ -32,10 +32,10 @@ class Past:
         self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
-        compiled = _compiled() if isinstance(runtime, Native) else None
-        self._remember, self._equations = compiled or (_remember, _equations)
+        of_c = loops() if isinstance(runtime, Native) else None
+        self._remember, self._equations = of_c or (_remember, _equations)
         self._at: Any = self  # what the loops take
-        if compiled:
+        if of_c:
             functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
             self._path = _Path(ws.n, highest, NEAR, *functions, ws.plan, *map(Library.place, (
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self._times, self._rows,
@@ -87,7 +87,7 @@ class _Path(ctypes.Structure):
 
 
 @functools.cache
-def _compiled() -> tuple[Any, ...] | None:
+def loops() -> tuple[Any, ...] | None:
     """The loops of ``bdf.c``: remember and equations; None where there is no compiler."""
     _, (library,) = load([SOURCE.read_text()])
     if not isinstance(library, Library):

@@ -92,11 +92,11 @@ def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int) -> None:
     """Random points at random distances, tiny ones too, steps that are tried again, and new starts."""
     rng, s = np.random.default_rng(seed), gc.build("wscc9")
     pair = []
-    for compiled in (past._compiled(), None):
+    for compiled in (past.loops(), None):
         ws = s.workspace()
         ws.differential[:] = ws.mass[:] = s.differential(ws.Z)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(past, "_compiled", lambda compiled=compiled: compiled)
+            patch.setattr(past, "loops", lambda compiled=compiled: compiled)
             pair.append((ws, past.Past(ws, highest)))
     t = 0.0
     for _ in range(14):

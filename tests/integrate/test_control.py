@@ -133,7 +133,7 @@ def test_gradients_are_exact_for_the_steps_that_were_made(method):
     forward = gc.analyses.forward_gradient(run, RELAY, wrt)
     largest = np.abs(gradient.values).max(axis=0)
     assert (np.abs(forward.values - gradient.values) < 1e-11 * largest).all()
-    steps = (1e-5, 1e-5, 1e-4, 1e-3)  # short beside the first ones after an event, and more than round-off
+    steps = (1e-5, 1e-5, 3e-4, 3e-3)  # short beside the first ones after an event, and more than round-off
     held = np.hstack([gc.differences(run, RELAY, each, relative_step=by) for each, by in zip(wrt, steps, strict=True)])
     assert (np.abs(held - gradient.values) < 1e-6 * largest).all()
 
@@ -415,8 +415,8 @@ def test_no_attempt_is_shorter_than_the_first_that_is_as_short_as_a_step_may_be(
     assert tried.min() > 0.1 * SHORTEST
 
 
-@pytest.mark.parametrize(("method", "ratio"), [("theta", 10), ("trbdf2", 10), ("bdf", 10 ** 0.5)])
-def test_algebraic_variables_are_as_accurate_as_the_others(method, ratio):
+@pytest.mark.parametrize("method", ["theta", "trbdf2"])
+def test_algebraic_variables_are_as_accurate_as_the_others(method):
     class Amplified(Device):
         gain, x0 = Param("", 1.0), Param("", 1.0)
         x = State("", start_at="x0")
@@ -431,7 +431,7 @@ def test_algebraic_variables_are_as_accurate_as_the_others(method, ratio):
     with registered(Amplified):
         plain, amplified = (gc.simulate(system(Amplified(id="A", gain=gain)), 2.0, "auto", method, rtol=1e-12,
                                         atol=1e-4) for gain in (1.0, 1e3))
-    assert amplified.counters["steps"] / plain.counters["steps"] == pytest.approx(ratio, rel=0.3)
+    assert amplified.counters["steps"] / plain.counters["steps"] == pytest.approx(10, rel=0.3)
 
 
 def test_a_step_that_would_have_to_be_too_short_is_an_error_with_variable_and_time():

@@ -113,7 +113,7 @@ def compare(study: Study) -> None:
     # some roundings of what is of size one; twice the chord's rate, which is not the largest between two points
     floor = 1e-15 + CANCELS * largest + 2 * moved * fastest
     if study.method == "bdf":  # in whose derivatives in time the points, with their round-off, are divided by distances
-        floor = floor + 10 * np.abs(run.X - oracle.X[:, order]).max() / h[h > 0].min()
+        floor = floor + 30 * np.abs(run.X - oracle.X[:, order]).max() / h[h > 0].min()
     states = [name for name, kept in zip(run.system.variables, run.system.base_differential) if kept]
     forward = gc.analyses.tsa(run, study.wrt, [*study.quantities, *states], dispatch=study.dispatch).values
     true = np.array([derivative(oracle.signal(lambda v, q=q: v[q])) for q in study.quantities])
@@ -127,4 +127,5 @@ def compare(study: Study) -> None:
     np.testing.assert_allclose(table.value, values[:, 0].real, rtol=1e-10, atol=1e-11)
     within(table.values, derivative(values), EXACT, 10 * floor)
     ends = table.values[: 3 * count: 3]
-    within(ends, forward[-1, :count], SAME, 1e-16 + SAME * largest)
+    same = 5 * SAME if study.method == "bdf" else SAME  # whose steps are sums of more terms, of both signs
+    within(ends, forward[-1, :count], same, 1e-16 + same * largest)
