@@ -85,7 +85,7 @@ class ReverseSweep:
         for k, (aX, aT) in zip(operator.past, operator.before):
             self._behind[k] = self._behind.get(k, 0.0) + aX
             self.T[self.replay.tape.point_clock[k]] += aT * self.rule.moving
-        self.X += self._behind.pop(record.k, 0.0)
+        self.X = self.X + self._behind.pop(record.k) if record.k in self._behind else self.X
         if self.nonzero[record.k]:
             self.objectives(record.k)
 

@@ -267,8 +267,7 @@ def transposed(run: Run, forward: Callable[..., Any], transpose: Callable[..., A
         a = [rng.normal(size=(3, n)), rng.normal(size=3) * (record.end != GRID)]
         out = forward(operator, *v[:4])
         aX, *aT = transpose(operator, a[0].copy(), aP, a[1])
-        of_past = [each for each, _ in operator.before[: len(operator.past)]]
-        there, back = inner(a, out), inner([aX, aP, *aT, *of_past], v)
+        there, back = inner(a, out), inner([aX, aP, *aT, *(each for each, _ in operator.before)], v)
         size = inner(map(abs, a), map(abs, out)) + np.abs(back)
         worst = max(worst, float((np.abs(there - back) / size).max()))
     require(worst <= _TRANSPOSED, f"<a, J v> and <J' a, v> differ by {worst:.1e} of their size")

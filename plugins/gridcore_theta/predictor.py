@@ -104,7 +104,7 @@ class Predictor:
             found.append(a1 * slope + a2 * self._slopes[latest] + a3 * self._first)
         elif not found or (not self._since and theta != 1):  # which has no slope at the start by then
             found.append(h * (slope - self.f0))
-        return np.where(np.abs(found[0]) < np.abs(found[-1]), found[0], found[-1])
+        return found[0] if len(found) == 1 else np.where(np.abs(found[0]) < np.abs(found[1]), *found)
 
 
 class _Path(ctypes.Structure):
