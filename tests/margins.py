@@ -31,7 +31,7 @@ SUITES = (
     "autodiff", "bdf", "blocks", "case", "cases", "contract", "converters", "crosscheck", "dense", "devices",
     "equations", "equilibrium", "estimation", "export", "ida", "integrate", "klu", "linear", "network",
     "objectives", "optimisation", "playback", "readers", "reference", "results", "rotors", "sensitivity",
-    "smallsignal", "system", "tape", "theta", "trbdf2", "tsa")
+    "smallsignal", "stretch", "system", "tape", "theta", "trbdf2", "tsa")
 NATIVE = "this machine"
 PROCESSORS: dict[str, dict[str, str]] = {
     NATIVE: {},

@@ -3,10 +3,11 @@
 Imports from ``registry`` and what is left of it.
 """
 
-from .blocks import Block, Limits, Signal
 from .device import (
     REQUIRED,
     Algebraic,
+    Composite,
+    Declaration,
     Declarations,
     Device,
     Field,
@@ -25,12 +26,12 @@ from .device import (
     timer,
 )
 from .injectors import Load, Source
-from .limits import Reached, bound_of
+from .limits import Bound, Reached, bound_of, labels, sides
 from .node import Bus, Node, Port, plural
 from .record import Record
 from .scope import GLOBALS, Path, Scope, Shape, kind_of
 
-__all__ = ["GLOBALS", "REQUIRED", "Algebraic", "Block", "Bus", "Declarations", "Device", "Field", "Guard", "Input",
-           "Limits", "Load", "Mode", "Node", "Param", "Path", "PerUnit", "Port", "Quantity", "Reached", "Record",
-           "Reference", "Scope", "Setpoint", "Shape", "Signal", "Source", "State", "Timer", "bound_of", "guard",
-           "kind_of", "plural", "quantity", "timer"]
+__all__ = ["GLOBALS", "REQUIRED", "Algebraic", "Bound", "Bus", "Composite", "Declaration", "Declarations", "Device",
+           "Field", "Guard", "Input", "Load", "Mode", "Node", "Param", "Path", "PerUnit", "Port", "Quantity",
+           "Reached", "Record", "Reference", "Scope", "Setpoint", "Shape", "Source", "State", "Timer", "bound_of",
+           "guard", "kind_of", "labels", "plural", "quantity", "sides", "timer"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..equations import Workspace
+from ..equations import Batches, Workspace
 from ..errors import CaseError, PluginError
 from ..linear import Coefficients, Factors, GuardValue
 from ..registry import registries as plugins
@@ -113,6 +113,16 @@ class Stepper(ABC):
         """The state at `t`, between the start of the last advance and its end, as :meth:`advance` would leave it with
         `t` for a target. A guess stands in ``ws.X``. The next advance begins at the time asked for last.
         """
+
+    def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
+                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        """Several steps at once in which nothing happens: to the `ends` in order, at `most` so many; or by a `choice`,
+        the numbers of :mod:`.control`, in which it leaves `h` and `before`, and not as far as the first of the ends.
+
+        `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire. Returns times (steps,) and states
+        (steps, n), until the next call; fewer, or None, where :meth:`advance` has to go on.
+        """
+        return None
 
     def interpolate(self, record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:
         """(times, n) the differential variables at times `t` within the step of a record; the others are a first guess.

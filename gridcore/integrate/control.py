@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import numerics
-from ..equations import Workspace
+from ..equations import Batches, Workspace
 from ..errors import CaseError, ConvergenceError
 from ..linear import GuardValue, Newton
 from ..tape import AUTO, Method, Spacing, Step, finest
@@ -92,6 +92,15 @@ class Controlled(Stepper):
             ws.X[:], ws.Z[-1] = X, t
         self.propose(reached.t - t, error, rejected)
         return reached
+
+    def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
+                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        choice = {"rtol": self.rtol, "atol": self.atol, "share": self._share, "least": numerics.EPS, "safety": _SAFETY,
+                  "of_error": _I, "of_before": _P, "shrink": _SHRINK, "growth": self.stepper.growth,
+                  "longest": self._longest, "h": self.h, "before": self._before}
+        made = self.stepper.stretch(t, ends, most, guards, sides, choice) if self.h else None
+        self.h, self._before = choice["h"], choice["before"]
+        return made
 
     def propose(self, h: float, error: float, rejected: bool) -> None:
         """The length of the next step, after one of length `h`."""

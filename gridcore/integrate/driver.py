@@ -30,6 +30,7 @@ from .instants import Instant
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
 _REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
+_MOST = 32  # steps at once
 _NONE = np.zeros(0, dtype=int)
 _NEVER = np.inf, GRID
 
@@ -116,6 +117,8 @@ class Driver:
             self._begin()
         stepper, slack, at_end = self.stepper, self.slack, self._goes_on_from_its_end
         while self.reached < len(self.grid):
+            if self._stretch(progress):
+                continue
             end = float(self.grid[self.reached])
             while self.t < end - slack:
                 if self.tape.points >= self._segment_full and self.instant.apart is None:
@@ -131,6 +134,33 @@ class Driver:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
             if progress is not None:
                 progress(self.t)
+
+    def _stretch(self, progress: Callable[[float], None] | None) -> bool:
+        """Steps in which nothing happens, as many at once as the method makes so; whether it has made some."""
+        room, sides, own = min(self._segment_full - self.tape.points, _MOST), self.watch.sides, self.stepper.makes_grid
+        if self.clock != GRID or room < 2 or sides is None or self.instant.apart is not None:
+            return False
+        due = min(self.timers[0][0], *(time for time, _ in self.watch.pending.values()), np.inf)
+        ends = self.grid[self.reached: self.reached + (1 if own else int(room))]
+        ends = np.minimum(ends, due) if own else ends[ends < due - self.slack]
+        if not (len(ends) and self.t < ends[0] - self.slack):
+            return False
+        made = self.stepper.stretch(self.t, ends, int(room), self.system.switching.batches, sides)
+        if made is None or not len(made[0]):
+            return False
+        try:
+            for t, X in zip(made[0].tolist(), made[1], strict=True):
+                self.tape.point(t, X, GRID)
+                self.tape.records.step(self.tape.points - 2, t - self.t, GRID, GRID, -1, len(self.tape.methods) - 1)
+                self.ws.X[:], self.Z[-1], self.t, self.reached = X, t, t, self.reached + (not own)
+                self.counters.update(steps=1, guard_evaluations=self.guarded)
+                if progress is not None:
+                    progress(t)
+        finally:
+            self.gamma = self.system.switching.values(self.Z)
+            if self._goes_on_from_its_end:
+                self.tape.last = self._checkpoint({})  # what was counted is added at the end
+        return True
 
     def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""

@@ -44,6 +44,11 @@ class Watch:
         self._last_unmoved: np.ndarray | None = None
         self._towards: np.ndarray | None = None  # of :meth:`margins`
 
+    @property
+    def sides(self) -> np.ndarray | None:
+        """(k,) on which side of zero each watched guard is, 0 of the others; None while one is on neither."""
+        return None if self._undecided else self._sides
+
     def _unmoved(self, gamma: np.ndarray) -> bool:
         """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
         if gamma is not self._last_unmoved:  # :meth:`accept` asks for the array that :meth:`fired` has asked for

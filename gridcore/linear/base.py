@@ -130,6 +130,13 @@ class Factors(abc.ABC):
         """
         self.factor(values)
 
+    def compiled(self) -> tuple[int, int, int, int, float] | None:
+        """Where a loop in C finds ``double refactor(a, const double *values, b)``, the ratio of the extreme pivots or
+        0, ``void solve(a, b, long count, double *rhs)``, a and b; and the ratio up to which it is singular. None where
+        there are no such functions, or no pivots yet.
+        """
+        return None
+
     @abc.abstractmethod
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Solve ``A x = b`` in place, and return `b`.

@@ -41,6 +41,12 @@ _SAME = 1 + numerics.SAME_LENGTH
 _ADVICE = "; there may be a solution with a smaller step, or with loads at constant impedance (--loads Z)"
 
 
+def tolerances() -> dict[str, float]:
+    """Those of an iteration, for loops in C: see :meth:`_Corrections.end` and :meth:`Newton.at`."""
+    return {"remains": numerics.NEWTON_REMAINS, "enough": numerics.NEWTON, "fast": numerics.NEWTON_FAST,
+            "telling": numerics.NEWTON_TELLING * numerics.NEWTON, "same": numerics.SAME_LENGTH}
+
+
 class _Corrections:
     """The corrections of one solve: whether the last one ends it, and what the next one need not exceed."""
 

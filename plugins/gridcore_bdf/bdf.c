@@ -157,3 +157,20 @@ void bdf_equations(const path *p, double t, long leads)
     }
     p->residual(p->plan);
 }
+
+/* As gridcore_stretch asks: the step from t to an end, and how far it is off where it was led to, by its part */
+double bdf_go(const path *p, double t, double end, long follows)
+{
+    (void)follows;
+    if (!p->rows[p->highest + 1] || t != p->times[p->rows[0]]) bdf_remember(p, t);
+    bdf_equations(p, end, 1);
+    return p->made[0];
+}
+
+long bdf_error(const path *p, double *out)
+{
+    const double part = p->made[0] / (p->made[0] + p->made[1]);
+    const long order = (long)p->made[2];
+    for (long i = 0; i < p->n; ++i) out[i] = (p->Z[i] - p->led[i]) * part;
+    return p->made[3] ? -order : order;
+}

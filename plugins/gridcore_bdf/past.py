@@ -11,6 +11,7 @@ import numpy as np
 
 from gridcore.equations import Workspace
 from gridcore.equations.native import Library, Native, load
+from gridcore_stretch import Stretch
 
 from .formula import NEAR, chosen, extrapolation, formula, share, with_slope
 
@@ -22,6 +23,8 @@ class Past:
 
     Attributes
     ----------
+    stretch : Stretch
+        Steps in which nothing happens.
     led : (n,) array
         Where the points led at the step that was begun last.
     """
@@ -33,7 +36,7 @@ class Past:
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
         of_c = loops() if isinstance(runtime, Native) else None
-        self._remember, self._equations = of_c or (_remember, _equations)
+        self._remember, self._equations, go, error = of_c or (_remember, _equations, None, None)
         self._at: Any = self  # what the loops take
         if of_c:
             functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
@@ -41,6 +44,7 @@ class Past:
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self._times, self._rows,
                 self._made)))
             self._at = ctypes.addressof(self._path)
+        self.stretch = Stretch(ws, go, error, self._at)
 
     def forget(self) -> None:
         """There are no points."""
@@ -88,12 +92,14 @@ class _Path(ctypes.Structure):
 
 @functools.cache
 def loops() -> tuple[Any, ...] | None:
-    """The loops of ``bdf.c``: remember and equations; None where there is no compiler."""
+    """The loops of ``bdf.c``: remember and equations, go and error; None where there is no compiler."""
     _, (library,) = load([SOURCE.read_text()])
     if not isinstance(library, Library):
         return None
-    return tuple(library.function(f"bdf_{name}", None, [ctypes.c_void_p, ctypes.c_double, *more])
-                 for name, more in (("remember", []), ("equations", [ctypes.c_long])))
+    place, number, whole = ctypes.c_void_p, ctypes.c_double, ctypes.c_long
+    return tuple(library.function(f"bdf_{name}", result, [place, *arguments]) for name, result, arguments in (
+        ("remember", None, [number]), ("equations", None, [number, whole]), ("go", number, [number, number, whole]),
+        ("error", whole, [place])))
 
 
 def _remember(past: Past, t: float) -> None:

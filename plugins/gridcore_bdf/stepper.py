@@ -14,7 +14,7 @@ from collections import Counter
 
 import numpy as np
 
-from gridcore.equations import Workspace
+from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Linearised, Stepper
 from gridcore.linear import GuardValue, Newton
@@ -58,12 +58,14 @@ class Bdf(Stepper):
         if ws is not self._ws:
             self._ws, self.newton, self.past = ws, Newton(ws), Past(ws, self.highest)
         self.newton.renew()
+        self.past.stretch.renew()
         self.switch(ws, t, jumped=True)
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> bool:
         """Slopes jump at events also where variables do not: of what was before only pivots are kept."""
         ws.mass[:] = ws.differential
         self.newton.jumped()
+        self.past.stretch.jumped()
         self.past.forget()
         return False
 
@@ -72,6 +74,13 @@ class Bdf(Stepper):
         self.past.begin(t)
         self._solve(target, lead=True)
         return Advance(target)
+
+    def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
+                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        """Several steps in which nothing happens; of small systems, whose factors go with the length of a step."""
+        made = None if self.newton.keeps else self.past.stretch.go(t, ends, most, guards, sides, choice)
+        self.order = self.past.order
+        return made
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
@@ -115,4 +124,4 @@ class Bdf(Stepper):
     @property
     def counters(self) -> Counter[str]:
         """Work done."""
-        return self.newton.counters() if self._ws is not None else Counter()
+        return self.newton.counters() + self.past.stretch.counters if self._ws is not None else Counter()

@@ -1,5 +1,6 @@
-"""Blocks of control diagrams for devices: a library like any other, made of ``gridcore.contract.Block``."""
+"""Blocks of control diagrams for devices: a library like any other, of one's own, too, from :class:`Block`."""
 
+from .block import Block, Limits, Signal
 from .blocks import (
     PI,
     PID,
@@ -17,6 +18,6 @@ from .blocks import (
 )
 
 __all__ = [
-    "PI", "PID", "Curve", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "LowGate", "RateLimitedLag",
-    "SecondOrderLag", "Washout",
+    "PI", "PID", "Block", "Curve", "Deadband", "HighGate", "Integrator", "Lag", "LeadLag", "Limit", "Limits", "LowGate",
+    "RateLimitedLag", "SecondOrderLag", "Signal", "Washout",
 ]

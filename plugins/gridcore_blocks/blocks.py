@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Limits, Signal
+from .block import Block, Limits, Signal
 
 
 class Lag(Block):

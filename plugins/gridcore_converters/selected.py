@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Limits, Signal
+from gridcore_blocks import Block, Limits, Signal
 
 
 class SelectedPI(Block):

@@ -17,8 +17,6 @@ from nbklu import _ext as _klu
 from gridcore.equations.native import Library, load
 
 SOURCE = Path(__file__).with_name("by_rows.c")
-# Unknowns from which on it pays.
-LARGE = 2000
 
 
 def _struct(name: str, longs: str, *fields: tuple[str, Any]) -> Any:
@@ -45,6 +43,13 @@ def loops() -> dict[str, Any]:
     return {name: library.function(f"rows_{name}", result, arguments) for name, result, arguments in (
         ("arrange", number, [place] * 8), ("refactor", number, [place] * 3), ("growth", number, [place] * 3),
         ("solve", None, [place, place, ctypes.c_long, place]), ("tsolve", None, [place, place, ctypes.c_long, place]))}
+
+
+@functools.cache
+def addresses() -> tuple[int, int]:
+    """Of refactor and solve."""
+    refactor, solve = (ctypes.cast(loops()[name], ctypes.c_void_p).value or 0 for name in ("refactor", "solve"))
+    return refactor, solve
 
 
 class _Arranged:
@@ -118,6 +123,10 @@ class ByRows:
     def again(self) -> Rows:
         """Room for factors with the pivots that were found last."""
         return Rows(self._arranged)
+
+    def made(self, rows: Rows) -> bool:
+        """Whether factors have the pivots that were found last."""
+        return rows.arranged is self._arranged
 
     def refactor(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, rows: Rows,
                  common: Any) -> bool:

@@ -113,7 +113,7 @@ class KLUFactors(Factors):
         self._common.defaults()
         self._symbolic = analysis.symbolic
         z = "z_" if self.dtype.kind == "c" else ""
-        if loose and not z and self.n >= by_rows.LARGE and analysis.symbolic.nblocks == 1 and by_rows.loops():
+        if loose and not z and analysis.symbolic.nblocks == 1 and by_rows.loops():
             rows = rows or ByRows()
         self.rows = rows
         library: Any = rows or _klu
@@ -261,6 +261,15 @@ class KLUFactors(Factors):
             self._triangular.take(_klu, numeric, self._symbolic, self._common)
             self._taken = made
         return self._triangular
+
+    def compiled(self) -> tuple[int, int, int, int, float] | None:
+        rows = self.rows
+        if rows is None or not rows.known:
+            return None
+        if self.numeric is None or not rows.made(self.numeric):
+            self.numeric, self._growth = rows.again(), rows.known
+        self._scales, self._least = None, SINGULAR
+        return *by_rows.addresses(), *self.numeric.places, SINGULAR
 
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs, scales = self.right_hand_sides(b), self._scales

@@ -12,8 +12,17 @@ import numpy as np
 
 from gridcore.equations import Workspace
 from gridcore.equations.native import Library, Native, load
+from gridcore_stretch import Stretch
 
 SOURCE = Path(__file__).with_name("step.c")
+# A step shorter than this part of the next predicts nothing: its slope has lost the digits that the predictor needs.
+TINY_STEP = 1e-3
+# A local error above this part of scale + abs(x) is warned of: a hundred of its size leave no digit of x.
+TOO_LARGE = 1e-2
+# The error is estimated every so many steps, and as soon after an event as it can be.
+EVERY = 16
+# One above this is estimated again in the next step: it may be far from the largest.
+SMALL = 1e-2 * TOO_LARGE
 _PAST = 3  # steps that are remembered, as many as in step.c
 
 
@@ -22,6 +31,8 @@ class Predictor:
 
     Attributes
     ----------
+    stretches : Stretch
+        Steps in which nothing happens.
     X0, f0 : (n,) arrays
         Variables and right-hand side at the start of the step.
     """
@@ -34,14 +45,15 @@ class Predictor:
         self._since = 0  # steps since slopes may have jumped
         runtime: Any = ws.runtime
         compiled = _compiled() if isinstance(runtime, Native) else None
-        self._begin, self._equations, self._end = compiled or (_begin, _equations, _end)
+        self._begin, self._equations, self._end, go = compiled or (_begin, _equations, _end, None)
         self._at: Any = self  # what the loops take
         if compiled:
             functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
             self._path = _Path(ws.n, *functions, ws.plan, *map(Library.place, (
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.X0, self.f0, self._slopes, self._lengths,
-                self._count)))
+                self._count)), Library.place(ws.scale), every=EVERY, small=SMALL)
             self._at = ctypes.addressof(self._path)
+        self.stretches = Stretch(ws, go, None, self._at)
 
     def begin(self, t: float, h: float, theta: float) -> None:
         """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
@@ -71,6 +83,23 @@ class Predictor:
             self._first[:] = self.f0
         self._since += 1
         self._end(self._at, h)
+
+    def stretch(self, due: int, estimate: float, theta: float, t: float, *of: Any) -> Any:
+        """Several steps from `t`, of which all but the last are remembered: what was made, where the last one began,
+        how many were remembered, in how many the error is next estimated, and the largest one so far; None where there
+        are none.
+
+        Of the step before `t`, and of as many before it as an estimate needs, slopes are known. `of`: as of a
+        :class:`~gridcore_stretch.Stretch`.
+        """
+        if not self.stretches.possible:
+            return None
+        path = self._path
+        path.theta, path.tiny, path.begun, path.remembered = theta, TINY_STEP, t, 0
+        path.due, path.most, path.too_large = due, estimate, TOO_LARGE if estimate <= TOO_LARGE else np.inf
+        made = self.stretches.go(t, *of)
+        self._since += path.remembered
+        return None if made is None else (made, path.begun, path.remembered, path.due, path.most)
 
     def forget(self) -> None:
         """What was before says nothing of what follows."""
@@ -111,17 +140,23 @@ class _Path(ctypes.Structure):
     """As ``step.c`` has it."""
 
     _fields_ = [("n", ctypes.c_long), *((name, ctypes.c_void_p) for name in (
-        "rhs residual plan Z t F mass c base X0 f0 slopes lengths count".split()))]
+        "rhs residual plan Z t F mass c base X0 f0 slopes lengths count".split())),
+        ("scale", ctypes.c_void_p),
+        *((name, ctypes.c_double) for name in ("theta", "tiny", "begun", "too_large", "small", "most")),
+        *((name, ctypes.c_long) for name in ("remembered", "due", "every"))]
 
 
 @functools.cache
 def _compiled() -> tuple[Any, ...] | None:
-    """The loops of ``step.c``: begin, equations and end; None where there is no compiler."""
+    """The loops of ``step.c``: begin, equations, end and go; None where there is no compiler."""
     _, (library,) = load([SOURCE.read_text()])
     if not isinstance(library, Library):
         return None
-    return tuple(library.function(f"theta_{name}", None, [ctypes.c_void_p, *[ctypes.c_double] * numbers])
-                 for name, numbers in (("begin", 3), ("equations", 2), ("end", 1)))
+    number = ctypes.c_double
+    return tuple(library.function(f"theta_{name}", result, [ctypes.c_void_p, *arguments])
+                 for name, result, arguments in (("begin", None, [number] * 3), ("equations", None, [number] * 2),
+                                                 ("end", None, [number]),
+                                                 ("go", number, [number, number, ctypes.c_long])))
 
 
 def _begin(path: Predictor, t: float, h: float, theta: float) -> None:

@@ -1,5 +1,7 @@
 /* The loops of a theta step; predictor.py binds them, and has the same in numpy for where there is no C compiler. */
 
+#include <math.h>
+
 #define PAST 3
 
 typedef struct {
@@ -12,6 +14,10 @@ typedef struct {
     double *X0, *f0;      /* variables and right-hand side at the start of the present step */
     double *slopes, *lengths; /* of the last PAST steps: rows, in a ring, from the latest to the one before it and on */
     long *count;              /* how many are known, and the row of the latest */
+    const double *scale;
+    double theta, tiny, begun;     /* of steps one after the other: where the last one began; */
+    double too_large, small, most; /* errors, relative to scale + |X|, of which `most` is the largest */
+    long remembered, due, every;   /* how many were remembered; in how many the next one is estimated */
 } path;
 
 /* The equations of a step of length h, and their residual: c = h theta or -1, base = mass (X0 + h (1 - theta) f0);
@@ -75,4 +81,42 @@ void theta_end(const path *p, double h)
     for (long i = 0; i < n; ++i) slope[i] = (p->Z[i] - p->X0[i]) / h;
     p->lengths[latest] = h;
     if (p->count[0] < PAST) ++p->count[0];
+}
+
+/* The largest part of scale + |X| by which the present step of length h is wrong: see predictor.py */
+static double error(const path *p, double h)
+{
+    const long n = p->n, latest = p->count[1], before = (latest + 1) % PAST;
+    const double h1 = h, h2 = p->lengths[latest], h3 = p->lengths[before], theta = p->theta;
+    const double second = (1 - 2 * theta) * h1 * h1, third = (1 - 3 * theta) * h1 * h1 * h1 / (h1 + h2 + h3);
+    const double a = (second + third) / (h1 + h2), c = third / (h2 + h3), *s = p->slopes + latest * n;
+    const double *r = p->slopes + before * n;
+    double largest = 0.0;
+    for (long i = 0; i < n; ++i) {
+        const double wrong = a * (p->Z[i] - p->X0[i]) / h - (a + c) * s[i] + c * r[i];
+        const double part = fabs(wrong) * p->mass[i] / (p->scale[i] + fabs(p->Z[i]));
+        if (!(part <= largest)) largest = part;
+    }
+    return largest;
+}
+
+/* As gridcore_stretch asks: the step from t to an end, after the last one was remembered; one whose slope says nothing
+ * beside the next, or whose error is too large, is not for here */
+double theta_go(path *p, double t, double end, long follows)
+{
+    if (follows) {
+        if (t - p->begun <= p->tiny * (end - t)) return 0.0;
+        if (p->due <= 1) {
+            const double now = error(p, t - p->begun);
+            if (!(now <= p->too_large)) return 0.0;
+            p->most = now > p->most ? now : p->most;
+            p->due = 1 + (now < p->small ? p->every : 1);
+        }
+        --p->due;
+        theta_end(p, t - p->begun);
+        ++p->remembered;
+    }
+    p->begun = t;
+    theta_begin(p, end, end - t, p->theta);
+    return end - t;
 }

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.equations import Workspace
+from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Linearised, Stepper, parabola
 from gridcore.linear import GuardValue, Newton
@@ -23,17 +23,7 @@ from gridcore.tape import Step
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
-from .predictor import Predictor
-
-# A step shorter than this part of the next predicts nothing: its slope has lost the digits that the predictor needs.
-TINY_STEP = 1e-3
-# A local error above this part of scale + abs(x) is warned of: a hundred of its size leave no digit of x.
-TOO_LARGE = 1e-2
-# The error is estimated every so many steps, and as soon after an event as it can be: it costs as much as a few
-# additions of vectors, less than a hundredth of these steps.
-EVERY = 16
-# One above this is estimated again in the next step: it may be far from the largest.
-SMALL = 1e-2 * TOO_LARGE
+from .predictor import EVERY, SMALL, TINY_STEP, TOO_LARGE, Predictor
 
 
 class StepWarning(UserWarning):
@@ -70,6 +60,7 @@ class Theta(Stepper):
         if ws is not self.ws:
             self.ws, self.newton, self.predictor = ws, Newton(ws), Predictor(ws)
         self.newton.renew()
+        self.predictor.stretches.renew()
         self.switch(ws, t, jumped=True)
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> bool:
@@ -79,6 +70,7 @@ class Theta(Stepper):
         ws.mass[:] = ws.differential
         self._remembered, self._needed, self._due = -1, 3, 0  # of steps since: the one before is yet to be counted
         begins = jumped or not self.newton.keeps
+        self.predictor.stretches.jumped()
         if begins:
             self.newton.jumped()
             self._begun = self._reached = t
@@ -99,6 +91,25 @@ class Theta(Stepper):
             return Advance(target, rough=True)
         self._solve(target)
         return Advance(target)
+
+    def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
+                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        """Several steps in which nothing happens, after as many as an estimate of the error needs; of small systems."""
+        if choice is not None or self.newton.keeps or t != self._reached:
+            return None
+        if t > self._begun:
+            self._remember(t - self._begun, float(ends[0]) - t)
+            self._begun = t
+        if self._remembered < self._needed:
+            return None
+        found = self.predictor.stretch(
+            self._due, self.error_estimate, self.theta, t, ends, most, guards, sides)
+        if found is None:
+            return None
+        (times, X), self._begun, remembered, self._due, self.error_estimate = found
+        self._remembered += remembered
+        self._reached = times[-1] if len(times) else t
+        return times, X
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
@@ -186,4 +197,6 @@ class Theta(Stepper):
     def counters(self) -> Counter[str]:
         """Work done, and the largest local error that was estimated, relative to scale + abs(x)."""
         estimate: Any = {"error_estimate": float(f"{self.error_estimate:.2g}")}
-        return self.newton.counters() + Counter(estimate) if self.ws is not None else Counter()
+        if self.ws is None:
+            return Counter()
+        return self.newton.counters() + self.predictor.stretches.counters + Counter(estimate)

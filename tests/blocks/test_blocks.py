@@ -12,12 +12,13 @@ from devices_for_tests import registered
 from numpy.testing import assert_allclose
 
 import gridcore as gc
-from gridcore.contract import Block, Device, Param, State, quantity, timer
+from gridcore.contract import Device, Param, State, quantity, timer
 from gridcore.equilibrium import Equilibrium
 from gridcore.errors import DeviceError, GridcoreError, InitialisationError
 from gridcore_blocks import (
     PI,
     PID,
+    Block,
     Curve,
     Deadband,
     HighGate,

@@ -24,11 +24,6 @@ from gridcore_klu.solver import KLU
 pytestmark = pytest.mark.skipif(not loops(), reason="no C compiler")
 
 
-@pytest.fixture(autouse=True)
-def _any_size_is_large(monkeypatch):
-    monkeypatch.setattr(by_rows, "LARGE", 1)
-
-
 def matrix(n, density, seed):
     """A random one, with a circle through all unknowns: it is one block."""
     rng = np.random.default_rng(seed)
@@ -46,7 +41,7 @@ def factors(A, kind=ByRows):
 
 def of_klu(A, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(by_rows, "LARGE", 10**9)
+        patch.setattr(by_rows, "loops", dict)
         return factors(A, type(None))
 
 
@@ -193,7 +188,7 @@ class TestRun:
         assert self.system().workspace().factors(loose=True).rows
         run = gc.simulate(self.system(), 2.0, 0.005)
         with monkeypatch.context() as patch:
-            patch.setattr(by_rows, "LARGE", 10**9)
+            patch.setattr(by_rows, "loops", dict)
             klu = gc.simulate(self.system(), 2.0, 0.005)
         assert run.counters["locations"] > 2
         np.testing.assert_allclose(run.t, klu.t, rtol=0, atol=1e-12)

@@ -10,6 +10,7 @@ from devices_for_tests import system as small
 
 import gridcore as gc
 from gridcore.contract import Device, Mode, Param, State, timer
+from gridcore.integrate import Stepper
 from gridcore.registry import records, registered
 from gridcore_theta import Theta
 
@@ -32,6 +33,8 @@ def estimated(step: float, t_end: float, theta: float = 0.5, t0: float = 0.0, **
     times = []
 
     class Noted(Theta):
+        stretch = Stepper.stretch  # step by step
+
         def estimate(self, h: float) -> None:
             if self.ws is not None:
                 times.append(float(self.ws.Z[-1]))

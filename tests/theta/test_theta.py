@@ -97,7 +97,7 @@ def test_work_is_counted(small_devices):
 
 def test_a_matrix_is_factorised_for_each_length_of_steps_and_at_each_restart(small_devices):
     dae = system(LinearDAE(id="D"))
-    spacings = {0.1: 1, ((0, 0.1), (1, 0.05)): 2}
+    spacings = {0.1: 2, ((0, 0.1), (1, 0.05)): 3}  # of the first step, and once for each length in the loop in C
     assert {s: gc.simulate(dae, 2.0, s).counters["factorisations"] for s in spacings} == spacings
     restarted = gc.simulate(system(LinearDAE(id="D"), Clockwork(id="C", at=0.5)), 1.0, 0.1)
     assert restarted.counters["factorisations"] == 2  # two segments, and nothing moves between them

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Guard, Mode, State
-from gridcore_blocks import Limit
+from gridcore.contract import Guard, Mode, State
+from gridcore_blocks import Block, Limit
 
 WORSE = 1e-9  # pu: where the voltage turns back it is as bad as it was, but for round-off
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Guard, Limits, Signal
-from gridcore_blocks import PI, Deadband
+from gridcore.contract import Guard
+from gridcore_blocks import PI, Block, Deadband, Limits, Signal
 
 NEVER = 1e3  # pu: half of a band that nothing leaves, or a limit that nothing reaches
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Signal
+from gridcore_blocks import Block, Signal
 
 
 class Rectifier(Block):

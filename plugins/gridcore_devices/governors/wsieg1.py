@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Param, PerUnit, Setpoint, quantity
-from gridcore_blocks import Curve, Deadband, Lag, LeadLag, RateLimitedLag
+from gridcore.contract import Param, PerUnit, Setpoint, quantity
+from gridcore_blocks import Block, Curve, Deadband, Lag, LeadLag, RateLimitedLag
 
 from .ieeeg1 import IEEEG1, CrossCompound, CrossIEEEG1
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Block, Param, Signal
+from gridcore.contract import Param
+from gridcore_blocks import Block, Signal
 
 
 class Polygon(Block):

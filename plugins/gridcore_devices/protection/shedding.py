@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gridcore.contract import Block, Device, Guard, Load, Mode, Param, PerUnit, Port, guard, quantity
+from gridcore.contract import Device, Guard, Load, Mode, Param, PerUnit, Port, guard, quantity
+from gridcore_blocks import Block
 
 from .frequency import FrequencyRelay
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Block, Mode, Param, PerUnit, Signal, guard, quantity
-from gridcore_blocks import Lag, LeadLag, Limit
+from gridcore.contract import Algebraic, Mode, Param, PerUnit, guard, quantity
+from gridcore_blocks import Block, Lag, LeadLag, Limit, Signal
 
 from .signals import Listener, heard, measures, terminal_power
 

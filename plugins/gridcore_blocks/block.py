@@ -1,6 +1,6 @@
 """What blocks of control diagrams are made of; they are declared on a device as states are.
 
-A block is a :class:`~gridcore.contract.device.Composite`: it stands for states with rates of their own, quantities,
+A block is a :class:`~gridcore.contract.Composite`: it stands for states with rates of their own, quantities,
 modes and guards, all of which could have been written out. Its name is its output, ``s.VR`` in equations and
 ``run["EXC1", "VR"]`` in results; ``VR_in`` is its input. What a block is given, input, gain, bound, is the name of a
 parameter or of anything else that the device declares, a number, or a function of views ``f(s, *ports)``; a time
@@ -17,8 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from .device import Composite, Declaration, Guard, Mode, Quantity, State
-from .limits import Bound, Reached, bound_of, labels, sides
+from gridcore.contract import (
+    Bound,
+    Composite,
+    Declaration,
+    Guard,
+    Mode,
+    Quantity,
+    Reached,
+    State,
+    bound_of,
+    labels,
+    sides,
+)
 
 # The name of something declared, a number, or a function of views.
 Signal = str | float | Callable[..., Any]

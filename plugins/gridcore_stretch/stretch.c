@@ -1,0 +1,145 @@
+/* Steps in which nothing happens, one after the other: no guard fires, the iteration converges as it should, the error
+ * is tolerated. The first one that is not such a step is undone. stretch.py binds this. */
+
+#include <math.h>
+#include <string.h>
+
+#define ITERATIONS 30
+
+typedef struct {
+    long n, most;                 /* unknowns; steps, for which there is room */
+    /* of a workspace, whose equations are R = base + c F - mass X */
+    int (*matrix)(const void *);
+    double (*newton)(const void *, double);
+    void (*add)(long, const void *, const double *, double *);
+    const void *plan;
+    double *Z, *t, *R;
+    const double *A, *mass, *scale;
+    /* of a method: the equations of a step from t to an end, at a first guess, and their residual, `follows` if the step
+     * before was made here; it returns what factors depend on, or 0 where it has none. Where steps are chosen: the error of
+     * that step, and its order, less than zero where algebraic variables follow the others */
+    double (*begin)(void *, double, double, long);
+    long (*error)(void *, double *);
+    void *method;
+    /* of factors */
+    double (*refactor)(const void *, const double *, const void *);
+    void (*solve)(const void *, const void *, long, double *);
+    const void *pivots, *values;
+    double singular, worth; /* ratio of pivots; iterations that cost as much as factors */
+    /* guards, and the signs that they have */
+    long batches, guards;
+    const void *table;
+    double *gamma;
+    const double *sides;
+    /* tolerances of the iteration and of lengths */
+    double remains, enough, fast, telling, same;
+    /* what is chosen */
+    double rtol, atol, share, least, safety, of_error, of_before, shrink, growth, longest, h, before;
+    /* what is left for the next stretch, and counted */
+    double coefficient, first, rate;
+    long fresh, iterations, solves, factorisations;
+    double *start, *wrong, *followed, *times, *states;
+} stretch;
+
+static int factor(stretch *s, double coefficient)
+{
+    s->fresh = 0;
+    if (!s->matrix(s->plan)) return 0;
+    ++s->factorisations;
+    if (!(s->refactor(s->pivots, s->A, s->values) > s->singular)) return 0;
+    s->coefficient = coefficient;
+    return s->fresh = 1;
+}
+
+/* Iterate from the residual that stands there; whether it converges fast enough to the end */
+static int converges(stretch *s, double coefficient)
+{
+    const int old = s->fresh && fabs(coefficient - s->coefficient) <= s->same * fabs(s->coefficient)
+                    && s->first * pow(s->rate, 1 + s->worth) <= s->remains;
+    if (!old && !factor(s, coefficient)) return 0;
+    double enough = s->remains, before = 0.0;
+    for (int k = 0; k < ITERATIONS; ++k) {
+        s->solve(s->pivots, s->values, 1, s->R);
+        ++s->solves;
+        const double norm = s->newton(s->plan, enough);
+        ++s->iterations;
+        if (k == 0) s->first = norm;
+        if (k == 1 && old && before > s->telling) s->rate = norm / before;
+        if (norm <= enough) return 1;
+        if (!(k ? norm <= s->fast * before : isfinite(norm))) return 0;
+        const double by_square = sqrt(s->remains * norm), by_rate = k ? s->remains * before / norm : 0.0;
+        enough = by_square > by_rate ? by_square : by_rate;
+        if (enough > s->enough) enough = s->enough;
+        before = norm;
+    }
+    return 0;
+}
+
+static int fires(stretch *s)
+{
+    for (long i = 0; i < s->guards; ++i) s->gamma[i] = 0.0;
+    s->add(s->batches, s->table, s->Z, s->gamma);
+    for (long i = 0; i < s->guards; ++i)
+        if (!(s->gamma[i] * s->sides[i] >= 0.0)) return 1;
+    return 0;
+}
+
+/* Whether the error of a step of length h is tolerated; the length of the next one follows from it */
+static int accurate(stretch *s, double h)
+{
+    const double *mass = s->mass, *X = s->Z;
+    double *wrong = s->wrong, largest = 0.0;
+    long order = s->error(s->method, wrong);
+    if (order < 0) {
+        for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] *= mass[i];
+        s->solve(s->pivots, s->values, 1, s->followed);
+        ++s->solves;
+        for (long i = 0; i < s->n; ++i)
+            if (!mass[i]) wrong[i] = s->followed[i];
+        order = -order;
+    }
+    for (long i = 0; i < s->n; ++i) {
+        const double part = fabs(wrong[i]) / s->share / (s->atol * s->scale[i] + s->rtol * fabs(X[i]));
+        if (!(part <= largest)) largest = part;
+    }
+    if (!(largest <= 1.0)) return 0;
+    const double error = largest > s->least ? largest : s->least, k = (double)(order + 1);
+    double factor = isnan(s->before) ? pow(error, -1 / k)
+                                     : pow(error, -(s->of_error + s->of_before) / k) * pow(s->before, s->of_before / k);
+    factor = fmin(fmax(s->safety * factor, s->shrink), s->growth);
+    const int cut_off = h < s->h * (1 - s->same);
+    s->h = fmin(fmax(h * factor, cut_off ? s->h : 0.0), s->longest);
+    s->before = error;
+    return 1;
+}
+
+/* From time t to the ends in order; or if steps are chosen as long as is tolerated, and not as far as the first of them.
+ * Returns how many steps were made: their ends, and the states there. */
+long stretch_go(stretch *s, double t, const double *ends, long count, long chosen)
+{
+    const size_t size = (size_t)s->n * sizeof(double);
+    const double *last = s->start;
+    long made = 0;
+    memcpy(s->start, s->Z, size);
+    while (made < s->most && (chosen || made < count)) {
+        double end = chosen ? ends[0] : ends[made];
+        if (chosen) {
+            const double parts = ceil((end - t) / s->h);
+            if (!(parts > 1)) break;
+            end = t + (parts > 2 ? s->h : (end - t) / 2);
+        }
+        const double coefficient = s->begin(s->method, t, end, made > 0);
+        if (!(coefficient > 0.0) || !converges(s, coefficient) || (s->guards && fires(s))
+            || (chosen && !accurate(s, end - t))) {
+            memcpy(s->Z, last, size);
+            *s->t = t;
+            break;
+        }
+        last = memcpy(s->states + made * s->n, s->Z, size);
+        s->times[made++] = t = end;
+    }
+    return made;
+}
+
+/* What stretch.py has to agree with */
+long stretch_size(void) { return sizeof(stretch); }

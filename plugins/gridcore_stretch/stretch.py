@@ -1,0 +1,120 @@
+"""The loop of ``stretch.c``, for a workspace and a method."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gridcore.equations import Batches, Workspace
+from gridcore.equations.native import Library, Native, load
+from gridcore.linear import tolerances
+
+SOURCE = Path(__file__).with_name("stretch.c")
+
+
+def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
+    return [(name, kind) for name in names.split()]
+
+
+class _Struct(ctypes.Structure):
+    """As ``stretch.c`` has it."""
+
+    _fields_ = [*_fields(ctypes.c_long, "n most"),
+                *_fields(ctypes.c_void_p, "matrix newton add plan Z t R A mass scale begin error method refactor solve "
+                         "pivots values"),
+                *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
+                *_fields(ctypes.c_void_p, "table gamma sides"),
+                *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least safety of_error "
+                         "of_before shrink growth longest h before coefficient first rate"),
+                *_fields(ctypes.c_long, "fresh iterations solves factorisations"),
+                *_fields(ctypes.c_void_p, "start wrong followed times states")]
+
+
+class Stretch:
+    """Steps in which nothing happens, of one method in one workspace.
+
+    Parameters
+    ----------
+    ws : Workspace
+    begin, error : ctypes functions or None
+        In C, of the method: ``double begin(void *method, double t, double end, long follows)`` sets the equations of
+        the step, at a first guess, and leaves their residual; it returns the coefficient that their matrix depends on,
+        or 0 where the step is none of these. ``long error(void *method, double *out)`` estimates its error, and returns
+        its order, less than zero if algebraic variables are to follow the others; None where it estimates none.
+    method : int
+        The address that they take.
+    """
+
+    def __init__(self, ws: Workspace, begin: Any, error: Any, method: int):
+        self._ws, self._factors = ws, ws.pivots.another()
+        runtime: Any = ws.runtime
+        self.possible, self.estimates = isinstance(runtime, Native) and begin is not None, error is not None
+        if not self.possible:
+            return
+        self._go = _loop()
+        n, place = ws.n, Library.place
+        self._arrays = [np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(0), np.zeros((0, n))]
+        functions = (ctypes.cast(f, ctypes.c_void_p) for f in (runtime.matrix, runtime.newton, runtime.add))
+        self._s = s = _Struct(n, 0, *functions, ws.plan, *map(place, (
+            ws.Z, ws.Z[-1:], ws.R, ws.A, ws.mass, ws.scale)), ctypes.cast(begin, ctypes.c_void_p),
+            ctypes.cast(error, ctypes.c_void_p) if self.estimates else None, method)
+        self._at = ctypes.addressof(s)
+
+    def renew(self) -> None:
+        """Forget all that earlier steps have left."""
+        self._factors.forget()
+        self.jumped()
+
+    def jumped(self) -> None:
+        """Variables, or what equations are made of, jumped: of factors only the pivots may serve on."""
+        if self.possible:
+            self._s.fresh, self._s.first, self._s.rate = 0, 0.0, 0.0
+
+    def go(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
+           choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        """As :meth:`gridcore.integrate.Stepper.stretch`; the first step that is not like the others is undone."""
+        compiled = self._factors.compiled() if self.possible and (choice is None or self.estimates) else None
+        if compiled is None:
+            return None
+        s, place = self._s, Library.place
+        s.refactor, s.solve, s.pivots, s.values, s.singular = compiled
+        factorisation, solve = self._factors.operations()
+        s.worth = factorisation / solve
+        if most > len(self._arrays[-1]):
+            self._arrays[-2:] = np.zeros(most), np.zeros((most, s.n))
+            s.start, s.wrong, s.followed, s.times, s.states = map(place, self._arrays)
+        s.most = most
+        gamma = np.empty(len(sides))
+        s.batches, s.guards, s.table = len(guards.batches), len(gamma), guards.table
+        s.gamma, s.sides = place(gamma), place(sides)
+        for name, value in {**tolerances(), **(choice or {})}.items():
+            setattr(s, name, value)
+        made = self._go(self._at, t, place(ends), len(ends), choice is not None)
+        if choice is not None:
+            choice["h"], choice["before"] = s.h, s.before
+        times, X = self._arrays[-2:]
+        return times[:made], X[:made]
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Work done."""
+        if not self.possible:
+            return Counter()
+        return Counter(newton_iterations=self._s.iterations, solves=self._s.solves,
+                       factorisations=self._s.factorisations)
+
+
+@functools.cache
+def _loop() -> Any:
+    _, (library,) = load([SOURCE.read_text()])
+    assert isinstance(library, Library)
+    if (size := library.function("stretch_size", ctypes.c_long, [])()) != ctypes.sizeof(_Struct):
+        raise RuntimeError(f"stretch.c and stretch.py differ: the struct has {size} bytes in C and "
+                           f"{ctypes.sizeof(_Struct)} in Python")
+    return library.function("stretch_go", ctypes.c_long, [ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p,
+                                                          ctypes.c_long, ctypes.c_long])

@@ -1,0 +1,87 @@
+"""Steps that are made many at once are those that are made one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gridcore as gc
+from gridcore.equations.native import Native, runtime
+from gridcore.integrate import Stepper
+from gridcore.results import Run
+from gridcore_bdf.stepper import Bdf
+from gridcore_theta.stepper import Theta
+
+pytestmark = pytest.mark.skipif(not isinstance(runtime(), Native), reason="no C compiler")
+
+RUNS = pytest.mark.parametrize(("case", "stepper", "options"), [
+    ("wscc9", Theta, {}), ("ieee39", Theta, {}), ("wscc9", Theta, {"theta": 1.0}), ("npcc140", Theta, {"theta": 0.6}),
+    ("wscc9", Bdf, {}), ("wscc9", Bdf, {"step": "auto"}), ("ieee39", Bdf, {"step": "auto", "rtol": 1e-4})])
+
+
+def simulated(case: str, stepper: Any, options: dict[str, Any], t_end: float = 3.0) -> tuple[Run, int]:
+    """A run, and how many advances it took."""
+    advances, advance = [], stepper.advance
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stepper, "advance", lambda *of: advances.append(1) or advance(*of))
+        run = gc.simulate(gc.build(gc.load_case(case)), t_end, method=stepper.name, **options)
+    return run, len(advances)
+
+
+def one_by_one(case: str, stepper: Any, options: dict[str, Any]) -> Run:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stepper, "stretch", Stepper.stretch)
+        return simulated(case, stepper, options)[0]
+
+
+@RUNS
+def test_times_states_and_events_are_those_of_steps_made_one_by_one(case: str, stepper: Any,
+                                                                   options: dict[str, Any]) -> None:
+    run, advances = simulated(case, stepper, options)
+    other = one_by_one(case, stepper, options)
+    assert advances < run.counters["steps"] / 2
+    for count in ("steps", "events", "switches"):
+        assert run.counters[count] == other.counters[count]
+    # lengths that are chosen follow from differences of points, and these from the round-off of iterations
+    apart, most = (1e-7, 1e-6) if options.get("step") == "auto" else (1e-10, 1e-9)
+    np.testing.assert_allclose(run.t, other.t, rtol=0, atol=apart)
+    scale = run.system.workspace().scale + np.abs(other.X)
+    assert (np.abs(run.X - other.X) / scale).max() < most
+    assert [type(record) for record in run.tape.records] == [type(record) for record in other.tape.records]
+
+
+def test_the_error_of_steps_is_estimated_in_the_same_ones() -> None:
+    for case, step in (("wscc9", 0.01), ("ieee39", 0.01), ("ieee39", 0.005)):
+        run, _ = simulated(case, Theta, {"step": step})
+        assert run.counters["error_estimate"] == one_by_one(case, Theta, {"step": step}).counters["error_estimate"]
+
+
+def test_a_step_that_is_too_large_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="too large"):
+        simulated("wscc9", Theta, {"step": 0.1})
+
+
+def test_it_is_told_of_each_point_and_stops_there() -> None:
+    seen: list[float] = []
+
+    def tell(t: float) -> None:
+        seen.append(t)
+        if t > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        gc.simulate(gc.build(gc.load_case("wscc9")), 2.0, progress=tell)
+    stopped = caught.value.run
+    assert stopped.t[-1] == seen[-1]
+    assert set(seen) <= set(stopped.t.tolist())
+    on, whole = gc.simulate(stopped, 2.0), gc.simulate(gc.build(gc.load_case("wscc9")), 2.0)
+    np.testing.assert_array_equal(on.X, whole.X)
+
+
+def test_a_run_recomputed_from_checkpoints_has_the_same_bits() -> None:
+    system = gc.build(gc.load_case("ieee39"))
+    whole = gc.simulate(system, 4.0)
+    few = gc.simulate(system, 4.0, checkpoint=8 * system.n * 200)
+    np.testing.assert_array_equal(few.X, whole.X)
