@@ -3,7 +3,7 @@
 Imports from ``results`` and what is left of it.
 """
 
-from .base import Advance, Operator, StepOperator, Stepper, made_by, new_stepper
+from .base import Advance, Operator, StepOperator, Stepper, Stretched, made_by, new_stepper
 from .control import TOLERANCES, stepper_on
 from .driver import Driver
 from .interpolants import hermite, parabola
@@ -13,4 +13,4 @@ from .retrace import retrace
 from .simulate import simulate
 
 __all__ = ["TOLERANCES", "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper",
-           "hermite", "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on"]
+           "Stretched", "hermite", "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on"]

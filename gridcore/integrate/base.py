@@ -45,6 +45,22 @@ class Advance:
     rough: bool = False
 
 
+@dataclass(slots=True)
+class Stretched:
+    """Steps made at once: where the first one begins, and their ends, (steps + 1,) and (steps + 1, n).
+
+    Attributes
+    ----------
+    fired : bool
+        Whether one more was made in which a guard fires: it is as an advance to the time in the workspace. Without it
+        the last of these stands there.
+    """
+
+    times: np.ndarray
+    X: np.ndarray
+    fired: bool = False
+
+
 class Stepper(ABC):
     """A one-step method, or what can be driven like one.
 
@@ -115,12 +131,12 @@ class Stepper(ABC):
         """
 
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
-                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+                choice: dict[str, float] | None = None) -> Stretched | None:
         """Several steps at once in which nothing happens: to the `ends` in order, at `most` so many; or by a `choice`,
         the numbers of :mod:`.control`, in which it leaves `h` and `before`, and not as far as the first of the ends.
 
-        `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire. Returns times (steps,) and states
-        (steps, n), until the next call; fewer, or None, where :meth:`advance` has to go on.
+        `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire. There are fewer, or None, where
+        :meth:`advance` has to go on.
         """
         return None
 

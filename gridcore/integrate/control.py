@@ -20,7 +20,7 @@ from ..equations import Batches, Workspace
 from ..errors import CaseError, ConvergenceError
 from ..linear import GuardValue, Newton
 from ..tape import AUTO, Method, Spacing, Step, finest
-from .base import Advance, StepOperator, Stepper, new_stepper
+from .base import Advance, StepOperator, Stepper, Stretched, new_stepper
 from .linearised import Linearised
 
 TOLERANCES = ("rtol", "atol")
@@ -94,11 +94,11 @@ class Controlled(Stepper):
         return reached
 
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
-                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+                choice: dict[str, float] | None = None) -> Stretched | None:
         choice = {"rtol": self.rtol, "atol": self.atol, "share": self._share, "least": numerics.EPS, "safety": _SAFETY,
                   "of_error": _I, "of_before": _P, "shrink": _SHRINK, "growth": self.stepper.growth,
-                  "longest": self._longest, "h": self.h, "before": self._before}
-        made = self.stepper.stretch(t, ends, most, guards, sides, choice) if self.h else None
+                  "longest": self._longest, "h": self.h or self._first(t, float(ends[0])), "before": self._before}
+        made = self.stepper.stretch(t, ends, most, guards, sides, choice)
         self.h, self._before = choice["h"], choice["before"]
         return made
 

@@ -36,7 +36,15 @@ _NEVER = np.inf, GRID
 
 
 class Driver:
-    """One run of a system under a stepper, in a workspace of its own."""
+    """One run of a system under a stepper, in a workspace of its own.
+
+    Attributes
+    ----------
+    tells_each : bool
+        Whether `progress` is told of each point, or where many are made at once of the last of them.
+    """
+
+    tells_each = False
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
                  states: States | None = None, mesh: np.ndarray | None = None):
@@ -62,6 +70,7 @@ class Driver:
         self._switches: list[tuple[float, str]] = []
         self._most = _CHATTER + len(system.switching.timers)
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
+        self._ahead: tuple[float, np.ndarray] | None = None  # where a step that the method has made already ends
         self.instant = Instant(self.newton, system.system)
         system.islands.settle(self.Z)
         self.Z[-1] = t0
@@ -120,25 +129,25 @@ class Driver:
             if self._stretch(progress):
                 continue
             end = float(self.grid[self.reached])
-            while self.t < end - slack:
+            if self.t < end - slack:
                 if self.tape.points >= self._segment_full and self.instant.apart is None:
                     self.new_segment()
                 self._advance(end)
-                if self.clock == GRID and stepper.makes_grid:
-                    break  # it makes its own grid
             if self.t >= end - slack:
                 if self.clock != GRID:  # the events at a point of the grid are made before it
                     self._zero_step(GRID)
                 self.reached += 1
+            elif self.clock != GRID or not stepper.makes_grid:
+                continue  # an event between points of the grid
             if at_end:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
             if progress is not None:
                 progress(self.t)
 
     def _stretch(self, progress: Callable[[float], None] | None) -> bool:
-        """Steps in which nothing happens, as many at once as the method makes so; whether it has made some."""
+        """Steps in which nothing happens, as many at once as the method makes so; whether the next one may be such."""
         room, sides, own = min(self._segment_full - self.tape.points, _MOST), self.watch.sides, self.stepper.makes_grid
-        if self.clock != GRID or room < 2 or sides is None or self.instant.apart is not None:
+        if room < 2 or sides is None or self.instant.apart is not None:
             return False
         due = min(self.timers[0][0], *(time for time, _ in self.watch.pending.values()), np.inf)
         ends = self.grid[self.reached: self.reached + (1 if own else int(room))]
@@ -146,21 +155,26 @@ class Driver:
         if not (len(ends) and self.t < ends[0] - self.slack):
             return False
         made = self.stepper.stretch(self.t, ends, int(room), self.system.switching.batches, sides)
-        if made is None or not len(made[0]):
+        if made is None:
             return False
+        count = len(made.times) - 1
+        if made.fired:
+            self._ahead = float(self.Z[-1]), self.ws.X.copy()
+            self.ws.X[:], self.Z[-1] = made.X[0], self.t
+        size = 1 if self.tells_each else max(count, 1)
         try:
-            for t, X in zip(made[0].tolist(), made[1], strict=True):
-                self.tape.point(t, X, GRID)
-                self.tape.records.step(self.tape.points - 2, t - self.t, GRID, GRID, -1, len(self.tape.methods) - 1)
-                self.ws.X[:], self.Z[-1], self.t, self.reached = X, t, t, self.reached + (not own)
-                self.counters.update(steps=1, guard_evaluations=self.guarded)
+            for k in range(0, count, size):
+                self.tape.path(made.times[k: k + size + 1], made.X[k: k + size + 1])
+                self.t, self.clock, self.reached = float(made.times[k + size]), GRID, self.reached + size * (not own)
+                self.ws.X[:], self.Z[-1] = made.X[k + size], self.t
+                self.counters.update(steps=size, guard_evaluations=size * self.guarded)
                 if progress is not None:
-                    progress(t)
+                    progress(self.t)
         finally:
             self.gamma = self.system.switching.values(self.Z)
             if self._goes_on_from_its_end:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
-        return True
+        return not made.fired and count == (room if own else len(ends))
 
     def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
@@ -171,6 +185,7 @@ class Driver:
     def _restart(self, point: int) -> None:
         """At this point, with which a segment begins; a method that needs more than the state goes on in it."""
         self._segment_full = point + SEGMENT if self.stepper.one_step else np.inf
+        self._ahead = None
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
@@ -317,6 +332,9 @@ class Driver:
 
     def _reach(self, t: float, target: float) -> Advance:
         """Advance to a target, or as far as the method goes."""
+        if self._ahead is not None:
+            (self.Z[-1], self.ws.X[:]), self._ahead = self._ahead, None
+            return Advance(float(self.Z[-1]))
         reached = self.stepper.advance(t, target)
         self._check_finite()
         return reached

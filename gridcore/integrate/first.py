@@ -30,10 +30,12 @@ def first(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray, fire
         driver.t = Crossing(driver, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
         driver.counters["locations"] += 1
         if driver.t < end or first < 0:
-            first, fired = guard, np.setdiff1d(driver.watch.fired(driver.gamma), [guard])
-            fired = fired[driver.visible(fired, driver.gamma[fired])] if len(fired) else fired
-            new = np.setdiff1d(fired, every)  # at the end of the whole step it is across no more
-            every, across[new] = np.append(every, new), driver.gamma[new]
+            first, fired = guard, driver.watch.fired(driver.gamma)
+            fired = fired[fired != guard]
+            if len(fired):
+                fired = fired[driver.visible(fired, driver.gamma[fired])]
+                new = np.setdiff1d(fired, every)  # at the end of the whole step it is across no more
+                every, across[new] = np.append(every, new), driver.gamma[new]
         else:  # what round-off took for earlier
             driver.t, driver.ws.X[:], fired = end, X, fired[fired != guard]
             driver.end_at(end)

@@ -88,9 +88,8 @@ class Crossing:
                 continue
             step, before_it = abs(point.gamma / speed), step
             stalls = step > before_it / 4  # round-off: of the time, of the state, or of the guard's own terms
-            known = max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, self._noise(speed)))
             if abs(point.gamma) < numerics.NEAR_A_ZERO * abs(after) and (
-                    step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= known)):
+                    step <= numerics.TIME_ROUND_OFF * abs(end) or (stalls and step <= self._known(speed, full))):
                 return point.t
         self._end(high)
         if self.driver.visible(np.array([self.guard]), np.array([high.gamma]), anew=True)[0]:
@@ -118,10 +117,11 @@ class Crossing:
         self.driver.end_at(point.t)
         return point.t
 
-    def _noise(self, speed: float) -> float:
-        """Seconds by which the zero is uncertain, for the speed of the guard (1/s)."""
+    def _known(self, speed: float, full: float) -> float:
+        """Seconds by which the zero in a step of length `full` may be uncertain, for the speed of the guard (1/s)."""
         columns, gradient, _ = self.driver.system.system.guard_row(self.guard)(self.driver.Z)
-        return float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.X[columns])) / abs(speed))
+        noise = float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.X[columns])) / abs(speed))
+        return max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, noise))
 
     def _near_side(self, low: _Point, high: _Point, side: float) -> _Point | None:
         """A point between the two at which the guard has not crossed, if there is one."""

@@ -85,11 +85,12 @@ class InMemory:
             self._resize(points)
 
     def append(self, X: np.ndarray) -> None:
-        """Keep the state of the next point, (n,), as much of it as is recorded."""
-        if self.points == len(self._X):
-            self.reserve(self.points + self.points // 2)
-        self._X[self.points] = X if self.recorded is None else X[self.recorded]
-        self.points += 1
+        """Keep the state of the next point, (n,), or of several, (count, n), as much of them as is recorded."""
+        end = self.points + X.size // self.n
+        if end > len(self._X):
+            self.reserve(max(end, 2 * self.points))
+        self._X[self.points: end] = X if self.recorded is None else X[..., self.recorded]
+        self.points = end
 
     def trim(self) -> None:
         """Give back the room that was not needed."""
@@ -272,15 +273,16 @@ class Recomputed:
             self._kept[self._segment] = here
 
     def append(self, X: np.ndarray) -> None:
-        """The state of the next point, for the first time or again."""
-        if self._filled == len(self.buffer):
-            self._lengthen()
-        self.buffer[self._filled] = X
-        self._filled += 1
-        position = self.starts[self._segment] + self._filled
-        self.points = max(self.points, position)
-        if position == self._stop:
-            raise _Enough
+        """The state of the next point, (n,), or of several, (count, n), for the first time or again."""
+        for state in X.reshape(-1, self.n):
+            if self._filled == len(self.buffer):
+                self._lengthen()
+            self.buffer[self._filled] = state
+            self._filled += 1
+            position = self.starts[self._segment] + self._filled
+            self.points = max(self.points, position)
+            if position == self._stop:
+                raise _Enough
 
     def _lengthen(self) -> None:
         """Many events in this segment: more room for it, and fewer checkpoints."""

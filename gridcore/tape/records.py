@@ -106,12 +106,12 @@ class Runs(Sequence[Any]):
         for value in values:
             self.append(value)
 
-    def append(self, value: Any) -> None:
-        """Add one more."""
-        if not self._values or self._values[-1] != value:
+    def append(self, value: Any, count: int = 1) -> None:
+        """Add one more, or so many equal ones."""
+        if count and (not self._values or self._values[-1] != value):
             self._ends.append(len(self))
             self._values.append(value)
-        self._ends[-1] += 1
+        self._ends[-1] += count
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -158,6 +158,12 @@ class Records(Sequence[Record]):
         """Add a step; its fields are those of :class:`Step`."""
         self._fields.append((k - len(self._h), start, end, guard, method))
         self._h.append(h)
+
+    def path(self, k: int, h: np.ndarray, start: int, method: int) -> None:
+        """Add steps of these lengths on the grid, of which the first begins at point `k`, and by the clock `start`."""
+        self.step(k, float(h[0]), start, GRID, method=method)
+        self._fields.append((k + 1 - len(self._h), GRID, GRID, -1, method), len(h) - 1)
+        self._h.frombytes(h[1:].tobytes())
 
     def __len__(self) -> int:
         return len(self._h) + len(self.others)
@@ -307,6 +313,13 @@ class Tape:
         self.states.append(X)
         self.times.append(t)
         self.point_clock.append(clock)
+
+    def path(self, times: np.ndarray, X: np.ndarray) -> None:
+        """Store points of the grid, but for the first, which is the last one here; and steps from each to the next."""
+        self.states.append(X[1:])
+        self.records.path(self.points - 1, np.diff(times), self.point_clock[-1], len(self.methods) - 1)
+        self.times.frombytes(times[1:].tobytes())
+        self.point_clock.append(GRID, len(times) - 1)
 
     def clock(self, kind: str, of: int, after: int = -1) -> int:
         """A new clock; returns its number."""

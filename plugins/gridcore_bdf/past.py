@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gridcore.equations import Workspace
-from gridcore.equations.native import Library, Native, load
+from gridcore.equations.native import Library
 from gridcore_stretch import Stretch
 
 from .formula import NEAR, chosen, extrapolation, formula, share, with_slope
@@ -35,16 +34,16 @@ class Past:
         self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
-        of_c = loops() if isinstance(runtime, Native) else None
-        self._remember, self._equations, go, error = of_c or (_remember, _equations, None, None)
+        of_c = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddl d", error="pp l")
+        self._remember, self._equations = of_c.get("remember", _remember), of_c.get("equations", _equations)
         self._at: Any = self  # what the loops take
         if of_c:
-            functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
-            self._path = _Path(ws.n, highest, NEAR, *functions, ws.plan, *map(Library.place, (
+            equations = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
+            self._path = _Path(ws.n, highest, NEAR, *equations, ws.plan, *map(Library.place, (
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self._times, self._rows,
                 self._made)))
             self._at = ctypes.addressof(self._path)
-        self.stretch = Stretch(ws, go, error, self._at)
+        self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at)
 
     def forget(self) -> None:
         """There are no points."""
@@ -88,18 +87,6 @@ class _Path(ctypes.Structure):
     _fields_ = [("n", ctypes.c_long), ("highest", ctypes.c_long), ("near", ctypes.c_double),
                 *((name, ctypes.c_void_p) for name in (
                     "rhs residual plan Z t F mass c base points led times rows made".split()))]
-
-
-@functools.cache
-def loops() -> tuple[Any, ...] | None:
-    """The loops of ``bdf.c``: remember and equations, go and error; None where there is no compiler."""
-    _, (library,) = load([SOURCE.read_text()])
-    if not isinstance(library, Library):
-        return None
-    place, number, whole = ctypes.c_void_p, ctypes.c_double, ctypes.c_long
-    return tuple(library.function(f"bdf_{name}", result, [place, *arguments]) for name, result, arguments in (
-        ("remember", None, [number]), ("equations", None, [number, whole]), ("go", number, [number, number, whole]),
-        ("error", whole, [place])))
 
 
 def _remember(past: Past, t: float) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Linearised, Stepper
+from gridcore.integrate import Advance, Linearised, Stepper, Stretched
 from gridcore.linear import GuardValue, Newton
 from gridcore.tape import Step
 
@@ -76,7 +76,7 @@ class Bdf(Stepper):
         return Advance(target)
 
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
-                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+                choice: dict[str, float] | None = None) -> Stretched | None:
         """Several steps in which nothing happens; of small systems, whose factors go with the length of a step."""
         made = None if self.newton.keeps else self.past.stretch.go(t, ends, most, guards, sides, choice)
         self.order = self.past.order

@@ -7,14 +7,13 @@ end. Those of ``by_rows.c`` take rows of one length together, and rows of U with
 from __future__ import annotations
 
 import ctypes
-import functools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from nbklu import _ext as _klu
 
-from gridcore.equations.native import Library, load
+from gridcore.equations.native import Library, runtime
 
 SOURCE = Path(__file__).with_name("by_rows.c")
 
@@ -33,29 +32,16 @@ Pivots = _struct("Pivots", "n", *_places("P Q ptr column place nested"), ("lower
 Values = _struct("Values", "", *_places("lower upper inverse scale"))
 
 
-@functools.cache
 def loops() -> dict[str, Any]:
     """The functions of ``by_rows.c``; empty where there is no compiler."""
-    _, (library,) = load([SOURCE.read_text()])
-    if not isinstance(library, Library):
-        return {}
-    place, number = ctypes.c_void_p, ctypes.c_double
-    return {name: library.function(f"rows_{name}", result, arguments) for name, result, arguments in (
-        ("arrange", number, [place] * 8), ("refactor", number, [place] * 3), ("growth", number, [place] * 3),
-        ("solve", None, [place, place, ctypes.c_long, place]), ("tsolve", None, [place, place, ctypes.c_long, place]))}
-
-
-@functools.cache
-def addresses() -> tuple[int, int]:
-    """Of refactor and solve."""
-    refactor, solve = (ctypes.cast(loops()[name], ctypes.c_void_p).value or 0 for name in ("refactor", "solve"))
-    return refactor, solve
+    return runtime().functions(SOURCE, "rows", arrange="pppppppp d", refactor="ppp d", growth="ppp d", solve="pplp",
+                               tsolve="pplp")
 
 
 class _Arranged:
     """Pivots of KLU's present factors, and all that follows from them and from the pattern of the matrix."""
 
-    def __init__(self, numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray, indices: np.ndarray):
+    def __init__(self, arrange: Any, numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray, indices: np.ndarray):
         n, place, taken = numeric.n, Library.place, []
         for count in (numeric.lnz, numeric.unz, 1):
             taken += [np.zeros(n + 1, np.int32), np.zeros(count, np.int32), np.zeros(count)]
@@ -71,7 +57,7 @@ class _Arranged:
         self._pivots = Pivots(n, *pivots, *matrix, *triangles, *in_order, *work)
         self.place = ctypes.addressof(self._pivots)
         read = [*taken[:2], *taken[3:5], indptr, indices, np.zeros(3 * n + 1, np.int32)]
-        self.operations = loops()["arrange"](self.place, *map(place, read))
+        self.operations = arrange(self.place, *map(place, read))
 
     def _room(self, *sizes: int) -> list[int]:
         arrays = [np.zeros(max(size, 1), np.int32) for size in sizes]
@@ -101,10 +87,14 @@ class ByRows:
     known : float, optional
         The growth with the pivots that were found last, with which others may try a matrix; None once they are given
         up.
+    addresses : tuple of int
+        Of the functions that factor and solve.
     """
 
     def __init__(self) -> None:
         self.known: float | None = None
+        self._loops = loops()
+        self.addresses = tuple(ctypes.cast(self._loops[name], ctypes.c_void_p).value for name in ("refactor", "solve"))
 
     def factor(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, common: Any) -> Any:
         """Search for pivots."""
@@ -113,7 +103,7 @@ class ByRows:
         if common.status != _klu.KLU_OK:
             return numeric
         try:
-            self._arranged = _Arranged(numeric, symbolic, common, indptr, indices)
+            self._arranged = _Arranged(self._loops["arrange"], numeric, symbolic, common, indptr, indices)
         finally:
             numeric.free(common)
         rows = self.again()
@@ -131,7 +121,7 @@ class ByRows:
     def refactor(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, rows: Rows,
                  common: Any) -> bool:
         """Factors of other values; whether there are any."""
-        common.rcond = loops()["refactor"](rows.places[0], Library.place(values), rows.places[1])
+        common.rcond = self._loops["refactor"](rows.places[0], Library.place(values), rows.places[1])
         return bool(common.rcond > 0.0)
 
     def rcond(self, symbolic: Any, rows: Rows, common: Any) -> None:
@@ -140,15 +130,15 @@ class ByRows:
     def rgrowth(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, rows: Rows,
                 common: Any) -> None:
         """The reciprocal of how much entries have grown."""
-        common.rgrowth = loops()["growth"](rows.places[0], Library.place(values), rows.places[1])
+        common.rgrowth = self._loops["growth"](rows.places[0], Library.place(values), rows.places[1])
 
     def solve(self, symbolic: Any, rows: Rows, n: int, count: int, b: np.ndarray, common: Any) -> None:
         """``A x = b``, for each of the rows of `b`."""
-        loops()["solve"](*rows.places, count, Library.place(b))
+        self._loops["solve"](*rows.places, count, Library.place(b))
 
     def tsolve(self, symbolic: Any, rows: Rows, n: int, count: int, b: np.ndarray, common: Any) -> None:
         """``Aᵀ x = b``, for each of the rows of `b`."""
-        loops()["tsolve"](*rows.places, count, Library.place(b))
+        self._loops["tsolve"](*rows.places, count, Library.place(b))
 
     def flops(self, symbolic: Any, rows: Rows, common: Any) -> None:
         """Operations of a factorisation."""

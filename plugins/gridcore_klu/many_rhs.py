@@ -7,13 +7,12 @@ vector registers and loops over short columns end more rarely. Taking factors ou
 from __future__ import annotations
 
 import ctypes
-import functools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gridcore.equations.native import Library, load
+from gridcore.equations.native import Library, runtime
 
 SOURCE = Path(__file__).with_name("many_rhs.c")
 # Right-hand sides from which on taking factors out pays.
@@ -31,19 +30,14 @@ class Factors(ctypes.Structure):
                 *((name, ctypes.c_void_p) for name in (*arrays, "work"))]
 
 
-@functools.cache
-def loops() -> dict[str, tuple[Any, Any]] | None:
-    """The compiled solve and its transpose, in wide blocks and for a rest; None where there is no compiler.
+def loops() -> dict[str, list[Any]]:
+    """The compiled solve and its transpose, in wide blocks and for a rest; empty where there is no compiler.
 
     KLU's own are faster than Python.
     """
-    _, libraries = load([f"#define WIDE {wide}\n{SOURCE.read_text()}" for wide in (_WIDE, _REST)])
-    arguments = [ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    found = [library for library in libraries if isinstance(library, Library)]
-    if len(found) < len(libraries):
-        return None
-    return {name: (found[0].function(name, None, arguments), found[1].function(name, None, arguments))
-            for name in ("many_solve", "many_tsolve")}
+    blocks = [runtime().functions(SOURCE, "many", f"#define WIDE {wide}\n", solve="lpp", tsolve="lpp")
+              for wide in (_WIDE, _REST)]
+    return {name: [each[name] for each in blocks] for name in ("solve", "tsolve")} if all(blocks) else {}
 
 
 class Triangular:
@@ -60,7 +54,7 @@ class Triangular:
         Numbers of entries of L, U and F.
     """
 
-    def __init__(self, compiled: dict[str, tuple[Any, Any]], n: int, n_blocks: int, entries: tuple[int, int, int]):
+    def __init__(self, compiled: dict[str, list[Any]], n: int, n_blocks: int, entries: tuple[int, int, int]):
         self.entries = entries
         self._compiled = compiled
         factors = []
@@ -77,11 +71,11 @@ class Triangular:
 
     def solve(self, b: np.ndarray) -> None:
         """``A x = b`` for each row of `b`, (count, n), in place."""
-        self._in_blocks("many_solve", b)
+        self._in_blocks("solve", b)
 
     def tsolve(self, b: np.ndarray) -> None:
         """``Aᵀ x = b`` for each row of `b`, (count, n), in place."""
-        self._in_blocks("many_tsolve", b)
+        self._in_blocks("tsolve", b)
 
     def _in_blocks(self, name: str, b: np.ndarray) -> None:
         wide, rest = self._compiled[name]

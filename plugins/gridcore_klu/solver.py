@@ -249,8 +249,8 @@ class KLUFactors(Factors):
 
     def _taken_out(self) -> Triangular | None:
         """The present factors, taken out for many right-hand sides; None where KLU's own solves have to do."""
-        compiled = None if self.rows is not None or self.dtype.kind == "c" else loops()
-        if compiled is None:
+        compiled = {} if self.rows is not None or self.dtype.kind == "c" else loops()
+        if not compiled:
             return None
         numeric = self.numeric
         entries = (numeric.lnz, numeric.unz, numeric.nzoff)
@@ -269,7 +269,7 @@ class KLUFactors(Factors):
         if self.numeric is None or not rows.made(self.numeric):
             self.numeric, self._growth = rows.again(), rows.known
         self._scales, self._least = None, SINGULAR
-        return *by_rows.addresses(), *self.numeric.places, SINGULAR
+        return *rows.addresses, *self.numeric.places, SINGULAR
 
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs, scales = self.right_hand_sides(b), self._scales

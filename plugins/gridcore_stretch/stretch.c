@@ -1,5 +1,6 @@
 /* Steps in which nothing happens, one after the other: no guard fires, the iteration converges as it should, the error
- * is tolerated. The first one that is not such a step is undone. stretch.py binds this. */
+ * is tolerated. The first one in which a guard fires is left where it ended, any other that is not such a step is undone.
+ * stretch.py binds this. */
 
 #include <math.h>
 #include <string.h>
@@ -37,8 +38,8 @@ typedef struct {
     double rtol, atol, share, least, safety, of_error, of_before, shrink, growth, longest, h, before;
     /* what is left for the next stretch, and counted */
     double coefficient, first, rate;
-    long fresh, iterations, solves, factorisations;
-    double *start, *wrong, *followed, *times, *states;
+    long fresh, fired, iterations, solves, factorisations;
+    double *wrong, *followed, *times, *states; /* of points one more than of steps */
 } stretch;
 
 static int factor(stretch *s, double coefficient)
@@ -114,13 +115,14 @@ static int accurate(stretch *s, double h)
 }
 
 /* From time t to the ends in order; or if steps are chosen as long as is tolerated, and not as far as the first of them.
- * Returns how many steps were made: their ends, and the states there. */
+ * Returns how many steps were made: the point where they begin and their ends, and the states there. */
 long stretch_go(stretch *s, double t, const double *ends, long count, long chosen)
 {
     const size_t size = (size_t)s->n * sizeof(double);
-    const double *last = s->start;
     long made = 0;
-    memcpy(s->start, s->Z, size);
+    s->fired = 0;
+    s->times[0] = t;
+    memcpy(s->states, s->Z, size);
     while (made < s->most && (chosen || made < count)) {
         double end = chosen ? ends[0] : ends[made];
         if (chosen) {
@@ -129,14 +131,14 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
             end = t + (parts > 2 ? s->h : (end - t) / 2);
         }
         const double coefficient = s->begin(s->method, t, end, made > 0);
-        if (!(coefficient > 0.0) || !converges(s, coefficient) || (s->guards && fires(s))
-            || (chosen && !accurate(s, end - t))) {
-            memcpy(s->Z, last, size);
+        if (!(coefficient > 0.0) || !converges(s, coefficient) || (chosen && !accurate(s, end - t))) {
+            memcpy(s->Z, s->states + made * s->n, size);
             *s->t = t;
             break;
         }
-        last = memcpy(s->states + made * s->n, s->Z, size);
-        s->times[made++] = t = end;
+        if (s->guards && (s->fired = fires(s))) break;
+        s->times[++made] = t = end;
+        memcpy(s->states + made * s->n, s->Z, size);
     }
     return made;
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gridcore.equations import Batches, Workspace
-from gridcore.equations.native import Library, Native, load
+from gridcore.equations.native import Library
+from gridcore.integrate import Stretched
 from gridcore.linear import tolerances
 
 SOURCE = Path(__file__).with_name("stretch.c")
@@ -31,8 +31,8 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_void_p, "table gamma sides"),
                 *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least safety of_error "
                          "of_before shrink growth longest h before coefficient first rate"),
-                *_fields(ctypes.c_long, "fresh iterations solves factorisations"),
-                *_fields(ctypes.c_void_p, "start wrong followed times states")]
+                *_fields(ctypes.c_long, "fresh fired iterations solves factorisations"),
+                *_fields(ctypes.c_void_p, "wrong followed times states")]
 
 
 class Stretch:
@@ -53,12 +53,16 @@ class Stretch:
     def __init__(self, ws: Workspace, begin: Any, error: Any, method: int):
         self._ws, self._factors = ws, ws.pivots.another()
         runtime: Any = ws.runtime
-        self.possible, self.estimates = isinstance(runtime, Native) and begin is not None, error is not None
+        compiled = runtime.functions(SOURCE, "stretch", size=" l", go="pdpll l") if begin else {}
+        self.possible, self.estimates = bool(compiled), error is not None
         if not self.possible:
             return
-        self._go = _loop()
+        self._go = compiled["go"]
+        if (size := compiled["size"]()) != ctypes.sizeof(_Struct):
+            raise RuntimeError(f"stretch.c and stretch.py differ: the struct has {size} bytes in C and "
+                               f"{ctypes.sizeof(_Struct)} in Python")
         n, place = ws.n, Library.place
-        self._arrays = [np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(0), np.zeros((0, n))]
+        self._arrays = [np.zeros(n), np.zeros(n), np.zeros(0), np.zeros((0, n))]
         functions = (ctypes.cast(f, ctypes.c_void_p) for f in (runtime.matrix, runtime.newton, runtime.add))
         self._s = s = _Struct(n, 0, *functions, ws.plan, *map(place, (
             ws.Z, ws.Z[-1:], ws.R, ws.A, ws.mass, ws.scale)), ctypes.cast(begin, ctypes.c_void_p),
@@ -76,8 +80,8 @@ class Stretch:
             self._s.fresh, self._s.first, self._s.rate = 0, 0.0, 0.0
 
     def go(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
-           choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
-        """As :meth:`gridcore.integrate.Stepper.stretch`; the first step that is not like the others is undone."""
+           choice: dict[str, float] | None = None) -> Stretched | None:
+        """As :meth:`gridcore.integrate.Stepper.stretch`."""
         compiled = self._factors.compiled() if self.possible and (choice is None or self.estimates) else None
         if compiled is None:
             return None
@@ -85,9 +89,9 @@ class Stretch:
         s.refactor, s.solve, s.pivots, s.values, s.singular = compiled
         factorisation, solve = self._factors.operations()
         s.worth = factorisation / solve
-        if most > len(self._arrays[-1]):
-            self._arrays[-2:] = np.zeros(most), np.zeros((most, s.n))
-            s.start, s.wrong, s.followed, s.times, s.states = map(place, self._arrays)
+        if most >= len(self._arrays[-1]):
+            self._arrays[-2:] = np.zeros(most + 1), np.zeros((most + 1, s.n))
+            s.wrong, s.followed, s.times, s.states = map(place, self._arrays)
         s.most = most
         gamma = np.empty(len(sides))
         s.batches, s.guards, s.table = len(guards.batches), len(gamma), guards.table
@@ -98,7 +102,7 @@ class Stretch:
         if choice is not None:
             choice["h"], choice["before"] = s.h, s.before
         times, X = self._arrays[-2:]
-        return times[:made], X[:made]
+        return Stretched(times[:made + 1], X[:made + 1], bool(s.fired))
 
     @property
     def counters(self) -> Counter[str]:
@@ -107,14 +111,3 @@ class Stretch:
             return Counter()
         return Counter(newton_iterations=self._s.iterations, solves=self._s.solves,
                        factorisations=self._s.factorisations)
-
-
-@functools.cache
-def _loop() -> Any:
-    _, (library,) = load([SOURCE.read_text()])
-    assert isinstance(library, Library)
-    if (size := library.function("stretch_size", ctypes.c_long, [])()) != ctypes.sizeof(_Struct):
-        raise RuntimeError(f"stretch.c and stretch.py differ: the struct has {size} bytes in C and "
-                           f"{ctypes.sizeof(_Struct)} in Python")
-    return library.function("stretch_go", ctypes.c_long, [ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p,
-                                                          ctypes.c_long, ctypes.c_long])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.equations import Workspace
-from gridcore.equations.native import Library, Native, load
+from gridcore.equations.native import FALLBACK
 from gridcore_stretch import Stretch
 
 SOURCE = Path(__file__).with_name("step.c")
@@ -39,21 +38,24 @@ class Predictor:
 
     def __init__(self, ws: Workspace):
         self.ws = ws
-        self.X0, self.f0, self._first = np.zeros((3, ws.n))
+        self.X0, self.f0, self._first = np.zeros((3, ws.n))  # the last: slopes where they may have jumped
         self._slopes, self._lengths = np.zeros((_PAST, ws.n)), np.zeros(_PAST)  # in a ring
-        self._count = np.zeros(2, dtype="l")  # how many there are, and the row of the latest
-        self._since = 0  # steps since slopes may have jumped
+        # how many there are, the row of the latest, and steps since slopes may have jumped
+        self._count, self._wrong = np.zeros(3, dtype="l"), np.zeros(ws.n)
         runtime: Any = ws.runtime
-        compiled = _compiled() if isinstance(runtime, Native) else None
-        self._begin, self._equations, self._end, go = compiled or (_begin, _equations, _end, None)
+        compiled = runtime.functions(SOURCE, "theta", begin="pddd", equations="pdd", end="pd", go="pddl d",
+                                     local_error="pddp", error="pp l")
+        self._begin, self._equations = compiled.get("begin", _begin), compiled.get("equations", _equations)
+        self._end, self._local_error = compiled.get("end", _end), compiled.get("local_error", _local_error)
         self._at: Any = self  # what the loops take
+        self._place = (runtime if compiled else FALLBACK).place
         if compiled:
-            functions = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
-            self._path = _Path(ws.n, *functions, ws.plan, *map(Library.place, (
+            equations = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
+            self._path = _Path(ws.n, *equations, ws.plan, *map(self._place, (
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.X0, self.f0, self._slopes, self._lengths,
-                self._count)), Library.place(ws.scale), every=EVERY, small=SMALL)
+                self._count, self._first, ws.scale, self._wrong)), every=EVERY, small=SMALL)
             self._at = ctypes.addressof(self._path)
-        self.stretches = Stretch(ws, go, None, self._at)
+        self.stretches = Stretch(ws, compiled.get("go"), compiled.get("error"), self._at)
 
     def begin(self, t: float, h: float, theta: float) -> None:
         """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
@@ -71,7 +73,7 @@ class Predictor:
         """Move X, at `h` on the straight line from length `low` to `high` of the present step, off it as the last steps
         bend.
         """
-        known, latest = self._count.tolist()
+        known, latest, _ = self._count.tolist()
         rows, part = [(latest + k) % _PAST for k in range(known)], (h - low) / (high - low)
         lengths = self._lengths[rows].tolist()
         for row, a, b, c in zip(rows, *(weights(each, lengths) for each in (low, h, high)), strict=True):
@@ -79,9 +81,6 @@ class Predictor:
 
     def end(self, h: float) -> None:
         """Remember a step of length `h` that has been made."""
-        if not self._since:
-            self._first[:] = self.f0
-        self._since += 1
         self._end(self._at, h)
 
     def stretch(self, due: int, estimate: float, theta: float, t: float, *of: Any) -> Any:
@@ -89,8 +88,7 @@ class Predictor:
         how many were remembered, in how many the error is next estimated, and the largest one so far; None where there
         are none.
 
-        Of the step before `t`, and of as many before it as an estimate needs, slopes are known. `of`: as of a
-        :class:`~gridcore_stretch.Stretch`.
+        Of the step before `t` the slope is known. `of`: as of a :class:`~gridcore_stretch.Stretch`.
         """
         if not self.stretches.possible:
             return None
@@ -98,16 +96,15 @@ class Predictor:
         path.theta, path.tiny, path.begun, path.remembered = theta, TINY_STEP, t, 0
         path.due, path.most, path.too_large = due, estimate, TOO_LARGE if estimate <= TOO_LARGE else np.inf
         made = self.stretches.go(t, *of)
-        self._since += path.remembered
         return None if made is None else (made, path.begun, path.remembered, path.due, path.most)
 
     def forget(self) -> None:
         """What was before says nothing of what follows."""
-        self._count[0] = self._since = 0
+        self._count[0] = self._count[2] = 0
 
     def kink(self) -> None:
         """Slopes may jump here: what was before says of many variables, but not of all, how they go on."""
-        self._since = 0
+        self._count[2] = 0
 
     @property
     def knows(self) -> bool:
@@ -122,45 +119,22 @@ class Predictor:
         the right-hand side at the kink is the slope of a step of no length. What comes of slopes before the kink is too
         much where they jumped: of each variable the smaller one counts.
         """
-        slope, (known, latest), lengths = (self.ws.X - self.X0) / h, self._count.tolist(), self._lengths.tolist()
-        found = []
-        if known >= _PAST - 1:
-            before = (latest + 1) % _PAST
-            a1, a2, a3 = error_weights(theta, (h, lengths[latest], lengths[before]))
-            found.append(a1 * slope + a2 * self._slopes[latest] + a3 * self._slopes[before])
-        if self._since == 1 and theta == 0.5:
-            a1, a2, a3 = error_weights(theta, (h, lengths[latest], 0.0))
-            found.append(a1 * slope + a2 * self._slopes[latest] + a3 * self._first)
-        elif not found or (not self._since and theta != 1):  # which has no slope at the start by then
-            found.append(h * (slope - self.f0))
-        return found[0] if len(found) == 1 else np.where(np.abs(found[0]) < np.abs(found[1]), *found)
+        out = np.empty(self.ws.n)
+        self._local_error(self._at, h, theta, self._place(out))
+        return out
 
 
 class _Path(ctypes.Structure):
     """As ``step.c`` has it."""
 
     _fields_ = [("n", ctypes.c_long), *((name, ctypes.c_void_p) for name in (
-        "rhs residual plan Z t F mass c base X0 f0 slopes lengths count".split())),
-        ("scale", ctypes.c_void_p),
+        "rhs residual plan Z t F mass c base X0 f0 slopes lengths count first scale wrong".split())),
         *((name, ctypes.c_double) for name in ("theta", "tiny", "begun", "too_large", "small", "most")),
         *((name, ctypes.c_long) for name in ("remembered", "due", "every"))]
 
 
-@functools.cache
-def _compiled() -> tuple[Any, ...] | None:
-    """The loops of ``step.c``: begin, equations, end and go; None where there is no compiler."""
-    _, (library,) = load([SOURCE.read_text()])
-    if not isinstance(library, Library):
-        return None
-    number = ctypes.c_double
-    return tuple(library.function(f"theta_{name}", result, [ctypes.c_void_p, *arguments])
-                 for name, result, arguments in (("begin", None, [number] * 3), ("equations", None, [number] * 2),
-                                                 ("end", None, [number]),
-                                                 ("go", number, [number, number, ctypes.c_long])))
-
-
 def _begin(path: Predictor, t: float, h: float, theta: float) -> None:
-    ws, (known, latest) = path.ws, path._count
+    ws, (known, latest, _) = path.ws, path._count
     path.X0[:] = ws.X
     if theta != 1 or known < _PAST - 1:  # which steps of backward Euler do without, but not the error of the first
         path.f0[:] = ws.rhs()
@@ -179,9 +153,26 @@ def _equations(path: Predictor, h: float, theta: float) -> None:
 
 
 def _end(path: Predictor, h: float) -> None:
-    known, latest = path._count[0], (path._count[1] - 1) % _PAST
+    known, latest, since = path._count[0], (path._count[1] - 1) % _PAST, path._count[2]
+    if not since:
+        path._first[:] = path.f0
     path._slopes[latest], path._lengths[latest] = (path.ws.X - path.X0) / h, h
-    path._count[:] = min(known + 1, _PAST), latest
+    path._count[:] = min(known + 1, _PAST), latest, since + 1
+
+
+def _local_error(path: Predictor, h: float, theta: float, out: np.ndarray) -> None:
+    slope, (known, latest, since) = (path.ws.X - path.X0) / h, path._count.tolist()
+    lengths, found = path._lengths.tolist(), []
+    if known >= _PAST - 1:
+        before = (latest + 1) % _PAST
+        a1, a2, a3 = error_weights(theta, (h, lengths[latest], lengths[before]))
+        found.append(a1 * slope + a2 * path._slopes[latest] + a3 * path._slopes[before])
+    if since == 1 and theta == 0.5:
+        a1, a2, a3 = error_weights(theta, (h, lengths[latest], 0.0))
+        found.append(a1 * slope + a2 * path._slopes[latest] + a3 * path._first)
+    elif not found or (not since and theta != 1):  # which has no slope at the start by then
+        found.append(h * (slope - path.f0))
+    out[:] = found[0] if len(found) == 1 else np.where(np.abs(found[0]) < np.abs(found[1]), *found)
 
 
 def weights(h: float, lengths: Sequence[float]) -> tuple[float, ...]:

@@ -13,8 +13,10 @@ typedef struct {
     double *c, *base;
     double *X0, *f0;      /* variables and right-hand side at the start of the present step */
     double *slopes, *lengths; /* of the last PAST steps: rows, in a ring, from the latest to the one before it and on */
-    long *count;              /* how many are known, and the row of the latest */
+    long *count;              /* how many are known, the row of the latest, and how many steps slopes have not jumped since */
+    double *first;            /* slopes where they jumped last */
     const double *scale;
+    double *wrong;            /* room for an error */
     double theta, tiny, begun;     /* of steps one after the other: where the last one began; */
     double too_large, small, most; /* errors, relative to scale + |X|, of which `most` is the largest */
     long remembered, due, every;   /* how many were remembered; in how many the next one is estimated */
@@ -78,23 +80,55 @@ void theta_end(const path *p, double h)
 {
     const long n = p->n, latest = p->count[1] = (p->count[1] + PAST - 1) % PAST;
     double *slope = p->slopes + latest * n;
-    for (long i = 0; i < n; ++i) slope[i] = (p->Z[i] - p->X0[i]) / h;
+    const int begins = !p->count[2]++;
+    for (long i = 0; i < n; ++i) {
+        slope[i] = (p->Z[i] - p->X0[i]) / h;
+        if (begins) p->first[i] = p->f0[i];
+    }
     p->lengths[latest] = h;
     if (p->count[0] < PAST) ++p->count[0];
 }
 
-/* The largest part of scale + |X| by which the present step of length h is wrong: see predictor.py */
-static double error(const path *p, double h)
+/* Weights of the slopes of the last three steps: predictor.py says of what */
+static void error_weights(double theta, double h1, double h2, double h3, double *a)
 {
-    const long n = p->n, latest = p->count[1], before = (latest + 1) % PAST;
-    const double h1 = h, h2 = p->lengths[latest], h3 = p->lengths[before], theta = p->theta;
     const double second = (1 - 2 * theta) * h1 * h1, third = (1 - 3 * theta) * h1 * h1 * h1 / (h1 + h2 + h3);
-    const double a = (second + third) / (h1 + h2), c = third / (h2 + h3), *s = p->slopes + latest * n;
-    const double *r = p->slopes + before * n;
-    double largest = 0.0;
+    a[0] = (second + third) / (h1 + h2);
+    a[2] = third / (h2 + h3);
+    a[1] = -a[0] - a[2];
+}
+
+/* By how much the present step of length h is wrong, in differential rows */
+void theta_local_error(const path *p, double h, double theta, double *out)
+{
+    const long n = p->n, latest = p->count[1], before = (latest + 1) % PAST, since = p->count[2];
+    const double *s = p->slopes + latest * n, *r = p->slopes + before * n;
+    const int by_three = p->count[0] >= PAST - 1, by_first = since == 1 && theta == 0.5;
+    const int by_euler = !by_first && (!by_three || (!since && theta != 1));
+    double a[3] = {0.0}, b[3] = {0.0};
+    if (by_three) error_weights(theta, h, p->lengths[latest], p->lengths[before], a);
+    if (by_first) error_weights(theta, h, p->lengths[latest], 0.0, b);
     for (long i = 0; i < n; ++i) {
-        const double wrong = a * (p->Z[i] - p->X0[i]) / h - (a + c) * s[i] + c * r[i];
-        const double part = fabs(wrong) * p->mass[i] / (p->scale[i] + fabs(p->Z[i]));
+        const double slope = (p->Z[i] - p->X0[i]) / h, one = a[0] * slope + a[1] * s[i] + a[2] * r[i];
+        const double other = by_first ? b[0] * slope + b[1] * s[i] + b[2] * p->first[i] : h * (slope - p->f0[i]);
+        out[i] = !by_three || ((by_first || by_euler) && !(fabs(one) < fabs(other))) ? other : one;
+    }
+}
+
+/* As gridcore_stretch asks; algebraic variables follow the differential ones */
+long theta_error(const path *p, double *out)
+{
+    theta_local_error(p, *p->t - p->begun, p->theta, out);
+    return p->theta == 0.5 ? -2 : -1;
+}
+
+/* The largest part of scale + |X| by which the present step of length h is wrong */
+static double largest_error(const path *p, double h)
+{
+    double largest = 0.0;
+    theta_local_error(p, h, p->theta, p->wrong);
+    for (long i = 0; i < p->n; ++i) {
+        const double part = fabs(p->wrong[i]) * p->mass[i] / (p->scale[i] + fabs(p->Z[i]));
         if (!(part <= largest)) largest = part;
     }
     return largest;
@@ -107,7 +141,7 @@ double theta_go(path *p, double t, double end, long follows)
     if (follows) {
         if (t - p->begun <= p->tiny * (end - t)) return 0.0;
         if (p->due <= 1) {
-            const double now = error(p, t - p->begun);
+            const double now = largest_error(p, t - p->begun);
             if (!(now <= p->too_large)) return 0.0;
             p->most = now > p->most ? now : p->most;
             p->due = 1 + (now < p->small ? p->every : 1);

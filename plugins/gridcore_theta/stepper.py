@@ -17,7 +17,7 @@ import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Linearised, Stepper, parabola
+from gridcore.integrate import Advance, Linearised, Stepper, Stretched, parabola
 from gridcore.linear import GuardValue, Newton
 from gridcore.tape import Step
 
@@ -93,23 +93,22 @@ class Theta(Stepper):
         return Advance(target)
 
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
-                choice: dict[str, float] | None = None) -> tuple[np.ndarray, np.ndarray] | None:
-        """Several steps in which nothing happens, after as many as an estimate of the error needs; of small systems."""
-        if choice is not None or self.newton.keeps or t != self._reached:
+                choice: dict[str, float] | None = None) -> Stretched | None:
+        """Several steps in which nothing happens; of small systems."""
+        ws = self.ws
+        if ws is None or self.newton.keeps or t != self._reached:
             return None
         if t > self._begun:
-            self._remember(t - self._begun, float(ends[0]) - t)
+            self._remember(t - self._begun, choice["h"] if choice else float(ends[0]) - t)
             self._begun = t
-        if self._remembered < self._needed:
-            return None
-        found = self.predictor.stretch(
-            self._due, self.error_estimate, self.theta, t, ends, most, guards, sides)
+        due = max(self._due, self._needed - self._remembered)
+        found = self.predictor.stretch(due, self.error_estimate, self.theta, t, ends, most, guards, sides, choice)
         if found is None:
             return None
-        (times, X), self._begun, remembered, self._due, self.error_estimate = found
+        made, self._begun, remembered, self._due, self.error_estimate = found
         self._remembered += remembered
-        self._reached = times[-1] if len(times) else t
-        return times, X
+        self._reached = float(ws.Z[-1])
+        return made
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""

@@ -113,10 +113,13 @@ def identity(task: Task) -> str:
 
 def logged(log: Path, most: int, setup: Setup, task: Task) -> Result:
     """The work of a sweep; but its beginning leaves a line, and after so many of them it waits for the gate to open."""
+    mine = identity(task), os.getpid()
     with open(log, "a", encoding="utf-8") as file:
-        file.write(f"{identity(task)} {os.getpid()}\n")  # one write: lines of several processes do not mix
-    while len(begun(log)) > most and not gate(log).exists():
-        time.sleep(0.01)
+        file.write(f"{mine[0]} {mine[1]}\n")  # one write: lines of several processes do not mix
+    lines = begun(log)  # others may stand behind it by now
+    if len(lines) - lines[::-1].index(mine) > most:
+        while not gate(log).exists():
+            time.sleep(0.01)
     return work(setup, task)
 
 

@@ -16,6 +16,7 @@ from gridcore.contract import Algebraic, Device, Param, State, timer
 from gridcore.equations import Workspace
 from gridcore.equations.native import compiler
 from gridcore.errors import ConvergenceError
+from gridcore.integrate import Stepper
 from gridcore.linear import newton
 from gridcore.registry import registered
 from gridcore_theta import StepWarning, Theta
@@ -339,6 +340,7 @@ def test_of_one_percent_or_less_there_is_no_warning(error: float) -> None:
 
 
 def test_it_changes_no_number_and_stays_with_a_saved_run(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Theta, "stretch", Stepper.stretch)  # step by step
     system = gc.build("wscc9")
     run = gc.simulate(system, 0.5, 0.01)
     assert "error estimate" in "\n".join(text for _, text in describe_run(run))

@@ -37,6 +37,11 @@ class Fallback:
 
     plan = pattern = SimpleNamespace
 
+    @staticmethod
+    def functions(source: Any, prefix: str, head: str = "", /, **types: str) -> dict[str, Any]:
+        """Of a C source: none."""
+        return {}
+
     # ---- equations
 
     @staticmethod

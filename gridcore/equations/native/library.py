@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from .interpreted import INTERPRETER, Interpreter
 
 _begins, _first = ctypes.addressof, ctypes.c_char.from_buffer
 _KERNEL = [ctypes.c_long, *[ctypes.c_void_p] * 6]
+_TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
 
 
 def address(array: np.ndarray) -> int:
@@ -41,6 +42,14 @@ class Library:
         found = getattr(self._library, name)
         found.restype, found.argtypes = result, arguments
         return found
+
+    def functions(self, prefix: str, types: Mapping[str, str]) -> dict[str, Any]:
+        """Functions by their names behind a prefix: letters of the arguments, and behind a space of the result; p: a
+        pointer, l: long, i: int, d: double.
+        """
+        split = ((name, *letters.partition(" ")[::2]) for name, letters in types.items())
+        return {name: self.function(f"{prefix}_{name}", _TYPES.get(result), [_TYPES[letter] for letter in arguments])
+                for name, arguments, result in split}
 
     def kernel(self, function: ca.Function) -> Any:
         """The batch loop of a traced function; the arguments are as of :class:`.interpreted.Interpreted`."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import GridcoreError
+from .compiler import compile_libraries
 from .library import Library, address
 
 SOURCE = Path(__file__).with_name("runtime.c")
@@ -32,8 +33,7 @@ STRUCTS: dict[str, Any] = {
         ("pattern", "n_rows n_columns entries n_used n_read n_diagonal",
          "ptr row used read row_ptr column place at diagonal values work"))}
 
-# name: arguments, and the result where there is one; p: a pointer, l: long, i: int, d: double
-_TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
+# name: arguments, and the result where there is one; see Library.functions
 FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p i", "jacobian": "pp", "linearise": "plplp",
     "newton": "pd d", "mix": "llldppppppp", "shifted": "pppp i", "sum": "ppppp", "times": "lppppi",
@@ -73,10 +73,7 @@ class Native:
                 raise GridcoreError(f"runtime.c and its binding native.py differ: struct {name} has {size} bytes in C "
                                     f"and {ctypes.sizeof(struct)} in Python")
         self.width, self.mixed = sizes[len(STRUCTS):]
-        for name, letters in FUNCTIONS.items():
-            arguments, _, result = letters.partition(" ")
-            types = [_TYPES[letter] for letter in arguments]
-            setattr(self, name, library.function(f"gc_{name}", _TYPES.get(result), types))
+        self.__dict__.update(library.functions("gc", FUNCTIONS))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from . import runtime
@@ -87,6 +84,15 @@ class Native:
         def __getattr__(self, name: str) -> Any: ...
 
     place: Any = staticmethod(address)
+
+    @staticmethod
+    def functions(source: Path, prefix: str, head: str = "", /, **types: str) -> dict[str, Any]:
+        """Functions of another C source, behind a `head`: as of :meth:`.Library.functions`; none if it cannot be
+        compiled now.
+        """
+        if (source, head) not in _LOADED and (made := compile_libraries([head + source.read_text()])):
+            _LOADED[source, head] = made[0].functions(prefix, types)
+        return _LOADED.get((source, head), {})
 
     @staticmethod
     def places(place: int, nnz: int) -> tuple[int, int]:
@@ -115,6 +121,7 @@ class Native:
 
 
 _DOUBLE = ctypes.sizeof(ctypes.c_double)
+_LOADED: dict[tuple[Path, str], dict[str, Any]] = {}
 
 
 def _handle(name: str, fields: dict[str, Any]) -> Handle:
