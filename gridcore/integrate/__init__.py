@@ -6,11 +6,11 @@ Imports from ``results`` and what is left of it.
 from .base import Advance, Operator, StepOperator, Stepper, Stretched, made_by, new_stepper
 from .control import TOLERANCES, stepper_on
 from .driver import Driver
-from .interpolants import hermite, parabola
+from .interpolants import Between, hermite, parabola
 from .interrupts import Held
 from .linearised import Linearised, Point
 from .retrace import retrace
 from .simulate import simulate
 
-__all__ = ["TOLERANCES", "Advance", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator", "Stepper",
-           "Stretched", "hermite", "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on"]
+__all__ = ["TOLERANCES", "Advance", "Between", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator",
+           "Stepper", "Stretched", "hermite", "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on"]

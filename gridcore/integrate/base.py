@@ -21,8 +21,8 @@ from ..errors import CaseError, PluginError
 from ..linear import Coefficients, Factors, GuardValue
 from ..registry import registries as plugins
 from ..suggest import suggest
-from ..tape import Method, Step
-from .interpolants import hermite
+from ..tape import Method, Step, Tape
+from .interpolants import Between, hermite, lines
 
 if TYPE_CHECKING:
     from .linearised import Linearised, Point
@@ -47,13 +47,8 @@ class Advance:
 
 @dataclass(slots=True)
 class Stretched:
-    """Steps made at once: where the first one begins, and their ends, (steps + 1,) and (steps + 1, n).
-
-    Attributes
-    ----------
-    fired : bool
-        Whether one more was made in which a guard fires: it is as an advance to the time in the workspace. Without it
-        the last of these stands there.
+    """Steps made at once: where the first one begins, and their ends, (steps + 1,) and (steps + 1, n). What stands in
+    the workspace is the last of them; or if a guard has `fired` the end of one more, as that of an advance.
     """
 
     times: np.ndarray
@@ -80,7 +75,7 @@ class Stepper(ABC):
         Whether nothing that happened before a restart matters after it, to the last bit, and a restart costs little:
         such runs can be recomputed from checkpoints.
     end_weight : float
-        Quadrature weight of the end of a step in integrals along the run; its start has the rest.
+        Quadrature weight of the end of a step in integrals along the run, if :meth:`between` says no other.
     makes_grid : bool
         Whether the ends of its steps are the grid of the run, which has no other points than its end.
     growth : float
@@ -146,6 +141,10 @@ class Stepper(ABC):
         By default on the cubic through both ends with the slopes there.
         """
         return hermite(record, points, t)
+
+    def between(self, tape: Tape, k: np.ndarray) -> Between:
+        """What integrals and samples take values to be within steps that begin at points `k` of a run."""
+        return lines(tape.t, k, self.end_weight)
 
     def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
         """The step from the start of the last advance to where a guard crosses zero, as :meth:`advance` would leave it;

@@ -36,15 +36,9 @@ _NEVER = np.inf, GRID
 
 
 class Driver:
-    """One run of a system under a stepper, in a workspace of its own.
+    """One run of a system under a stepper, in a workspace of its own."""
 
-    Attributes
-    ----------
-    tells_each : bool
-        Whether `progress` is told of each point, or where many are made at once of the last of them.
-    """
-
-    tells_each = False
+    tells_each = False  # of points that are made at once, or of the last of them
 
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
                  states: States | None = None, mesh: np.ndarray | None = None):

@@ -10,7 +10,8 @@ Between them algebraic variables are on a straight line, which is a guess: their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,28 @@ from ..tape import Step
 
 if TYPE_CHECKING:
     from .linearised import Linearised
+
+
+class Between(NamedTuple):
+    """What values are within some steps, for integrals and samples: on polynomials through values at points.
+
+    `at` (steps, q) are the points, the ends of a step first. Of values there: (steps, q) `weights` in that at a part of
+    each step, `integrals` in that over it; (steps, q, q) `slopes` in those at the points, `shifts` in the derivatives
+    of the integral in the times of these, where values stay.
+    """
+
+    at: np.ndarray
+    weights: Callable[[np.ndarray], np.ndarray]
+    integrals: np.ndarray
+    slopes: Callable[[], np.ndarray]
+    shifts: np.ndarray
+
+
+def lines(t: np.ndarray, k: np.ndarray, end_weight: float) -> Between:
+    """Straight lines in steps that begin at points `k`, with times `t`; integrals by a weight of their ends."""
+    h, mean = (t[k + 1] - t[k])[:, None], np.array([1 - end_weight, end_weight])
+    return Between(np.stack([k, k + 1], axis=1), lambda part: np.stack([1 - part, part], axis=1), h * mean,
+                   lambda: np.array([[-1.0, 1.0]] * 2) / h[:, None], np.tile([-mean, mean], (len(k), 1, 1)))
 
 
 def hermite(record: Step, points: Linearised, t: np.ndarray) -> np.ndarray:

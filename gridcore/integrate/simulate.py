@@ -107,9 +107,7 @@ def _repeating(system: Equilibrium, run: Run, t_end: float | str | None, method:
 
 
 def _carry_out(driver: Driver, settings: Mapping[str, Any], progress: Callable[[float], None] | None = None) -> Run:
-    """What a driver runs; an error has what it ran before, and signals wait for the next point of the grid, or
-    of several that are made at once for the last.
-    """
+    """What a driver runs; an error has what it ran before, and signals wait for the next point that is told of."""
     held, driver.tells_each = Held(), progress is not None
 
     def tell(t: float) -> None:

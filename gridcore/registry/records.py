@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from ..errors import PluginError
 from ..suggest import suggest
@@ -24,6 +24,7 @@ Function = Any
 _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Registrable:
     """Base of the records. Making one whose fields are not what they should be is a PluginError.
@@ -37,6 +38,7 @@ class Registrable:
 
     def __init_subclass__(cls, /, hook: str = "", what: str = "", **functions: str | None):
         cls.hook, cls.what, cls.functions = hook or cls.hook, what or cls.what, functions or cls.functions
+        dataclass(frozen=True)(cls)
 
     @property
     def key(self) -> str:
@@ -111,7 +113,6 @@ class Registrable:
         return dataclasses.replace(self, **found) if found else self
 
 
-@dataclass(frozen=True)
 class DeviceClass(Registrable, hook="register_devices", what="device", cls=None):
     """A device, by its class alone, whose name is its own: ``register(MyDevice)``, ``register("module:MyDevice")``."""
 
@@ -130,7 +131,6 @@ class DeviceClass(Registrable, hook="register_devices", what="device", cls=None)
                 raise self.cls.contract_error
 
 
-@dataclass(frozen=True)
 class _OfSuffix(Registrable):
     """Base of those that are found by the suffix of a file."""
 
@@ -140,7 +140,6 @@ class _OfSuffix(Registrable):
         self.need(re.fullmatch(r"\.\S+", self.suffix), "a suffix begins with a dot")
 
 
-@dataclass(frozen=True)
 class Integrator(Registrable, hook="register_integrators", what="integrator", make="step"):
     """A method of stepping: ``make(step, **options)``, a :class:`~gridcore.integrate.Stepper`, called by
     ``gc.simulate(..., method=name)``.
@@ -150,7 +149,6 @@ class Integrator(Registrable, hook="register_integrators", what="integrator", ma
     make: Function
 
 
-@dataclass(frozen=True)
 class LinearSolver(Registrable, hook="register_linear_solvers", what="linear solver", make=None):
     """A solver of sparse linear systems: ``make()``."""
 
@@ -158,7 +156,6 @@ class LinearSolver(Registrable, hook="register_linear_solvers", what="linear sol
     make: Function
 
 
-@dataclass(frozen=True)
 class Analysis(Registrable, hook="register_analyses", what="analysis", function=None):
     """A function of the namespace ``gc.analyses``."""
 
@@ -170,7 +167,6 @@ class Analysis(Registrable, hook="register_analyses", what="analysis", function=
                   "is called as gc.analyses.name: it must be a name of Python")
 
 
-@dataclass(frozen=True)
 class Reader(_OfSuffix, hook="register_readers", what="file format", read="path", write="case, path"):
     """A format of cases: ``read(path) -> Case``, and ``write(case, path)`` if it can be written."""
 
@@ -178,7 +174,6 @@ class Reader(_OfSuffix, hook="register_readers", what="file format", read="path"
     write: Function = None
 
 
-@dataclass(frozen=True)
 class Companion(_OfSuffix, hook="register_companions", what="companion format", extend="case, path"):
     """A format that adds to a case: ``extend(case, path)``; taken by itself beside files of the formats `beside`."""
 
@@ -191,7 +186,6 @@ class Companion(_OfSuffix, hook="register_companions", what="companion format", 
                   f"beside = {self.beside!r} must be a tuple of suffixes")
 
 
-@dataclass(frozen=True)
 class Cases(Registrable, hook="register_cases", what="folder of cases"):
     """A folder of cases: ``folder/CASE/case.toml`` is found as ``gc.load_case("CASE")``."""
 
@@ -203,7 +197,6 @@ class Cases(Registrable, hook="register_cases", what="folder of cases"):
         object.__setattr__(self, "folder", Path(self.folder))
 
 
-@dataclass(frozen=True)
 class JumpRule(Registrable, hook="register_jump_rules", what="jump rule"):
     """How sensitivities cross an event.
 
@@ -221,7 +214,6 @@ class JumpRule(Registrable, hook="register_jump_rules", what="jump rule"):
         self.need(hasattr(self.rule, "moving"), f"rule {self.rule!r} has no attribute 'moving'")
 
 
-@dataclass(frozen=True)
 class Adjoint(Registrable, hook="register_adjoints", what="adjoint", sweep="replay, run, objectives, weights, rule"):
     """A way backwards from objectives to parameters: ``gc.adjoint(..., method=name)``.
 
@@ -241,7 +233,6 @@ class Adjoint(Registrable, hook="register_adjoints", what="adjoint", sweep="repl
         self.need(isinstance(self.exact, bool), f"exact = {self.exact!r} must be True or False")
 
 
-@dataclass(frozen=True)
 class _OfObjectiveFiles(Registrable, make="table, quantity"):
     """Base of what tables of objective files name.
 
@@ -257,19 +248,16 @@ class _OfObjectiveFiles(Registrable, make="table, quantity"):
                   f"fields = {self.fields!r} must be a tuple of names")
 
 
-@dataclass(frozen=True)
 class ObjectiveKind(_OfObjectiveFiles, hook="register_objective_kinds", what="kind of objective"):
     """A ``kind`` of objective files; of a `shaped` one, ``table.density(quantity)`` is what its ``shape`` makes."""
 
     shaped: bool = False
 
 
-@dataclass(frozen=True)
 class ObjectiveShape(_OfObjectiveFiles, hook="register_objective_shapes", what="shape of objective"):
     """A ``shape`` of objective files: what ``terminal`` and ``integral`` objectives are of."""
 
 
-@dataclass(frozen=True)
 class Check(Registrable, hook="register_checks", what="check", examine="system, Z, found"):
     """A look at what was built: ``examine(system, Z, found)`` gives what is hardly meant, in words; `found` is the
     equilibrium, or None where there is none.
@@ -279,7 +267,6 @@ class Check(Registrable, hook="register_checks", what="check", examine="system, 
     examine: Function
 
 
-@dataclass(frozen=True)
 class Plot(Registrable, hook="register_plots", what="plot", draw="result, path"):
     """A figure: ``draw(result, path)`` for results of one kind, such as ``run`` or ``gradient``."""
 
@@ -287,7 +274,6 @@ class Plot(Registrable, hook="register_plots", what="plot", draw="result, path")
     draw: Function
 
 
-@dataclass(frozen=True)
 class Exporter(_OfSuffix, hook="register_exporters", what="run format", write="run, path", read="path"):
     """A format of runs: ``write(run, path)``, and ``read(path) -> Run`` if it can be read."""
 
@@ -295,7 +281,6 @@ class Exporter(_OfSuffix, hook="register_exporters", what="run format", write="r
     read: Function = None
 
 
-@dataclass(frozen=True)
 class Command(Registrable, hook="register_commands", what="command", command=None):
     """A verb of the command line: a ``click`` command."""
 

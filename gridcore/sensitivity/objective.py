@@ -190,7 +190,7 @@ class Integral(Pointwise):
 
 
 class At(Pointwise):
-    """``sum_i weights_i function(t_i)``, by linear interpolation between points of the run.
+    """``sum_i weights_i function(t_i)``, between points of the run as the method says: on straight lines, mostly.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class At(Pointwise):
 
 
 class Sampled(At):
-    """``sum_i weights_i (function(t_i) - data_i)^2``, by linear interpolation between points of the run.
+    """``sum_i weights_i (function(t_i) - data_i)^2``, between points of the run as :class:`At` is.
 
     Parameters
     ----------
@@ -246,10 +246,10 @@ class Sampled(At):
 def _for_each(samples: Sampling, what: str, values: ArrayLike) -> np.ndarray:
     """A number for each sample."""
     try:
-        return np.broadcast_to(np.asarray(values, dtype=float), samples.k.shape)
+        return np.broadcast_to(np.asarray(values, dtype=float), samples.at.shape[:1])
     except (TypeError, ValueError):
-        raise CaseError(f"{what} of a sampled objective must be a number, or one for each of its {len(samples.k)} times"
-                        ) from None
+        raise CaseError(f"{what} of a sampled objective must be a number, or one for each of its "
+                        f"{len(samples.at)} times") from None
 
 
 @dataclass

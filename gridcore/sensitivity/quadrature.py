@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import CaseError
-from ..integrate import made_by
+from ..integrate import Between, made_by
 from ..tape import GRID
 
 if TYPE_CHECKING:
@@ -43,56 +44,43 @@ class Points:
     moving: bool
 
     @cached_property
-    def _quadrature(self) -> tuple[np.ndarray, list[tuple[int, int, int, float]]]:
-        """The weight of each point in integrals; of steps whose ends have clocks: the first point, the clocks, the
-        weight of the end.
-        """
-        tape, weight = self.run.tape, np.zeros(len(self.run.t))
-        end_weight = np.array([made_by(method).end_weight for method in tape.methods])
-        for steps in tape.records.blocks():
-            end = end_weight[steps.method]
-            weight[steps.k] += steps.h * (1 - end)
-            weight[steps.k + 1] += steps.h * end
-        moved = tape.records.moved()
-        columns = moved.k, moved.start, moved.end, end_weight[moved.method]
-        return weight, list(zip(*(column.tolist() for column in columns), strict=True))
+    def _quadrature(self) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+        """The weight of each point; of steps with points that have clocks: the points, clocks, derivatives in times."""
+        weight, clocked = np.zeros(len(self.run.t)), []
+        for steps in self.run.tape.records.blocks():
+            for _, between, clocks in _between(self.run, steps.k, steps.method):
+                np.add.at(weight, between.at, between.integrals)
+                some = (clocks != GRID).any(axis=1)
+                shifts = between.shifts[some]
+                if not self.moving:
+                    shifts[:] = 0.0
+                    shifts[:, 0, 0], shifts[:, 1, 1] = -1.0, 1.0
+                clocked.append((between.at[some], clocks[some], shifts))
+        return weight, clocked
 
     def integral(self, r: np.ndarray) -> Taken:
         """The time integral of values `r`, (points,), by the rule of the method, on the steps of the run."""
         weight, clocked = self._quadrature
-        clocks = []
-        for k, start, end, part in clocked:
-            mean = (1 - part) * r[k] + part * r[k + 1]
-            if end != GRID:
-                clocks.append((end, mean if self.moving else r[k + 1]))
-            if start != GRID:
-                clocks.append((start, -mean if self.moving else -r[k]))
-        return Taken(float(weight @ r), weight, clocks)
+        moved = (_named(clocks, np.einsum("ijl,il->ij", shifts, r[at])) for at, clocks, shifts in clocked)
+        return Taken(float(weight @ r), weight, [each for some in moved for each in some])
 
 
 @dataclass
 class Sampling:
-    """Where given times fall on a run, for linear interpolation between its points.
-
-    At an instant at which something switched it is the value before.
+    """What values at given times are made of, as the method says; where something switched, it is the value before.
 
     Attributes
     ----------
-    k : (samples,) int array
-        The point before each time; it lies between this one and the next.
-    part : (samples,) array
-        How far on the way to the next, 0 to 1.
-    h : (samples,) array
-        The time between the two (s).
-    start, end : (samples,) int arrays
-        Their clocks.
+    at, clock : (samples, q) int arrays
+        Points of the run, and their clocks.
+    weight, slopes : (samples, q) and (samples, q, q) arrays
+        Of values there, in the one at the time, and in the slope at each of the points (1/s).
     """
 
-    k: np.ndarray
-    part: np.ndarray
-    h: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    at: np.ndarray
+    clock: np.ndarray
+    weight: np.ndarray
+    slopes: np.ndarray
 
     @classmethod
     def of(cls, run: Run, times: ArrayLike) -> Sampling:
@@ -110,22 +98,41 @@ class Sampling:
         steps = run.tape.records.steps()
         moving = np.flatnonzero(steps.h > 0)
         chosen = moving[np.searchsorted(run.t[steps.k[moving] + 1], times)]
-        k, h = steps.k[chosen], steps.h[chosen]
-        return cls(k, (times - run.t[k]) / h, h, steps.start[chosen], steps.end[chosen])
+        k, part = steps.k[chosen], (times - run.t[steps.k[chosen]]) / steps.h[chosen]
+        found = list(_between(run, k, steps.method[chosen]))
+        q = max((between.at.shape[1] for _, between, _ in found), default=2)
+        at, clock = np.repeat(k[:, None], q, axis=1), np.full((len(k), q), GRID)
+        weight, slopes = np.zeros((len(k), q)), np.zeros((len(k), q, q))
+        for rows, between, clocks in found:
+            own = between.at.shape[1]
+            at[rows, :own], clock[rows, :own], weight[rows, :own] = between.at, clocks, between.weights(part[rows])
+            slopes[rows, :own, :own] = between.slopes()
+        return cls(at, clock, weight, slopes)
 
     def values(self, r: np.ndarray) -> np.ndarray:
         """Values at the times, (samples,), from those at all points of the run, (points,)."""
-        return (1 - self.part) * r[self.k] + self.part * r[self.k + 1]
+        return (self.weight * r[self.at]).sum(axis=1)
+
+    def moved(self, r: np.ndarray) -> np.ndarray:
+        """Derivatives of values at the times in the times of their points, (samples, q); `r` are those there."""
+        return -self.weight * np.einsum("ijl,il->ij", self.slopes, r)
 
     def take(self, r: np.ndarray, value: float, slope: np.ndarray, moving: bool) -> Taken:
         """A number of samples of `r` from its derivatives in them, (samples,)."""
-        weight, clocks = np.zeros(len(r)), []
-        np.add.at(weight, self.k, slope * (1 - self.part))
-        np.add.at(weight, self.k + 1, slope * self.part)
-        along = slope * (r[self.k + 1] - r[self.k]) / self.h
-        for i in np.flatnonzero((self.start != GRID) | (self.end != GRID)) if moving else ():
-            if self.start[i] != GRID:
-                clocks.append((int(self.start[i]), along[i] * (self.part[i] - 1)))
-            if self.end[i] != GRID:
-                clocks.append((int(self.end[i]), -along[i] * self.part[i]))
-        return Taken(value, weight, clocks)
+        weight = np.zeros(len(r))
+        np.add.at(weight, self.at, slope[:, None] * self.weight)
+        return Taken(value, weight, _named(self.clock, slope[:, None] * self.moved(r[self.at])) if moving else [])
+
+
+def _between(run: Run, k: np.ndarray, method: np.ndarray) -> Iterator[tuple[np.ndarray, Between, np.ndarray]]:
+    """Of steps that begin at points `k`, method by method: which, what is between their ends, the clocks of points."""
+    for number in np.unique(method):
+        rows = np.flatnonzero(method == number)
+        between = made_by(run.tape.methods[number]).between(run.tape, k[rows])
+        first = between.at.min()
+        yield rows, between, run.tape.point_clock.part(first, between.at.max() + 1)[between.at - first]
+
+
+def _named(clocks: np.ndarray, amounts: np.ndarray) -> list[tuple[int, float]]:
+    """Of the clocks that are not the grid, each with its amount."""
+    return list(zip(clocks[clocks != GRID].tolist(), amounts[clocks != GRID].tolist(), strict=True))

@@ -16,10 +16,11 @@ import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Linearised, Stepper, Stretched
+from gridcore.integrate import Advance, Between, Linearised, Stepper, Stretched
 from gridcore.linear import GuardValue, Newton
-from gridcore.tape import Step
+from gridcore.tape import Step, Tape
 
+from .between import polynomials
 from .operator import BdfOperator, Chain
 from .past import Past
 
@@ -91,6 +92,10 @@ class Bdf(Stepper):
         self.newton.at(self.past.equations(t, lead))
         self.order = self.past.order
         self.newton.solve(evaluated=True)
+
+    def between(self, tape: Tape, k: np.ndarray) -> Between:
+        """Polynomials of the degree of the highest order."""
+        return polynomials(tape.t, k, self.highest)
 
     def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
         """The step from where it began, to where a guard is zero; of large systems."""

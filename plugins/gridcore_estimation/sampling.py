@@ -1,7 +1,7 @@
 """The samples of a recording on a run: their values, and their exact derivatives by either sweep.
 
-Between points of the run a value is interpolated linearly, and so is its derivative; a point that an event made moves
-with the event, and the interpolation with it.
+Between points of the run a value is interpolated as its method says, and so is its derivative; a point that an event
+made moves with the event, and the interpolation with it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Channels:
         system = run.system
         function, self.at, self.row, column = _channels.get(
             system.system, tuple(channels), lambda: joint_function(system, [itemgetter(c) for c in channels]))
-        self.points = np.union1d(sampling.k, sampling.k + 1)
+        self.points = np.unique(sampling.at)
         arguments = run.read(self.at)[self.points]
         values, gradients = function.map(len(self.points))(arguments.T)
         self.values = np.full((len(run.t), len(channels)), np.nan)
@@ -77,9 +77,8 @@ class Channels:
 
 
 def between(sampling: Sampling, values: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Linear interpolation, each sample in its column of (points, channels)."""
-    k, part = sampling.k, sampling.part
-    return (1 - part) * values[k, column] + part * values[k + 1, column]
+    """Values at the samples, each in its column of (points, channels)."""
+    return np.asarray((sampling.weight * values[sampling.at, column[:, None]]).sum(axis=1))
 
 
 def forward(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -> np.ndarray:
@@ -108,11 +107,10 @@ def forward(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -
             np.add.at(out, row[explicit], np.outer(gradients[explicit], sweep.T[run.tape.point_clock[k]]))
 
     sweep.run(visit)
-    k, part, c = sampling.k, sampling.part[:, None], attached.column
-    before, after = ([slot[int(i)] for i in points] for points in (k, k + 1))
-    along = ((channels.values[k + 1, c] - channels.values[k, c]) / sampling.h)[:, None]
-    moved = (part - 1) * sweep.T[sampling.start] - part * sweep.T[sampling.end]
-    return (1 - part) * D[before, c] + part * D[after, c] + along * moved
+    c, places = attached.column[:, None], np.searchsorted(channels.points, sampling.at)
+    moved = sampling.moved(channels.values[sampling.at, c])
+    return np.asarray(np.einsum("iq,iqp->ip", sampling.weight, D[places, c])
+                      + np.einsum("iq,iqp->ip", moved, sweep.T[sampling.clock]))
 
 
 def by_adjoint(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -> np.ndarray:

@@ -36,8 +36,8 @@ def test_the_optimum_is_the_papers_and_the_gradient_falls_by_fourteen_decades():
 
 
 def test_after_the_papers_13_iterations_the_gradient_is_below_what_it_scatters_by():
-    """It is one of the gradients that scatter about zero there: of a standard deviation, most are within three. How many
-    more the line search then takes to find nothing better is a matter of round-off.
+    """It is one of those that scatter about zero there, which are within three standard deviations. How many more the
+    line search then takes to find nothing better is a matter of round-off.
     """
     found = a2.optimise()
     assert a2.norms_of(found)[:14][-1] < 3 * a2.scatter(found.x.item())

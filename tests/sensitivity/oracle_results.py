@@ -50,9 +50,7 @@ class Results:
         if isinstance(term, Terminal):
             return r[-1]
         if isinstance(term, Integral):
-            weight = self.rule.end_weight
-            return sum((self.t[k + 1] - self.t[k]) * ((1 - weight) * r[k] + weight * r[k + 1])
-                       for k in self.steps)
+            return sum(self.rule.integral(self.t, k, r) for k in self.steps)
         assert isinstance(term, Sampled)
         total = np.zeros(r.shape[1], dtype=complex)
         data, weights = (np.broadcast_to(np.asarray(v, dtype=float), np.shape(term.times))
@@ -60,6 +58,5 @@ class Results:
         for time, value, weight in zip(term.times, data, weights):
             k = next(k for k in self.steps if self.t[k + 1][0].real >= time and
                      (self.t[k + 1] - self.t[k])[0].real > 0)
-            s = (time - self.t[k]) / (self.t[k + 1] - self.t[k])
-            total += weight * ((1 - s) * r[k] + s * r[k + 1] - value) ** 2
+            total += weight * (self.rule.sample(self.t, k, r, time) - value) ** 2
         return total

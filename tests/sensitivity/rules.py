@@ -16,7 +16,22 @@ def matrix(e: Equations, implicit: float) -> np.ndarray:
     return np.where(e.differential()[:, None], np.eye(e.n) - implicit * F, F)
 
 
-class ThetaRule:
+class OnLines:
+    """Values are on straight lines within steps, and integrals weigh their ends."""
+
+    end_weight = 0.5
+
+    def integral(self, t: list[np.ndarray], k: int, r: np.ndarray) -> np.ndarray:
+        """Of values `r` at points over the step that begins at point `k`."""
+        return (t[k + 1] - t[k]) * ((1 - self.end_weight) * r[k] + self.end_weight * r[k + 1])
+
+    def sample(self, t: list[np.ndarray], k: int, r: np.ndarray, time: float) -> np.ndarray:
+        """The value at a time in that step."""
+        s = (time - t[k]) / (t[k + 1] - t[k])
+        return (1 - s) * r[k] + s * r[k + 1]
+
+
+class ThetaRule(OnLines):
     """The theta method; `end_weight` of integrals is theta, too."""
 
     def __init__(self, theta: float):
@@ -37,10 +52,9 @@ class ThetaRule:
         return matrix(e, (e.t - t0)[0].real * self.end_weight)
 
 
-class TrBdf2Rule:
+class TrBdf2Rule(OnLines):
     """TR-BDF2: the trapezoidal rule to a stage, and the second backward differentiation formula to the end."""
 
-    end_weight = 0.5
     gamma = 2 - 2**0.5
 
     def residual(self, e: Equations, Z0: np.ndarray, t0: np.ndarray) -> Residual:
@@ -83,14 +97,45 @@ class BdfRule:
 
     Its coefficients are those of Lagrange's polynomials, on complex times. `history` are the points (Z, t) before the
     start, latest first, since the last event; the oracle keeps it.
+
+    Values within a step are on the polynomial through its ends and the points beside it, by turns.
     """
 
-    end_weight = 0.5
-    near = 0.01
+    near, beside = 0.01, 0.1
 
     def __init__(self, order: int = 5):
         self.order = order
         self.history: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def points(self, t: list[np.ndarray], k: int) -> list[int]:
+        """Of the polynomial in the step from point `k`: none near to the one before, none behind what switched."""
+        times, sides = [each[0].real for each in t], []
+        for here, way in ((k, -1), (k + 1, 1)):
+            side, last, h = list[int](), times[here], times[k + 1] - times[k]
+            while h and len(side) < self.order - 1 and 0 <= here + way < len(t) and times[here] != times[here + way]:
+                here += way
+                if abs(times[here] - last) >= self.beside * h:
+                    side.append(here)
+                    last = times[here]
+            sides.append([*side, *[-1] * self.order][: self.order])
+        return [k, k + 1, *[each for pair in zip(*sides, strict=True) for each in pair if each >= 0][: self.order - 1]]
+
+    def sample(self, t: list[np.ndarray], k: int, r: np.ndarray, time: float | np.ndarray) -> np.ndarray:
+        """The value at a time in the step from point `k`."""
+        points, out = self.points(t, k), 0.0
+        for one in points:
+            others = [each for each in points if each != one]
+            out = out + np.prod([(time - t[each]) / (t[one] - t[each]) for each in others], axis=0) * r[one]
+        return np.asarray(out)
+
+    def integral(self, t: list[np.ndarray], k: int, r: np.ndarray) -> np.ndarray:
+        """Over the step from point `k`: by Gauss's rule, of one point more than it needs."""
+        h = t[k + 1] - t[k]
+        if not h[0].real:
+            return h * (r[k] + r[k + 1]) / 2
+        nodes, parts = np.polynomial.legendre.leggauss(4)
+        return h / 2 * sum(part * self.sample(t, k, r, t[k] + h * (1 + x) / 2)
+                           for x, part in zip(nodes, parts, strict=True))
 
     def nodes(self, Z0: np.ndarray, t0: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """From which a step from (Z0, t0) is made, in as many columns as these have: none near to the one before."""
