@@ -130,8 +130,8 @@ class Stepper(ABC):
         """Several steps at once in which nothing happens: to the `ends` in order, at `most` so many; or by a `choice`,
         the numbers of :mod:`.control`, in which it leaves `h` and `before`, and not as far as the first of the ends.
 
-        `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire. There are fewer, or None, where
-        :meth:`advance` has to go on.
+        `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire. There are fewer, or none, where
+        :meth:`advance` has to go on; and None if there are none before the next restart.
         """
         return None
 

@@ -120,7 +120,7 @@ class Driver:
             self._begin()
         stepper, slack, at_end = self.stepper, self.slack, self._goes_on_from_its_end
         while self.reached < len(self.grid):
-            if self._stretch(progress):
+            if self._asks and self._stretch(progress):
                 continue
             end = float(self.grid[self.reached])
             if self.t < end - slack:
@@ -141,14 +141,14 @@ class Driver:
     def _stretch(self, progress: Callable[[float], None] | None) -> bool:
         """Steps in which nothing happens, as many at once as the method makes so; whether the next one may be such."""
         room, sides, own = min(self._segment_full - self.tape.points, _MOST), self.watch.sides, self.stepper.makes_grid
-        if room < 2 or sides is None or self.instant.apart is not None:
-            return False
         due = min(self.timers[0][0], *(time for time, _ in self.watch.pending.values()), np.inf)
         ends = self.grid[self.reached: self.reached + (1 if own else int(room))]
         ends = np.minimum(ends, due) if own else ends[ends < due - self.slack]
-        if not (len(ends) and self.t < ends[0] - self.slack):
+        ahead = len(ends) and self.t < ends[0] - self.slack
+        if room < 2 or sides is None or self.instant.apart is not None or not ahead:
             return False
         made = self.stepper.stretch(self.t, ends, int(room), self.system.switching.batches, sides)
+        self._asks = made is not None
         if made is None:
             return False
         count = len(made.times) - 1
@@ -179,7 +179,7 @@ class Driver:
     def _restart(self, point: int) -> None:
         """At this point, with which a segment begins; a method that needs more than the state goes on in it."""
         self._segment_full = point + SEGMENT if self.stepper.one_step else np.inf
-        self._ahead = None
+        self._ahead, self._asks = None, True
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 

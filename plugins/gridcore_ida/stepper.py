@@ -25,7 +25,7 @@ import numpy as np
 from gridcore.equations import Workspace
 from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Stepper
-from gridcore.linear import Newton
+from gridcore.linear import Newton, all_finite
 
 from .sundials import NearIdentity, solver_class
 
@@ -215,14 +215,15 @@ class Ida(Stepper):
                 return 1
             np.multiply(self.mass, yp, out=out)
             out -= ws.rhs()
-            if np.isfinite(y).all() and np.isfinite(yp).all():
+            fine = all_finite(out)
+            if fine or (all_finite(y) and all_finite(yp)):  # otherwise it does not say where it failed
                 self._defect[:] = out
-            if np.isfinite(out).all():
+            if fine:
                 self.near.multiply(y, out)
         except BaseException as error:  # scikits.odes would swallow it
             self._raised, self._t_raised = error, t
             return -1
-        return 0 if np.isfinite(out).all() else 1
+        return 0 if all_finite(out) else 1
 
     def _factor(self, cj: float) -> None:
         """Factors of ``cj M - F_X`` at what stands in the workspace."""

@@ -82,9 +82,11 @@ class Stretch:
     def go(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
            choice: dict[str, float] | None = None) -> Stretched | None:
         """As :meth:`gridcore.integrate.Stepper.stretch`."""
-        compiled = self._factors.compiled() if self.possible and (choice is None or self.estimates) else None
-        if compiled is None:
+        if not self.possible or (choice is not None and not self.estimates):
             return None
+        compiled = self._factors.compiled()
+        if compiled is None:  # there are no pivots yet
+            return Stretched(np.array([t]), self._ws.X[None])
         s, place = self._s, Library.place
         s.refactor, s.solve, s.pivots, s.values, s.singular = compiled
         factorisation, solve = self._factors.operations()

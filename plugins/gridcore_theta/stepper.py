@@ -96,8 +96,10 @@ class Theta(Stepper):
                 choice: dict[str, float] | None = None) -> Stretched | None:
         """Several steps in which nothing happens; of small systems."""
         ws = self.ws
-        if ws is None or self.newton.keeps or t != self._reached:
+        if ws is None or self.newton.keeps:
             return None
+        if t != self._reached:
+            return Stretched(np.array([t]), ws.X[None])
         if t > self._begun:
             self._remember(t - self._begun, choice["h"] if choice else float(ends[0]) - t)
             self._begun = t
