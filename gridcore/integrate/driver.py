@@ -30,7 +30,7 @@ from .instants import Instant
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
 _REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
-_MOST = 32  # steps at once
+_MOST = 64  # steps at once
 _NONE = np.zeros(0, dtype=int)
 _NEVER = np.inf, GRID
 
@@ -415,12 +415,12 @@ class Driver:
         system, switching = self.system, self.system.switching
         k = self.tape.points - 1
         chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
-        names = ", ".join(f"{c} ({c.what})" for c in chosen)
+        names = (f"{c} ({c.what})" for c in chosen)
         X, F, differential = self.ws.X.copy(), self.ws.rhs().copy(), self.ws.differential.copy()
         try:
             switching.apply(self.Z, chosen)
         except NetworkError as error:
-            error.args = (f"at t = {self.t:.9g} s, after {names}: {error}",)
+            error.args = (f"at t = {self.t:.9g} s, after {', '.join(names)}: {error}",)
             raise
         self._refresh()
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
@@ -429,7 +429,8 @@ class Driver:
             if jumps:
                 self._resolve()
         except GridcoreError as error:
-            error.args = (f"no solution of the network after {names}, from before it or the operating point: {error}",)
+            error.args = (f"no solution of the network after {', '.join(names)}, from before it or the operating "
+                          f"point: {error}",)
             raise
         finally:
             self.tape.settings.append(self.Z[system.n:-1])

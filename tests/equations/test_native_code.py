@@ -210,6 +210,20 @@ def cache(tmp_path, monkeypatch):
     compiler.own_directory.cache_clear()
 
 
+@needs_compiler
+def test_functions_of_a_source_are_there_once_it_can_be_compiled(tmp_path, monkeypatch):
+    source = tmp_path / "more.c"
+    source.write_text("double more_times(double x, long k) { return x * k; }\nlong more_size(void) { return SIZE; }\n")
+    types = {"times": "dl d", "size": " l"}
+    with monkeypatch.context() as patch:
+        patch.setattr("gridcore.equations.native.native.compile_libraries", lambda sources: None)
+        assert runtime().functions(source, "more", "#define SIZE 3\n", **types) == {}
+    found = [runtime().functions(source, "more", f"#define SIZE {size}\n", **types) for size in (3, 4, 3)]
+    assert [each["size"]() for each in found] == [3, 4, 3]
+    assert found[0]["times"](2.5, 2) == 5.0
+    assert FALLBACK.functions(source, "more", **types) == {}
+
+
 def answer(libraries):
     return libraries[0].function("some", ctypes.c_int, [])() if libraries[0] is not INTERPRETER else None
 
