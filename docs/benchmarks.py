@@ -11,7 +11,7 @@ from bench import ida, scale
 from bench.suite import STEP, T_END, Row, rows
 
 KERNELS = ("rhs", "residual", "newton", "last newton", "matrix", "refresh")
-FACTORS = ("factor", "refactor")
+FACTORS = ("refactor",)
 
 
 def table(found: list[Row]) -> str:

@@ -1,7 +1,8 @@
-"""What a step of the 118-bus system spends outside kernels, factorisations and solves.
+"""What a run spends outside kernels, factorisations and solves.
 
-The calls of a run are counted; each is then timed alone at the initial point. What is left of the
-time of the run is Python: the loop over steps, the events, the tape.
+Its counters say how often it asks for each; each is then timed alone at the initial point, called from Python. What is
+left of the time of the run are the loop over steps, the events, the tape; where steps are made in C, calls cost less
+there than alone.
 """
 
 from __future__ import annotations
@@ -9,18 +10,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
 import gridcore as gc
-from gridcore.equations import Workspace
 from gridcore.equilibrium import Equilibrium
-from gridcore.system import System
-from gridcore_theta.predictor import Predictor
 
 from .ratios import Ratio, best, repeat, show
 
@@ -28,43 +24,23 @@ T_END, STEP = 1.0, 0.01
 _TIMES = 100
 
 
-def counted_calls(system: Equilibrium, t_end: float = T_END) -> tuple[Counter[str], list[Any]]:
-    """How often a run calls each of the workspace's and the guards' functions, and the factors it makes."""
-    counts: Counter[str] = Counter()
-    factors: list[Any] = []
-
-    def count(owner: type, name: str, counted_as: str = "") -> Any:
-        inner = getattr(owner, name)
-
-        def counting(*args: Any) -> Any:
-            result = inner(*args)
-            last = name == "newton" and result <= args[1]  # then no residual was evaluated
-            counts["last newton" if last else counted_as or name] += 1
-            return result
-
-        return patch.object(owner, name, counting)
-
-    made = System.factors
-
-    def keep(of: System, *args: Any, **options: Any) -> Any:
-        factors.append(made(of, *args, **options))
-        return factors[-1]
-
-    with ExitStack() as counted:
-        for name in ("rhs", "residual", "newton", "matrix", "refresh"):
-            counted.enter_context(count(Workspace, name))
-        for name in ("values", "active"):
-            counted.enter_context(count(type(system.switching), name))
-        for name in ("begin", "equations"):  # which leave the residual of the step
-            counted.enter_context(count(Predictor, name, "residual"))
-        counted.enter_context(patch.object(System, "factors", keep))
-        gc.simulate(system, t_end, STEP)
-    return counts, factors
+def calls(run: gc.Run) -> Counter[str]:
+    """How often a run of the theta method asks for each: once a step for the slope at its start, for its first residual
+    and for the iteration that ends it.
+    """
+    done = Counter(run.counters)
+    last = min(done["steps"], done["newton_iterations"])
+    return Counter({
+        "rhs": done["steps"], "residual": done["steps"], "newton": done["newton_iterations"] - last,
+        "last newton": last, "matrix": done["factorisations"], "refactor": done["factorisations"],
+        "solve": done["solves"], "values": done["guard_evaluations"], "refresh": done["switches"],
+        "active": done["switches"]})
 
 
 def pieces(system: Equilibrium) -> dict[str, Callable[[], Any]]:
     """One call of each, at the initial point."""
-    ws, lu = system.workspace(), system.system.factors()
+    ws = system.workspace()
+    lu = ws.pivots.another()
     ws.differential[:] = system.differential(ws.Z)
     ws.mass[:], ws.c[:] = ws.differential, np.where(ws.differential, STEP / 2, -1.0)
     values = ws.matrix().copy()
@@ -82,7 +58,7 @@ def pieces(system: Equilibrium) -> dict[str, Callable[[], Any]]:
             "matrix": ws.matrix, "refresh": ws.refresh,
             "values": lambda: system.switching.values(ws.Z),
             "active": lambda: system.switching.active(ws.Z),
-            "factor": lambda: lu.factor(values), "refactor": lambda: lu.refactor(values), "solve": lambda: lu.solve(b)}
+            "refactor": lambda: lu.refactor(values, alike=True), "solve": lambda: lu.solve(b)}
 
 
 @dataclass
@@ -116,15 +92,11 @@ class Work:
 def work(system: Equilibrium, t_end: float = T_END, rounds: int = 21, times: int = _TIMES,
          clock: Callable[[], float] = time.perf_counter) -> Work:
     """Measure a run in steps of 10 ms, and its floor."""
-    counts, factors = counted_calls(system, t_end)
-    for lu in factors:
-        counts["factor"] += lu.factorisations
-        counts["refactor"] += lu.refactorisations
-        counts["solve"] += lu.solves
-    calls = {name: call for name, call in pieces(system).items() if counts[name]}
-    run, *taken = best(lambda: gc.simulate(system, t_end, STEP), *(repeat(call, times) for call in calls.values()),
+    counts = calls(gc.simulate(system, t_end, STEP))
+    asked = {name: call for name, call in pieces(system).items() if counts[name]}
+    run, *taken = best(lambda: gc.simulate(system, t_end, STEP), *(repeat(call, times) for call in asked.values()),
                        rounds=rounds, clock=clock)
-    parts = {name: counts[name] * t / times for name, t in zip(calls, taken, strict=True)}
+    parts = {name: counts[name] * t / times for name, t in zip(asked, taken, strict=True)}
     return Work(run, counts, dict(sorted(parts.items(), key=lambda part: -part[1])))
 
 
