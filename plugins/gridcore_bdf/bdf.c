@@ -159,9 +159,9 @@ void bdf_equations(const path *p, double t, long leads)
 }
 
 /* As gridcore_stretch asks: the step from t to an end, and how far it is off where it was led to, by its part */
-double bdf_go(const path *p, double t, double end, long follows)
+double bdf_go(const path *p, double t, double end, long follows, long stage)
 {
-    (void)follows;
+    (void)follows, (void)stage;
     if (!p->rows[p->highest + 1] || t != p->times[p->rows[0]]) bdf_remember(p, t);
     bdf_equations(p, end, 1);
     return p->made[0];

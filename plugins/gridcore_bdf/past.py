@@ -34,7 +34,7 @@ class Past:
         self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
-        of_c = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddl d", error="pp l")
+        of_c = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l")
         self._remember, self._equations = of_c.get("remember", _remember), of_c.get("equations", _equations)
         self._at: Any = self  # what the loops take
         if of_c:

@@ -16,12 +16,14 @@ typedef struct {
     const void *plan;
     double *Z, *t, *R;
     const double *A, *mass, *scale;
-    /* of a method: the equations of a step from t to an end, at a first guess, and their residual, `follows` if the step
-     * before was made here; it returns what factors depend on, or 0 where it has none. Where steps are chosen: the error of
-     * that step, and its order, less than zero where algebraic variables follow the others */
-    double (*begin)(void *, double, double, long);
+    /* of a method: the equations of a step from t to an end, at a first guess, and their residual, of each of its stages;
+     * `follows` if the step before was made here; it returns what factors depend on, or 0 where it has none. Where steps
+     * are chosen: the error of that step, and its order, less than zero where it is to be solved with the matrix, and
+     * algebraic variables follow so, or all of them are `filtered` */
+    double (*begin)(void *, double, double, long follows, long stage);
     long (*error)(void *, double *);
     void *method;
+    long stages, filtered;
     /* of factors */
     double (*refactor)(const void *, const double *, const void *);
     void (*solve)(const void *, const void *, long, double *);
@@ -96,7 +98,7 @@ static int accurate(stretch *s, double h)
         s->solve(s->pivots, s->values, 1, s->followed);
         ++s->solves;
         for (long i = 0; i < s->n; ++i)
-            if (!mass[i]) wrong[i] = s->followed[i];
+            if (s->filtered || !mass[i]) wrong[i] = s->followed[i];
         order = -order;
     }
     for (long i = 0; i < s->n; ++i) {
@@ -130,8 +132,12 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
             if (!(parts > 1)) break;
             end = t + (parts > 2 ? s->h : (end - t) / 2);
         }
-        const double coefficient = s->begin(s->method, t, end, made > 0);
-        if (!(coefficient > 0.0) || !converges(s, coefficient) || (chosen && !accurate(s, end - t))) {
+        long stage = 0;
+        for (; stage < s->stages; ++stage) {
+            const double coefficient = s->begin(s->method, t, end, made > 0, stage);
+            if (!(coefficient > 0.0) || !converges(s, coefficient)) break;
+        }
+        if (stage < s->stages || (chosen && !accurate(s, end - t))) {
             memcpy(s->Z, s->states + made * s->n, size);
             *s->t = t;
             break;

@@ -25,8 +25,8 @@ class _Struct(ctypes.Structure):
     """As ``stretch.c`` has it."""
 
     _fields_ = [*_fields(ctypes.c_long, "n most"),
-                *_fields(ctypes.c_void_p, "matrix newton add plan Z t R A mass scale begin error method refactor solve "
-                         "pivots values"),
+                *_fields(ctypes.c_void_p, "matrix newton add plan Z t R A mass scale begin error method"),
+                *_fields(ctypes.c_long, "stages filtered"), *_fields(ctypes.c_void_p, "refactor solve pivots values"),
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
                 *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least safety of_error "
@@ -42,15 +42,20 @@ class Stretch:
     ----------
     ws : Workspace
     begin, error : ctypes functions or None
-        In C, of the method: ``double begin(void *method, double t, double end, long follows)`` sets the equations of
-        the step, at a first guess, and leaves their residual; it returns the coefficient that their matrix depends on,
-        or 0 where the step is none of these. ``long error(void *method, double *out)`` estimates its error, and returns
-        its order, less than zero if algebraic variables are to follow the others; None where it estimates none.
+        In C, of the method: ``double begin(void *method, double t, double end, long follows, long stage)`` sets the
+        equations of a stage of the step, at a first guess, and leaves their residual; it returns the coefficient that
+        their matrix depends on, or 0 where the step is none of these. ``long error(void *method, double *out)``
+        estimates its error, and returns its order, less than zero if it is to be solved with that matrix: so algebraic
+        variables follow the others. None where it estimates none.
     method : int
         The address that they take.
+    stages : int
+        Of a step.
+    filtered : bool
+        Whether the error of all variables is what that solve gives.
     """
 
-    def __init__(self, ws: Workspace, begin: Any, error: Any, method: int):
+    def __init__(self, ws: Workspace, begin: Any, error: Any, method: int, stages: int = 1, filtered: bool = False):
         self._ws, self._factors = ws, ws.pivots.another()
         runtime: Any = ws.runtime
         compiled = runtime.functions(SOURCE, "stretch", size=" l", go="pdpll l") if begin else {}
@@ -66,7 +71,7 @@ class Stretch:
         functions = (ctypes.cast(f, ctypes.c_void_p) for f in (runtime.matrix, runtime.newton, runtime.add))
         self._s = s = _Struct(n, 0, *functions, ws.plan, *map(place, (
             ws.Z, ws.Z[-1:], ws.R, ws.A, ws.mass, ws.scale)), ctypes.cast(begin, ctypes.c_void_p),
-            ctypes.cast(error, ctypes.c_void_p) if self.estimates else None, method)
+            ctypes.cast(error, ctypes.c_void_p) if self.estimates else None, method, stages, filtered)
         self._at = ctypes.addressof(s)
 
     def renew(self) -> None:

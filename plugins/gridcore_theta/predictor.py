@@ -43,7 +43,7 @@ class Predictor:
         # how many there are, the row of the latest, and steps since slopes may have jumped
         self._count, self._wrong = np.zeros(3, dtype="l"), np.zeros(ws.n)
         runtime: Any = ws.runtime
-        compiled = runtime.functions(SOURCE, "theta", begin="pddd", equations="pdd", end="pd", go="pddl d",
+        compiled = runtime.functions(SOURCE, "theta", begin="pddd", equations="pdd", end="pd", go="pddll d",
                                      local_error="pddp", error="pp l")
         self._begin, self._equations = compiled.get("begin", _begin), compiled.get("equations", _equations)
         self._end, self._local_error = compiled.get("end", _end), compiled.get("local_error", _local_error)

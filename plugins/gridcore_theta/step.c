@@ -136,8 +136,9 @@ static double largest_error(const path *p, double h)
 
 /* As gridcore_stretch asks: the step from t to an end, after the last one was remembered; one whose slope says nothing
  * beside the next, or whose error is too large, is not for here */
-double theta_go(path *p, double t, double end, long follows)
+double theta_go(path *p, double t, double end, long follows, long stage)
 {
+    (void)stage;
     if (follows) {
         if (t - p->begun <= p->tiny * (end - t)) return 0.0;
         if (p->due <= 1) {

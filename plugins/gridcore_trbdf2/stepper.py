@@ -15,12 +15,13 @@ from collections import Counter
 
 import numpy as np
 
-from gridcore.equations import Workspace
-from gridcore.integrate import Advance, Linearised, Stepper, parabola
+from gridcore.equations import Batches, Workspace
+from gridcore.integrate import Advance, Linearised, Stepper, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step
 
 from .coefficients import ALPHA, ERROR, GAMMA, A
+from .many import Many
 from .operator import TrBdf2Operator
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
@@ -44,13 +45,16 @@ class TrBdf2(Stepper):
         if ws is not self._ws:
             self._ws, self.newton = ws, Newton(ws)
             self._X0, self._X1, self._f0 = (np.zeros(ws.n) for _ in range(3))
+            self._many = Many(ws, self._X0, self._X1, self._f0, _FARTHEST)
         self.newton.renew()
+        self._many.stretch.renew()
         self.switch(ws, t, jumped=True)
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> bool:
         """Of history and factors only the pivots are kept; it needs none to choose its steps."""
         ws.mass[:] = ws.differential
         self.newton.jumped()
+        self._many.stretch.jumped()
         self._begun = self._reached = t
         self._h_factored = 0.0
         return not jumped
@@ -69,6 +73,15 @@ class TrBdf2(Stepper):
         self._solve_stage(target, stage)
         self._solve_end(target, end + growth * (self._X1 - stage))
         return Advance(target)
+
+    def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
+                choice: dict[str, float] | None = None) -> Stretched | None:
+        """Several steps in which nothing happens; of small systems."""
+        if self.newton.keeps:
+            return None
+        made, self._begun, self._reached = self._many.go(
+            self._begun, self._reached, t, ends, most, guards, sides, choice)
+        return made
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
@@ -122,7 +135,7 @@ class TrBdf2(Stepper):
     @property
     def counters(self) -> Counter[str]:
         """Work done."""
-        return self.newton.counters() if self._ws is not None else Counter()
+        return self.newton.counters() + self._many.stretch.counters if self._ws is not None else Counter()
 
 
 def _extrapolated(X0: np.ndarray, X1: np.ndarray, X2: np.ndarray, s: float) -> np.ndarray:

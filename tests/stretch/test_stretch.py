@@ -13,6 +13,7 @@ from gridcore.integrate import Stepper
 from gridcore.results import Run
 from gridcore_bdf.stepper import Bdf
 from gridcore_theta.stepper import Theta
+from gridcore_trbdf2.stepper import TrBdf2
 
 pytestmark = pytest.mark.skipif(not isinstance(runtime(), Native), reason="no C compiler")
 
@@ -20,7 +21,8 @@ RUNS = pytest.mark.parametrize(("case", "stepper", "options"), [
     ("wscc9", Theta, {}), ("ieee39", Theta, {}), ("wscc9", Theta, {"theta": 1.0}), ("npcc140", Theta, {"theta": 0.6}),
     ("wscc9", Theta, {"step": "auto"}), ("ieee39", Theta, {"step": "auto", "rtol": 1e-3}),
     ("wscc9", Theta, {"step": "auto", "theta": 0.7}), ("wscc9", Bdf, {}), ("wscc9", Bdf, {"step": "auto"}),
-    ("ieee39", Bdf, {"step": "auto", "rtol": 1e-4})])
+    ("ieee39", Bdf, {"step": "auto", "rtol": 1e-4}), ("wscc9", TrBdf2, {}), ("ieee39", TrBdf2, {}),
+    ("wscc9", TrBdf2, {"step": "auto"}), ("npcc140", TrBdf2, {"step": "auto", "rtol": 1e-4})])
 
 
 def simulated(case: str, stepper: Any, options: dict[str, Any], t_end: float = 3.0) -> tuple[Run, int]:
