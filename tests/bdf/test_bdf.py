@@ -197,3 +197,16 @@ def test_the_step_after_a_tiny_one_is_as_good_as_another() -> None:
     """An event 1e-7 s before a point of the grid leaves a point that no formula is made of."""
     runs = [gc.simulate(system(Driven(id="D", at=at)), 1.5, 0.05, "bdf") for at in (0.7 - 1e-7, 0.7)]
     assert runs[0].X[-1, 0] == pytest.approx(runs[1].X[-1, 0], abs=1e-6)
+
+
+def test_a_swing_that_has_died_out_keeps_steps_of_order_five_short_but_not_those_of_order_three() -> None:
+    case = gc.load_case("wscc9_recovery_loads")
+    for id in ("up", "down", "RELAY14", "EXC1", "GEN1"):
+        case.remove(id)
+    case.add("InfiniteBus", id="GRID", bus=1, control="slack", V0=1.04)
+    case.add("BranchTrip", id="trip", branch="LINE8-9", t=1.0)
+    system = gc.build(case)
+    five, three = (gc.simulate(system, 300.0, "auto", method="bdf", rtol=1e-4, order=order) for order in (5, 3))
+    assert 2 * three.counters["steps"] < five.counters["steps"]
+    longest = [np.diff(run.t[run.t > 10.0]).max() for run in (five, three)]
+    assert longest[0] < 0.5 < 5.0 < longest[1]
