@@ -15,9 +15,14 @@ from gridcore.integrate import Between
 _NEAR = 0.1
 
 
-def polynomials(t: np.ndarray, k: np.ndarray, degree: int) -> Between:
-    """Those of at most a degree in steps that begin at points `k` of a run with points at times `t`."""
-    at, used = _points(t, k, degree + 1)
+def polynomials(t: np.ndarray, switched: list[int], k: np.ndarray, degree: int) -> Between:
+    """Those of at most a degree in steps that begin at points `k` of a run with points at times `t`.
+
+    `switched` are the points behind which something switched; the next point is of the same instant.
+    """
+    joined = np.ones(len(t), dtype=bool)  # to the next one, by a step
+    joined[switched] = False
+    at, used = _points(t, joined, k, degree + 1)
     h = (t[k + 1] - t[k])[:, None]
     s = (t[at] - t[k][:, None]) / np.where(h > 0, h, 1.0)
     s[:, 1] = 1.0  # also of a step of no length
@@ -31,9 +36,9 @@ def polynomials(t: np.ndarray, k: np.ndarray, degree: int) -> Between:
     return Between(at, lambda part: _lagrange(s, used, part), integrals, lambda: slopes / h[:, :, None], shifts)
 
 
-def _points(t: np.ndarray, k: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _points(t: np.ndarray, joined: np.ndarray, k: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """(steps, count) points of each step, its ends first; and which of them are used, where there are fewer."""
-    sides = [_beside(t, start, way, t[k + 1] - t[k], count - 2) for start, way in ((k, -1), (k + 1, 1))]
+    sides = [_beside(t, joined, start, way, t[k + 1] - t[k], count - 2) for start, way in ((k, -1), (k + 1, 1))]
     by_turns = np.stack(sides, axis=2).reshape(len(k), -1)  # -1 where there is none
     order = np.argsort(by_turns < 0, axis=1, kind="stable")[:, : count - 2]
     beside = np.take_along_axis(by_turns, order, axis=1)
@@ -41,7 +46,7 @@ def _points(t: np.ndarray, k: np.ndarray, count: int) -> tuple[np.ndarray, np.nd
     return at, np.column_stack([np.ones((len(k), 2), dtype=bool), beside >= 0])
 
 
-def _beside(t: np.ndarray, start: np.ndarray, way: int, h: np.ndarray, count: int) -> np.ndarray:
+def _beside(t: np.ndarray, joined: np.ndarray, start: np.ndarray, way: int, h: np.ndarray, count: int) -> np.ndarray:
     """(steps, count) the points on one side of a step, the nearest first; -1 where there is none."""
     out = np.full((len(start), max(count, 0)), -1)
     found, here, goes_on = np.zeros(len(start), dtype=int), start.copy(), h > 0
@@ -50,7 +55,7 @@ def _beside(t: np.ndarray, start: np.ndarray, way: int, h: np.ndarray, count: in
         ahead = here + way
         goes_on &= (ahead >= 0) & (ahead < len(t))
         ahead = np.where(goes_on, ahead, here)
-        goes_on &= t[ahead] != t[here]  # two points of one time: something switched
+        goes_on &= joined[np.minimum(ahead, here)]
         here = np.where(goes_on, ahead, here)
         new = goes_on & (found < count) & (np.abs(t[here] - last) >= _NEAR * h)
         out[new, found[new]] = here[new]

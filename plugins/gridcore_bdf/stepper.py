@@ -18,7 +18,7 @@ from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Linearised, Stepper, Stretched
 from gridcore.linear import GuardValue, Newton
-from gridcore.tape import Step, Tape
+from gridcore.tape import Resolve, Step, Tape
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
@@ -95,7 +95,8 @@ class Bdf(Stepper):
 
     def between(self, tape: Tape, k: np.ndarray) -> Between:
         """Polynomials of the degree of the highest order."""
-        return polynomials(tape.t, k, self.highest)
+        switched = [record.k for record in tape.records.others if isinstance(record, Resolve)]
+        return polynomials(tape.t, switched, k, self.highest)
 
     def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
         """The step from where it began, to where a guard is zero; of large systems."""

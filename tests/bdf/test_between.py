@@ -21,7 +21,7 @@ def points(seed: int, count: int = 14) -> np.ndarray:
 def test_a_polynomial_of_their_degree_is_exact(seed: int, degree: int) -> None:
     t, p = points(seed), Polynomial(np.random.default_rng(seed).normal(size=degree + 1))
     k = np.arange(len(t) - 1)
-    found, part = polynomials(t, k, degree), np.random.default_rng(1).random(len(k))
+    found, part = polynomials(t, [], k, degree), np.random.default_rng(1).random(len(k))
     r, size = p(t)[found.at], np.abs(p.coef) @ np.max(t) ** np.arange(degree + 1)
     inside = t[k] + part * np.diff(t)
     np.testing.assert_allclose((found.weights(part) * r).sum(axis=1), p(inside), rtol=0, atol=1e-12 * size)
@@ -37,11 +37,11 @@ def test_a_polynomial_of_their_degree_is_exact(seed: int, degree: int) -> None:
 def test_integrals_move_with_the_times_of_points_as_differences_say(seed: int) -> None:
     t, r, e = points(seed, 10), np.random.default_rng(9).normal(size=10), 1e-6
     k = np.arange(9)
-    found, moved = polynomials(t, k, 4), np.zeros((9, 10))
+    found, moved = polynomials(t, [], k, 4), np.zeros((9, 10))
     for row, at, shift in zip(moved, found.at, np.einsum("ijl,il->ij", found.shifts, r[found.at]), strict=True):
         np.add.at(row, at, shift)
     for j in range(10):
-        there, back = (polynomials(t + way * e * (np.arange(10) == j), k, 4) for way in (1, -1))
+        there, back = (polynomials(t + way * e * (np.arange(10) == j), [], k, 4) for way in (1, -1))
         assert (there.at == back.at).all()
         differences = ((there.integrals - back.integrals) * r[found.at]).sum(axis=1) / (2 * e)
         np.testing.assert_allclose(moved[:, j], differences, rtol=1e-6, atol=1e-6)
@@ -51,20 +51,29 @@ def test_nothing_is_taken_from_behind_an_instant_at_which_something_switches() -
     t = np.array([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0])
     steps = np.array([0, 1, 2, 4, 5])
     before = np.arange(7) <= 3
-    for k, at in zip(steps, polynomials(t, steps, 5).at, strict=True):
+    for k, at in zip(steps, polynomials(t, [3], steps, 5).at, strict=True):
         assert (before[at] == before[k]).all()
 
 
+def test_round_off_between_the_events_of_an_instant_changes_no_polynomial_beside_it() -> None:
+    """The later one is at the time of the first, or after a step that is as short as numbers allow."""
+    steps = np.array([0, 1, 2, 6, 7])
+    both = [polynomials(np.array([0.0, 1.0, 2.0, 3.0, 3.0, at, at, 4.0, 5.0]), [3, 5], steps, 5)
+            for at in (3.0, np.nextafter(3.0, 4.0))]
+    assert (both[0].at == both[1].at).all()
+    np.testing.assert_allclose(both[0].integrals, both[1].integrals, rtol=0, atol=1e-14)
+
+
 def test_a_step_of_no_length_has_no_integral_and_its_ends_move_it_as_bounds() -> None:
-    found = polynomials(np.array([0.0, 1.0, 1.0, 2.0]), np.array([1]), 5)
+    found = polynomials(np.array([0.0, 1.0, 1.0, 2.0]), [], np.array([1]), 5)
     assert not found.integrals.any()
     assert found.shifts[0, :2, :2].tolist() == [[-1.0, 0.0], [0.0, 1.0]]
 
 
-@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-12, 0.0])
 def test_a_point_very_near_to_another_does_not_enlarge_round_off(gap: float) -> None:
     t = np.array([0.0, 1.0, 2.0, 3.0, 3.0 + gap, 4.0, 5.0])
-    found = polynomials(t, np.array([0, 1, 2, 4, 5]), 5)
+    found = polynomials(t, [], np.array([0, 1, 2, 4, 5]), 5)
     assert np.abs(found.integrals).max() < 2
 
 

@@ -46,11 +46,11 @@ class Results:
         return np.array([sum(factor * self._term(term) for factor, term in o.terms()) for o in objectives])
 
     def _term(self, term: Any) -> np.ndarray:
-        r = self.signal(term.function)
+        r, steps = self.signal(term.function), set(self.steps)
         if isinstance(term, Terminal):
             return r[-1]
         if isinstance(term, Integral):
-            return sum(self.rule.integral(self.t, k, r) for k in self.steps)
+            return sum(self.rule.integral(self.t, steps, k, r) for k in self.steps)
         assert isinstance(term, Sampled)
         total = np.zeros(r.shape[1], dtype=complex)
         data, weights = (np.broadcast_to(np.asarray(v, dtype=float), np.shape(term.times))
@@ -58,5 +58,5 @@ class Results:
         for time, value, weight in zip(term.times, data, weights):
             k = next(k for k in self.steps if self.t[k + 1][0].real >= time and
                      (self.t[k + 1] - self.t[k])[0].real > 0)
-            total += weight * (self.rule.sample(self.t, k, r, time) - value) ** 2
+            total += weight * (self.rule.sample(self.t, steps, k, r, time) - value) ** 2
         return total

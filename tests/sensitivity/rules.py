@@ -21,11 +21,11 @@ class OnLines:
 
     end_weight = 0.5
 
-    def integral(self, t: list[np.ndarray], k: int, r: np.ndarray) -> np.ndarray:
-        """Of values `r` at points over the step that begins at point `k`."""
+    def integral(self, t: list[np.ndarray], steps: set[int], k: int, r: np.ndarray) -> np.ndarray:
+        """Of values `r` at points over the step that begins at point `k`, one of `steps`."""
         return (t[k + 1] - t[k]) * ((1 - self.end_weight) * r[k] + self.end_weight * r[k + 1])
 
-    def sample(self, t: list[np.ndarray], k: int, r: np.ndarray, time: float) -> np.ndarray:
+    def sample(self, t: list[np.ndarray], steps: set[int], k: int, r: np.ndarray, time: float) -> np.ndarray:
         """The value at a time in that step."""
         s = (time - t[k]) / (t[k + 1] - t[k])
         return (1 - s) * r[k] + s * r[k + 1]
@@ -107,12 +107,12 @@ class BdfRule:
         self.order = order
         self.history: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def points(self, t: list[np.ndarray], k: int) -> list[int]:
+    def points(self, t: list[np.ndarray], steps: set[int], k: int) -> list[int]:
         """Of the polynomial in the step from point `k`: none near to the one before, none behind what switched."""
         times, sides = [each[0].real for each in t], []
         for here, way in ((k, -1), (k + 1, 1)):
             side, last, h = list[int](), times[here], times[k + 1] - times[k]
-            while h and len(side) < self.order - 1 and 0 <= here + way < len(t) and times[here] != times[here + way]:
+            while h and len(side) < self.order - 1 and min(here, here + way) in steps:
                 here += way
                 if abs(times[here] - last) >= self.beside * h:
                     side.append(here)
@@ -120,21 +120,22 @@ class BdfRule:
             sides.append([*side, *[-1] * self.order][: self.order])
         return [k, k + 1, *[each for pair in zip(*sides, strict=True) for each in pair if each >= 0][: self.order - 1]]
 
-    def sample(self, t: list[np.ndarray], k: int, r: np.ndarray, time: float | np.ndarray) -> np.ndarray:
+    def sample(self, t: list[np.ndarray], steps: set[int], k: int, r: np.ndarray,
+               time: float | np.ndarray) -> np.ndarray:
         """The value at a time in the step from point `k`."""
-        points, out = self.points(t, k), 0.0
+        points, out = self.points(t, steps, k), 0.0
         for one in points:
             others = [each for each in points if each != one]
             out = out + np.prod([(time - t[each]) / (t[one] - t[each]) for each in others], axis=0) * r[one]
         return np.asarray(out)
 
-    def integral(self, t: list[np.ndarray], k: int, r: np.ndarray) -> np.ndarray:
+    def integral(self, t: list[np.ndarray], steps: set[int], k: int, r: np.ndarray) -> np.ndarray:
         """Over the step from point `k`: by Gauss's rule, of one point more than it needs."""
         h = t[k + 1] - t[k]
         if not h[0].real:
             return h * (r[k] + r[k + 1]) / 2
         nodes, parts = np.polynomial.legendre.leggauss(4)
-        return h / 2 * sum(part * self.sample(t, k, r, t[k] + h * (1 + x) / 2)
+        return h / 2 * sum(part * self.sample(t, steps, k, r, t[k] + h * (1 + x) / 2)
                            for x, part in zip(nodes, parts, strict=True))
 
     def nodes(self, Z0: np.ndarray, t0: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
