@@ -74,9 +74,6 @@ class Controlled(Stepper):
             try:
                 reached = self.stepper.advance(t, end)
                 error, worst = self._measured(self.stepper.local_error())
-                if reached.rough and error > 1:
-                    self.stepper.state_at(reached.t)
-                    reached.rough, (error, worst) = False, self._measured(self.stepper.local_error())
             except ConvergenceError:
                 if end - t <= numerics.SHORTEST:
                     raise

@@ -29,7 +29,7 @@ _MOST_WORTH, _LEAST_WORTH = 9.0, 0.5
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed;
 # with the residual mixing is worth so many operations, for each unknown.
 MIXED, _FACTOR, _MIXING = 2.0, 2.0, 10
-# Corrections that have not shrunk, after which the floor of round-off will do.
+# Corrections that have not shrunk, after which the floor of round-off will do; more where they are mixed.
 _SLOW = 2
 # Corrections that are tried with whatever factors there are, where it may take no more to see that a step ends earlier.
 _APPROACHES = 3
@@ -50,8 +50,8 @@ def tolerances() -> dict[str, float]:
 class _Corrections:
     """The corrections of one solve: whether the last one ends it, and what the next one need not exceed."""
 
-    def __init__(self) -> None:
-        self.slow, self.stalls, self.enough = 0, False, numerics.NEWTON_REMAINS
+    def __init__(self, patience: float = _SLOW) -> None:
+        self.slow, self.stalls, self.enough, self.patience = 0, False, numerics.NEWTON_REMAINS, patience
         self.norms: list[float] = []
 
     def end(self, norm: float) -> bool:
@@ -62,7 +62,7 @@ class _Corrections:
         before = norms[-2] if len(norms) > 1 else 0.0
         self.stalls = bool(before) and norm > numerics.NEWTON_FAST * before
         self.slow += self.stalls
-        if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > _SLOW)):
+        if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > self.patience)):
             return True  # what no longer shrinks is round-off
         # a correction this short leaves no more, if the next is shorter by as much as it was, or if its rate stays
         rate, remains = norm / before if before and not self.stalls else math.inf, numerics.NEWTON_REMAINS
@@ -112,7 +112,7 @@ class Newton:
         self._kept = [_Kept(ws, lu) for lu in (first, *(first.another() for _ in range(_KEPT - 1)))]
         self._now = self._kept[0]
         self._coefficient, self.iterations = 1.0, 0
-        self._worth = 1.0  # iterations that cost as much as a factorisation
+        self._worth, self._patience = 1.0, float(_SLOW)  # iterations worth a factorisation; slow ones that are borne
         self.keeps = MIXED <= 0
         self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
 
@@ -171,6 +171,7 @@ class Newton:
             factorisation, solve = now.lu.operations()
             self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
             self.keeps = factorisation / (solve + _MIXING * self.ws.n) - 1 >= MIXED
+            self._patience = _SLOW + self._worth * self.keeps
 
     def _prepare(self) -> bool:
         """Factors for a solve: the old ones, if what they take more looks less than what new ones cost (of mixed
@@ -246,7 +247,7 @@ class Newton:
         old = self._prepare()
         if not evaluated:
             ws.residual()
-        mixing, told, now = self._mixing() if self.keeps else None, _Corrections(), self._now
+        mixing, told, now = self._mixing() if self.keeps else None, _Corrections(self._patience), self._now
         ended, norms, lu, R = False, told.norms, now.lu, ws.R
         while not ended and len(norms) < _ITERATIONS:
             lu.solve(R)
@@ -263,7 +264,7 @@ class Newton:
                         self.factor()
                     except ConvergenceError:
                         break  # iterations may lead to where it is singular
-                    mixing, lu = None, self.lu
+                    mixing, lu, told.patience = None, self.lu, _SLOW
         self.iterations += len(norms)
         now.first = norms[0]
         if old and len(norms) > 1 and norms[0] > numerics.NEWTON_TELLING * numerics.NEWTON:
@@ -297,14 +298,15 @@ class Newton:
         t : float or None
             None where it is not found, or found to be crossed to the other side. X is lost then.
         """
-        ws, width, told = self.ws, high - low, _Corrections()
+        ws, width, told = self.ws, high - low, _Corrections(self._patience)
         equations(t + width)
         later = ws.R.copy()
         equations(t)
+        drift = (later - ws.R) / width
         self._prepare()
-        rate = self.lu.solve((later - ws.R) / width)  # of X, with the time
+        rate = self.lu.solve(drift.copy())  # of X, with the time
         mixing, step, along = self._mixing(width), ws.step, np.empty(ws.n)
-        for _ in range(_UNDAMPED + int(self._worth)):
+        for _ in range(_ITERATIONS):
             self.lu.solve(ws.R)
             gamma, columns, gradient, slope = guard()
             speed = float(gradient @ rate[columns]) + slope
@@ -323,6 +325,9 @@ class Newton:
             if told.end(norm):
                 self._took(told)
                 return t if norm <= numerics.NEWTON or self._solved() else None
+            if told.stalls and told.slow > self._worth and told.patience > _SLOW:  # once
+                self.factor()
+                rate, mixing, told.patience = self.lu.solve(drift.copy()), self._mixing(width), _SLOW
         return None
 
     def solve_damped(self) -> None:

@@ -12,6 +12,7 @@ import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore.errors import ConvergenceError
 from gridcore.linear import newton
+from gridcore.linear.mixing import Mixing
 from gridcore_theta import Theta
 
 STUDIES = {"wscc9": 2.0, "ieee39": 2.0, "hiskens_pai": 0.2, "kundur": 2.0}
@@ -140,6 +141,28 @@ def test_where_a_step_has_no_solution_behind_a_guard_the_guard_is_found_before_i
     assert asked
     assert [str(event) for event in run.events] == [str(event) for event in usual.events]
     np.testing.assert_allclose(run.t, usual.t, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("mixed", [True, False])
+def test_where_old_factors_converge_slowly_a_guard_is_located_with_new_ones(
+        kept: None, monkeypatch: pytest.MonkeyPatch, mixed: bool) -> None:
+    """Corrections that are not mixed do, and are not taken for round-off."""
+    solve_with_time, made = newton.Newton.solve_with_time, []
+
+    def told(self: newton.Newton, *of: object) -> float | None:
+        before = self.counters()["factorisations"]
+        found = solve_with_time(self, *of)  # type: ignore[arg-type]
+        made.append((found, self.counters()["factorisations"] - before))
+        return found
+
+    monkeypatch.setattr(newton.Newton, "solve_with_time", told)
+    if not mixed:
+        monkeypatch.setattr(Mixing, "mix", lambda self, correction: None)
+    run = gc.simulate("npcc140", 2.0, 0.01)
+    assert len(made) >= run.counters["locations"] > 20
+    assert all(found is not None for found, _ in made)
+    assert max(factorisations for _, factorisations in made) <= 2
+    assert mixed or sum(factorisations > 0 for _, factorisations in made) > len(made) / 2
 
 
 def test_where_the_guess_of_a_crossing_is_no_good_it_is_found_by_halving(

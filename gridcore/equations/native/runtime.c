@@ -3,6 +3,7 @@
  * What a loop writes to belongs to its caller, so that threads may run the same loop on buffers of their own. */
 
 #include <math.h>
+#include <string.h>
 
 typedef void (*kernel)(long, const double *, const int *, double *, const int *, const double *, const int *);
 
@@ -96,20 +97,18 @@ void gc_linearise(const plan *p, long count, const batch *b, long entries, doubl
     gc_add(count, b, p->Z, out);
 }
 
-/* The larger of two sizes, and nan once one of them is nan: `a > b` alone would lose it at the next finite size */
-static inline double larger(double a, double b)
-{
-    return a > b || isnan(a) ? a : b;
-}
-
-/* X += R; returns the largest |R_i| / (size_i + |X_i|), and the next residual unless that is below tol */
+/* X += R; returns the largest |R_i| / (size_i + |X_i|), and the next residual unless that is below tol. Numbers without a
+ * sign have the order of their bits, in which nan is the largest: no comparison of numbers would find it */
 double gc_newton(const plan *p, double tol)
 {
-    double norm = 0.0;
+    long long largest = 0, part;
+    double norm;
     for (long i = 0; i < p->n; ++i) {
-        double x = p->Z[i] += p->R[i];
-        norm = larger(norm, fabs(p->R[i]) / (p->size[i] + fabs(x)));
+        const double x = p->Z[i] += p->R[i], moved = fabs(p->R[i] / (p->size[i] + fabs(x)));
+        memcpy(&part, &moved, sizeof part);
+        largest = part > largest ? part : largest;
     }
+    memcpy(&norm, &largest, sizeof norm);
     if (!(norm <= tol)) gc_residual(p);
     return norm;
 }
