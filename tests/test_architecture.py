@@ -175,3 +175,10 @@ def test_the_help_of_a_public_name_names_each_of_its_parameters(where):
         unnamed[name] = [key for key in asked if not re.search(rf"\b{key}\b", told)]
     assert unnamed
     assert not {name: keys for name, keys in unnamed.items() if keys}
+
+
+def test_tests_that_are_listed_as_slow_are_there() -> None:
+    here = Path(__file__).parent
+    for line in (here / "slow.txt").read_text().splitlines():
+        file, *_, name = line.partition("[")[0].split("::")
+        assert f"def {name}(" in (here / file).read_text(), line

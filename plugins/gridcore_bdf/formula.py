@@ -63,9 +63,8 @@ def plain(d: Sequence[float]) -> tuple[float, list[float]]:
 
 def formula(d: Sequence[float], highest: int) -> tuple[float, np.ndarray]:
     """``b`` and ``beta``, (points,), of a formula of this order at most on points at these distances, nearest first."""
-    part, _ = share(d)
     b, beta = 0.0, np.zeros(len(d))
-    for weight, rows in _parts(d, part, highest):
+    for weight, _, rows in _parts(d, highest):
         one, of_points = plain([d[row] for row in rows])
         b += weight * one
         beta[rows] += weight * np.array(of_points)
@@ -74,30 +73,31 @@ def formula(d: Sequence[float], highest: int) -> tuple[float, np.ndarray]:
 
 def slopes(d: Sequence[float], highest: int) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of :func:`formula` in the distances: (points,) those of b, (points, points) of each beta in a row."""
-    part, of_part = share(d)
     count = len(d)
-    of_b, of_beta, along = np.zeros(count), np.zeros((count, count)), np.zeros(count)
-    if of_part:
-        along[:2] = -of_part * d[1] / d[0] ** 2, of_part / d[0]
-    for (weight, rows), sign in zip(_parts(d, part, highest), (1, -1), strict=False):
+    of_b, of_beta, of_ratio = np.zeros(count), np.zeros((count, count)), np.zeros(count)
+    for weight, of_weight, rows in _parts(d, highest):
         at = [d[row] for row in rows]
         own_b, own_beta = _plain_slopes(at)
         of_b[rows] += weight * own_b
         of_beta[np.ix_(rows, rows)] += weight * own_beta
-        if of_part:
+        if of_weight:
+            of_ratio[:2] = -d[1] / d[0] ** 2, 1 / d[0]
             b, beta = plain(at)
-            of_b += sign * b * along
-            of_beta[rows] += sign * np.outer(beta, along)
+            of_b += of_weight * b * of_ratio
+            of_beta[rows] += of_weight * np.outer(beta, of_ratio)
     return of_b, of_beta
 
 
-def _parts(d: Sequence[float], part: float, highest: int) -> list[tuple[float, list[int]]]:
-    """Formulas, by how much they count: of all points, and of all but the second; of no step there is one."""
-    count = len(d)
+def _parts(d: Sequence[float], highest: int) -> list[tuple[float, float, list[int]]]:
+    """Formulas, by how much they count and the derivative of that in ``d_1 / d_0``: of all points, and of all but the
+    second; of no step there is one.
+    """
+    count, (part, of_part) = len(d), share(d)
     if not d[0]:
-        return [(1.0, [0])]
-    both = [(part, list(range(min(count, highest)))), (1 - part, [0, *range(2, min(count, highest + 1))])]
-    return both if 0 < part < 1 else both[:1] if part else both[1:]
+        return [(1.0, 0.0, [0])]
+    both = [(part, of_part, list(range(min(count, highest)))),
+            (1 - part, -of_part, [0, *range(2, min(count, highest + 1))])]
+    return both if of_part else both[:1] if part else both[1:]
 
 
 def _plain_slopes(d: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

