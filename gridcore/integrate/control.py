@@ -92,9 +92,10 @@ class Controlled(Stepper):
 
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
                 choice: dict[str, float] | None = None) -> Stretched | None:
-        choice = {"rtol": self.rtol, "atol": self.atol, "share": self._share, "least": numerics.EPS, "safety": _SAFETY,
-                  "of_error": _I, "of_before": _P, "shrink": _SHRINK, "growth": self.stepper.growth,
-                  "longest": self._longest, "h": self.h or self._first(t, float(ends[0])), "before": self._before}
+        choice = {"rtol": self.rtol, "atol": self.atol, "share": self._share, "least": numerics.EPS,
+                  "shortest": numerics.SHORTEST, "safety": _SAFETY, "of_error": _I, "of_before": _P, "shrink": _SHRINK,
+                  "growth": self.stepper.growth, "longest": self._longest, "before": self._before,
+                  "h": self.h or self._first(t, float(ends[0]))}
         made = self.stepper.stretch(t, ends, most, guards, sides, choice)
         self.h, self._before = choice["h"], choice["before"]
         return made

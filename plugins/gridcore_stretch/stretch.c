@@ -1,8 +1,9 @@
-/* Steps in which nothing happens, one after the other: no guard fires, the iteration converges as it should, the error
- * is tolerated. The first one in which a guard fires is left where it ended, any other that is not such a step is undone.
- * stretch.py binds this. */
+/* Steps in which nothing happens, one after the other: no guard fires, the iteration converges as it should. The first
+ * one in which a guard fires is left where it ended, any other that is not such a step is undone; one whose error is not
+ * tolerated is made again. stretch.py binds this. */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ITERATIONS 30
@@ -37,10 +38,10 @@ typedef struct {
     /* tolerances of the iteration and of lengths */
     double remains, enough, fast, telling, same;
     /* what is chosen */
-    double rtol, atol, share, least, safety, of_error, of_before, shrink, growth, longest, h, before;
+    double rtol, atol, share, least, shortest, safety, of_error, of_before, shrink, growth, longest, h, before;
     /* what is left for the next stretch, and counted */
     double coefficient, first, rate;
-    long fresh, fired, iterations, solves, factorisations;
+    long fresh, fired, iterations, solves, factorisations, rejections;
     double *wrong, *followed, *times, *states; /* of points one more than of steps */
 } stretch;
 
@@ -87,33 +88,37 @@ static int fires(stretch *s)
     return 0;
 }
 
-/* Whether the error of a step of length h is tolerated; the length of the next one follows from it */
-static int accurate(stretch *s, double h)
+/* The error of the step that was made, of what is tolerated, infinite where it is no number; and one more than its order */
+static double measured(stretch *s, double *power)
 {
     const double *mass = s->mass, *X = s->Z;
     double *wrong = s->wrong, largest = 0.0;
-    long order = s->error(s->method, wrong);
+    const long order = s->error(s->method, wrong);
     if (order < 0) {
         for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] *= mass[i];
         s->solve(s->pivots, s->values, 1, s->followed);
         ++s->solves;
         for (long i = 0; i < s->n; ++i)
             if (s->filtered || !mass[i]) wrong[i] = s->followed[i];
-        order = -order;
     }
     for (long i = 0; i < s->n; ++i) {
         const double part = fabs(wrong[i]) / s->share / (s->atol * s->scale[i] + s->rtol * fabs(X[i]));
         if (!(part <= largest)) largest = part;
     }
-    if (!(largest <= 1.0)) return 0;
-    const double error = largest > s->least ? largest : s->least, k = (double)(order + 1);
-    double factor = isnan(s->before) ? pow(error, -1 / k)
-                                     : pow(error, -(s->of_error + s->of_before) / k) * pow(s->before, s->of_before / k);
-    factor = fmin(fmax(s->safety * factor, s->shrink), s->growth);
+    *power = (double)(labs(order) + 1);
+    return isnan(largest) ? INFINITY : largest;
+}
+
+/* The length of the next step, after one of length h: control.py says how */
+static void propose(stretch *s, double h, double error, double k, int rejected)
+{
+    error = fmax(error, s->least);
+    const double pi = isnan(s->before) ? pow(error, -1 / k)
+                                       : pow(error, -(s->of_error + s->of_before) / k) * pow(s->before, s->of_before / k);
+    const double factor = fmin(fmax(s->safety * pi, s->shrink), rejected ? 1.0 : s->growth);
     const int cut_off = h < s->h * (1 - s->same);
     s->h = fmin(fmax(h * factor, cut_off ? s->h : 0.0), s->longest);
     s->before = error;
-    return 1;
 }
 
 /* From time t to the ends in order; or if steps are chosen as long as is tolerated, and not as far as the first of them.
@@ -122,6 +127,7 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
 {
     const size_t size = (size_t)s->n * sizeof(double);
     long made = 0;
+    int rejected = 0;
     s->fired = 0;
     s->times[0] = t;
     memcpy(s->states, s->Z, size);
@@ -132,16 +138,24 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
             if (!(parts > 1)) break;
             end = t + (parts > 2 ? s->h : (end - t) / 2);
         }
+        const double h = end - t;
+        double error = 0.0, power;
         long stage = 0;
         for (; stage < s->stages; ++stage) {
-            const double coefficient = s->begin(s->method, t, end, made > 0, stage);
+            const double coefficient = s->begin(s->method, t, end, made > 0 && !rejected, stage);
             if (!(coefficient > 0.0) || !converges(s, coefficient)) break;
         }
-        if (stage < s->stages || (chosen && !accurate(s, end - t))) {
+        if (stage < s->stages || (chosen && (error = measured(s, &power)) > 1.0)) {
             memcpy(s->Z, s->states + made * s->n, size);
             *s->t = t;
-            break;
+            if (stage < s->stages || !(h > s->shortest)) break;
+            s->h = h * fmax(s->shrink, s->safety * pow(error, -1 / power));
+            ++s->rejections;
+            rejected = 1;
+            continue;
         }
+        if (chosen) propose(s, h, error, power, rejected);
+        rejected = 0;
         if (s->guards && (s->fired = fires(s))) break;
         s->times[++made] = t = end;
         memcpy(s->states + made * s->n, s->Z, size);

@@ -29,9 +29,9 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_long, "stages filtered"), *_fields(ctypes.c_void_p, "refactor solve pivots values"),
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
-                *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least safety of_error "
-                         "of_before shrink growth longest h before coefficient first rate"),
-                *_fields(ctypes.c_long, "fresh fired iterations solves factorisations"),
+                *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least shortest safety "
+                         "of_error of_before shrink growth longest h before coefficient first rate"),
+                *_fields(ctypes.c_long, "fresh fired iterations solves factorisations rejections"),
                 *_fields(ctypes.c_void_p, "wrong followed times states")]
 
 
@@ -117,4 +117,4 @@ class Stretch:
         if not self.possible:
             return Counter()
         return Counter(newton_iterations=self._s.iterations, solves=self._s.solves,
-                       factorisations=self._s.factorisations)
+                       factorisations=self._s.factorisations, rejections=self._s.rejections)

@@ -59,6 +59,15 @@ def test_times_states_and_events_are_those_of_steps_made_one_by_one(case: str, s
     assert [type(record) for record in run.tape.records] == [type(record) for record in other.tape.records]
 
 
+@pytest.mark.parametrize("stepper", [Theta, TrBdf2, Bdf])
+def test_a_step_whose_error_is_too_large_is_made_again_with_those_beside_it(stepper: Any) -> None:
+    options = {"step": "auto", "rtol": 1e-3}
+    (run, advances), other = simulated("wscc9", stepper, options), one_by_one("wscc9", stepper, options)
+    assert advances < run.counters["rejections"]
+    assert abs(run.counters["rejections"] - other.counters["rejections"]) <= 2  # lengths follow from round-off
+    assert abs(len(run.t) / len(other.t) - 1) < 0.02
+
+
 def test_the_error_of_steps_is_estimated_in_the_same_ones() -> None:
     for case, step in (("wscc9", 0.01), ("ieee39", 0.01), ("ieee39", 0.005)):
         run, _ = simulated(case, Theta, {"step": step})
