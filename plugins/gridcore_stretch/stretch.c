@@ -139,7 +139,7 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
             end = t + (parts > 2 ? s->h : (end - t) / 2);
         }
         const double h = end - t;
-        double error = 0.0, power;
+        double error = 0.0, power = 1.0;
         long stage = 0;
         for (; stage < s->stages; ++stage) {
             const double coefficient = s->begin(s->method, t, end, made > 0 && !rejected, stage);
