@@ -92,7 +92,7 @@ static int fires(stretch *s)
 static double measured(stretch *s, double *power)
 {
     const double *mass = s->mass, *X = s->Z;
-    double *wrong = s->wrong, largest = 0.0;
+    double *wrong = s->wrong, largest = 0.0, all = 0.0; /* the sum is no number where one of them is none */
     const long order = s->error(s->method, wrong);
     if (order < 0) {
         for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] *= mass[i];
@@ -103,10 +103,11 @@ static double measured(stretch *s, double *power)
     }
     for (long i = 0; i < s->n; ++i) {
         const double part = fabs(wrong[i]) / s->share / (s->atol * s->scale[i] + s->rtol * fabs(X[i]));
-        if (!(part <= largest)) largest = part;
+        largest = part > largest ? part : largest;
+        all += part;
     }
     *power = (double)(labs(order) + 1);
-    return isnan(largest) ? INFINITY : largest;
+    return isnan(all) ? INFINITY : largest;
 }
 
 /* The length of the next step, after one of length h: control.py says how */

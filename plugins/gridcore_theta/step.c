@@ -122,16 +122,17 @@ long theta_error(const path *p, double *out)
     return p->theta == 0.5 ? -2 : -1;
 }
 
-/* The largest part of scale + |X| by which the present step of length h is wrong */
+/* The largest part of scale + |X| by which the present step of length h is wrong; nan where one is no number */
 static double largest_error(const path *p, double h)
 {
-    double largest = 0.0;
+    double largest = 0.0, all = 0.0;
     theta_local_error(p, h, p->theta, p->wrong);
     for (long i = 0; i < p->n; ++i) {
         const double part = fabs(p->wrong[i]) * p->mass[i] / (p->scale[i] + fabs(p->Z[i]));
-        if (!(part <= largest)) largest = part;
+        largest = part > largest ? part : largest;
+        all += part;
     }
-    return largest;
+    return isnan(all) ? all : largest;
 }
 
 /* As gridcore_stretch asks: the step from t to an end, after the last one was remembered; one whose slope says nothing

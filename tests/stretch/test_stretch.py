@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 import gridcore as gc
 from gridcore.equations.native import Native, runtime
 from gridcore.integrate import Stepper
+from gridcore.integrate.control import Controlled
 from gridcore.results import Run
 from gridcore_bdf.stepper import Bdf
+from gridcore_stretch import Stretch
 from gridcore_theta.stepper import Theta
 from gridcore_trbdf2.stepper import TrBdf2
 
@@ -101,3 +104,38 @@ def test_a_run_recomputed_from_checkpoints_has_the_same_bits() -> None:
     whole = gc.simulate(system, 4.0)
     few = gc.simulate(system, 4.0, checkpoint=8 * system.n * 200)
     np.testing.assert_array_equal(few.X, whole.X)
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.nan])
+@pytest.mark.parametrize("row", [0, 5, -1])
+def test_an_error_that_is_no_number_is_not_tolerated(wrong: float, row: int) -> None:
+    """Of one variable, of a step of Euler's rule."""
+    system = gc.build("wscc9")
+    ws = system.workspace()
+    ws.refresh()
+    ws.differential[:] = system.differential(ws.Z)
+
+    @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_long, ctypes.c_long)
+    def begin(_: int, t: float, end: float, *more: int) -> float:
+        ws.base[:], ws.c[:], ws.Z[-1] = ws.mass * ws.X, np.where(ws.mass, end - t, -1.0), end
+        ws.residual()
+        return end - t
+
+    @ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.POINTER(ctypes.c_double))
+    def error(_: int, out: Any) -> int:
+        found = np.ctypeslib.as_array(out, (ws.n,))
+        found[:] = 0.0
+        found[row] = wrong
+        return 1
+
+    stepper = Bdf(0.01)
+    controlled = Controlled(stepper)
+    controlled.restart(ws, 0.0)
+    controlled.newton.derivative(ws.differential)  # from here on there are pivots
+    controlled.h = 0.01
+    stepper.past.stretch = Stretch(ws, begin, error, 0)
+    made = controlled.stretch(0.0, np.array([1.0]), 4, system.switching.batches, np.zeros(len(system.switching.guards)))
+    assert made is not None
+    assert (len(made.times) > 1) == (wrong == 0)
+    assert (controlled.counters["rejections"] > 0) == (wrong != 0)
+    assert ws.Z[-1] == made.times[-1]
