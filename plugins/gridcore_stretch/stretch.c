@@ -18,9 +18,9 @@ typedef struct {
     double *Z, *t, *R;
     const double *A, *mass, *scale;
     /* of a method: the equations of a step from t to an end, at a first guess, and their residual, of each of its stages;
-     * `follows` if the step before was made here and this is the first attempt at the next; it returns what factors depend on, or 0 where it has none. Where steps
-     * are chosen: the error of that step, and its order, less than zero where it is to be solved with the matrix, and
-     * algebraic variables follow so, or all of them are `filtered` */
+     * `follows` if the step before was made here and this is the first attempt at the next; it returns what factors
+     * depend on, or 0 where it has none. Where steps are chosen: the error of that step, and its order, less than zero
+     * where it is to be solved with the matrix, and algebraic variables follow so, or all of them are `filtered` */
     double (*begin)(void *, double, double, long follows, long stage);
     long (*error)(void *, double *);
     void *method;
