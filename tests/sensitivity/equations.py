@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
+from operations import Operations
 
 from gridcore.case import Case, Instance, validate
 from gridcore.contract import Bus, Scope, Shape
 
 TINY = 1e-40
+NEAR = 1e-3  # a step of Newton's, relative: the Jacobian where it began is good enough from here
 
 
 @dataclass
 class Group:
-    """Instances of one shape: at each path, the ids of what is there; and the rows of Z that were read so far."""
+    """Instances of one shape: at each path, the ids of what is there; and what was written down of its functions."""
 
     shape: Shape
     at: dict[tuple[str, ...], list[str]]
-    rows: dict[Any, np.ndarray] = field(default_factory=dict)
+    written: dict[Any, Operations] = field(default_factory=dict)
+    places: dict[Any, Any] = field(default_factory=dict)
+    targets: list[np.ndarray] = field(default_factory=list)
 
     @property
     def members(self) -> list[str]:
         return self.at[()]
-
-
-@dataclass
-class Reading(Scope):
-    """A scope that takes what was read before straight from its rows: most of the oracle's time went there."""
-
-    rows: dict[Any, np.ndarray] = field(default_factory=dict)
-    member: int | None = None
-    Z: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-    def value(self, path: tuple[str, ...], name: str) -> Any:
-        if (path, name) in self.computed:
-            return self.computed[path, name]
-        rows = self.rows.get((path, name, self.member))
-        if rows is None:
-            return super().value(path, name)
-        found = self.computed[path, name] = self.Z[rows]
-        return found
 
 
 class Equations:
@@ -126,20 +112,34 @@ class Equations:
 
     def scope(self, group: Group, Z: np.ndarray, t: np.ndarray, member: int | None = None) -> Scope:
         """A scope on a group, values being (members, columns)."""
-        some = slice(None) if member is None else slice(member, member + 1)
+        return Scope(group.shape, self._lookup(group, Z, t, member))
 
+    def values(self, group: Group, what: Any, function: Callable[[Scope], Iterable[Any]], Z: np.ndarray, t: np.ndarray,
+               member: int | None = None) -> list[Any]:
+        """``function(scope)``, known as `what`: it is called once, and what it does is done again."""
+        if what not in group.written:
+            group.written[what] = Operations(lambda lookup: function(Scope(group.shape, lookup)))
+        return group.written[what](self._lookup(group, Z, t, member))
+
+    def _lookup(self, group: Group, Z: np.ndarray, t: np.ndarray, member: int | None) -> Callable[..., Any]:
         def lookup(path: tuple[str, ...], name: str) -> Any:
             if name == "time":
                 return t[None, :]
-            if name in ("omega_b", "base_mva"):
-                return Z[self.row["", name]][None, :]
-            ids = group.at[path][some]
-            if name in group.shape.at(path).cls.declares.modes:
-                return np.array([self.mode[i, name] for i in ids])[:, None]
-            rows = group.rows[path, name, member] = np.array([self.read[i, name] for i in ids])
-            return Z[rows]
+            at = group.places.get((path, name, member))
+            if at is None:
+                at = group.places[path, name, member] = self._places(group, path, name, member)
+            return Z[at] if isinstance(at, np.ndarray) else np.array([self.mode[each] for each in at])[:, None]
 
-        return Reading(group.shape, lookup, rows=group.rows, member=member, Z=Z)
+        return lookup
+
+    def _places(self, group: Group, path: tuple[str, ...], name: str, member: int | None) -> Any:
+        """Rows of Z where a name is read, or names of modes."""
+        if name in ("omega_b", "base_mva"):
+            return np.array([self.row["", name]])
+        ids = group.at[path] if member is None else group.at[path][member: member + 1]
+        if name in group.shape.at(path).cls.declares.modes:
+            return [(i, name) for i in ids]
+        return np.array([self.read[i, name] for i in ids])
 
     def differential(self) -> np.ndarray:
         """Which rows are differential now."""
@@ -170,34 +170,60 @@ class Equations:
     def F(self, Z: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Right-hand sides, (n, columns)."""
         out = np.zeros((self.n, Z.shape[1]), dtype=complex)
-        for group, d in self._calls:
-            scope = self.scope(group, Z, t)
-            status = scope.value((), "status")
-            for (name, state), rate in zip(d.states.items(), scope.rates()):
-                row = np.where(status, rate, 0.0)
-                if state.T is not None:
-                    T = scope.value((), state.T)
-                    some = T.real > 0
-                    row = np.where(some, row / np.where(some, T, 1.0), rate)
-                if state.limits is not None:
-                    mode, x = scope.value((), f"{name}_limit"), scope.value((), name)
-                    low, high = (0.0 if limit is None else limit if not isinstance(limit, str)
-                                 else scope.value((), limit) for limit in state.limits)
-                    row = np.where(mode == 0, row, x - np.where(mode > 0, high, low))
-                out[[self.row[i, name] for i in group.members]] = row
-            for name, residual in zip(d.algebraics, scope.residuals()):
-                out[[self.row[i, name] for i in group.members]] += residual
-            self._inject(group, scope, out)
+        for group, _ in self._calls:
+            self._add(group, Z, t, out)
         return out
 
-    def _inject(self, group: Group, scope: Scope, out: np.ndarray) -> None:
-        for port, pair in scope.flows().items():
-            for axis, value in zip(scope.potentials(port), self._on_system_base(group, scope, pair)):
-                np.add.at(out, [self.row[bus, axis] for bus in group.at[(port,)]], value)
+    def _add(self, group: Group, Z: np.ndarray, t: np.ndarray, out: np.ndarray) -> None:
+        """What a group's members contribute to the right-hand sides."""
+        for rows, value in zip(self._targets(group), self.values(group, "equations", self._equations, Z, t)):
+            np.add.at(out, rows, value)
+
+    def _targets(self, group: Group) -> list[np.ndarray]:
+        """The rows of F to which a group's equations and flows belong."""
+        if not group.targets:
+            d, scope = group.shape.cls.declares, self.scope(group, self.Z, self.t)
+            group.targets = [*(self._at(group.members, name) for name in (*d.states, *d.algebraics)),
+                             *(self._at(group.at[port,], axis)
+                               for port in scope.flows() for axis in scope.potentials(port))]
+        return group.targets
+
+    def _at(self, ids: Sequence[str], name: str) -> np.ndarray:
+        return np.array([self.row[i, name] for i in ids])
+
+    @classmethod
+    def _equations(cls, scope: Scope) -> list[Any]:
+        """Of all members: right-hand sides of states, residuals of algebraic equations, flows."""
+        return [*cls._own(scope), *cls._flows(scope)]
 
     @staticmethod
-    def _on_system_base(group: Group, scope: Scope, pair: tuple[Any, Any]) -> list[np.ndarray]:
-        base = scope.value((), "Sn") / scope.value((), "base_mva") if "Sn" in group.shape.cls.declares.params else 1.0
+    def _own(scope: Scope) -> list[Any]:
+        """Right-hand sides of a group's states, and the residuals of its algebraic equations."""
+        d = scope.shape.cls.declares
+        status, out = scope.value((), "status"), []
+        for (name, state), rate in zip(d.states.items(), scope.rates()):
+            row = np.where(status, rate, 0.0)
+            if state.T is not None:
+                T = scope.value((), state.T)
+                some = T.real > 0
+                row = np.where(some, row / np.where(some, T, 1.0), rate)
+            if state.limits is not None:
+                mode, x = scope.value((), f"{name}_limit"), scope.value((), name)
+                low, high = (0.0 if limit is None else limit if not isinstance(limit, str)
+                             else scope.value((), limit) for limit in state.limits)
+                row = np.where(mode == 0, row, x - np.where(mode > 0, high, low))
+            out.append(row)
+        return [*out, *scope.residuals()]
+
+    @classmethod
+    def _flows(cls, scope: Scope) -> list[Any]:
+        """What is injected at all nodes, on the base of the system."""
+        return [value for pair in scope.flows().values() for value in cls._on_system_base(scope, pair)]
+
+    @staticmethod
+    def _on_system_base(scope: Scope, pair: tuple[Any, ...]) -> list[Any]:
+        rated = "Sn" in scope.shape.cls.declares.params
+        base = scope.value((), "Sn") / scope.value((), "base_mva") if rated else 1.0
         return [scope.value((), "status") * value * base for value in pair]
 
     def jacobian(self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], rows: np.ndarray) -> np.ndarray:
@@ -220,7 +246,8 @@ class Equations:
         jacobian = jacobian or (lambda: self.jacobian(function, rows))
         R = function(self.Z, self.t)
         for _ in range(60):
-            step = solve(jacobian(), R)
+            J = jacobian()
+            step = solve(J, R)
             before, part, size = self.Z[rows].copy(), 1.0, np.abs(R[:, 0].real).max()
             while True:
                 self.Z[rows] = before - part * step
@@ -229,8 +256,8 @@ class Equations:
                 if now <= (1 - part / 4) * size or now < 1e-9 or part < 1e-4:
                     break
                 part /= 2
-            if np.max(np.abs(step.real) / (1 + np.abs(before.real))) < 1e-5:
-                polish(lambda: function(self.Z, self.t), jacobian(), lambda d: self._move(rows, d))
+            if np.max(np.abs(step.real) / (1 + np.abs(before.real))) < NEAR:
+                polish(lambda: function(self.Z, self.t), J, lambda d: self._move(rows, d))
                 return
         raise ArithmeticError(f"the oracle's Newton does not converge: {size}")
 
@@ -274,7 +301,7 @@ class Equations:
         def sent(Z: np.ndarray, t: np.ndarray) -> np.ndarray:
             out = np.zeros((self.n, Z.shape[1]), dtype=complex)
             for group in passive:
-                self._inject(group, self.scope(group, Z, t), out)
+                self._add(group, Z, t, out)
             re, im, Ir, Ii = Z[at["Vr"]], Z[at["Vi"]], out[at["Vr"]], out[at["Vi"]]
             return -np.concatenate([re * Ir + im * Ii, im * Ir - re * Ii])
 
@@ -336,7 +363,7 @@ class Equations:
             if cls.regulates:
                 P, Q = scope.value((), "P0"), scope.value((), "Q0")
                 Vm, Va = scope.value(("bus",), "Vm0"), scope.value(("bus",), "Va0")
-                re, im = self._on_system_base(group, scope, scope.flows()["bus"])
+                re, im = self._on_system_base(scope, scope.flows()["bus"])
                 more.append(re - (P * np.cos(Va) + Q * np.sin(Va)) / Vm)
                 more.append(im - (P * np.sin(Va) - Q * np.cos(Va)) / Vm)
         return np.concatenate([G, *more])
@@ -381,7 +408,7 @@ def solve(J: np.ndarray, R: np.ndarray) -> np.ndarray:
 def polish(residual: Callable[[], np.ndarray], J: np.ndarray, move: Callable[[np.ndarray], np.ndarray]) -> None:
     """Iterate with the real Jacobian frozen, until real and imaginary part have both come to rest."""
     factors, last = la.lu_factor(J), np.inf
-    for _ in range(30):
+    for _ in range(60):
         R = residual()
         both = la.lu_solve(factors, np.concatenate([R.real, R.imag], axis=1))
         step = both[:, : R.shape[1]] + 1j * both[:, R.shape[1]:]

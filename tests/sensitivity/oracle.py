@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from equations import TINY, Equations, Group, Happened, address, polish, solve
+from equations import NEAR, TINY, Equations, Group, Happened, address, polish, solve
 from oracle_results import Results
 from rules import BdfRule, Rule
 from scipy.optimize import brentq
@@ -132,10 +132,11 @@ class Oracle(Results):
         self.timers = sorted(numbered, key=lambda timer: timer[1][0].real)
 
     def _gamma(self, row: Row, Z: np.ndarray | None = None, t: np.ndarray | None = None) -> np.ndarray:
-        e = self.e
-        scope = e.scope(row.group, e.Z if Z is None else Z, e.t if t is None else t, row.member)
-        return np.broadcast_to(scope.call(row.guard.cancel if row.cancels else row.guard.function),
-                               (1, (e.Z if Z is None else Z).shape[1]))[0]
+        e, function = self.e, row.guard.cancel if row.cancels else row.guard.function
+        Z = e.Z if Z is None else Z
+        value, = e.values(row.group, (row.guard.name, row.cancels), lambda scope: [scope.call(function)],
+                          Z, e.t if t is None else t, row.member)
+        return np.broadcast_to(value, (1, Z.shape[1]))[0]
 
     def _values(self) -> list[float]:
         return [float(self._gamma(row)[0].real) if row.active else 0.0 for row in self.rows]
@@ -428,11 +429,12 @@ class Oracle(Results):
                              [in_x, np.array([[self._gamma(row, Z1, t1)[0].imag / TINY]])]])
 
         for _ in range(12):
-            step = solve(bordered(), residual())
+            J = bordered()
+            step = solve(J, residual())
             move(step)
-            if np.max(np.abs(step.real)) < 1e-8:
+            if np.max(np.abs(step.real)) < NEAR:
                 break
-        polish(residual, bordered(), move)
+        polish(residual, J, move)
         return e.Z.copy(), e.t.copy()
 
     def _advance(self, end: np.ndarray) -> None:

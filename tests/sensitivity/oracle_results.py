@@ -35,7 +35,8 @@ class Results:
                 def __getitem__(_, key: tuple[str, str]) -> np.ndarray:
                     device, name = key
                     group = next(g for g in e.groups if device in g.members)
-                    return e.scope(group, Z, t, group.members.index(device)).value((), name)[0]  # noqa: B023
+                    member = group.members.index(device)
+                    return e.values(group, name, lambda scope: [scope.value((), name)], Z, t, member)[0][0]  # noqa: B023
 
             out.append(np.broadcast_to(function(Named()), t.shape))
         e.mode = keep
