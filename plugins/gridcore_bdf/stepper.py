@@ -99,10 +99,7 @@ class Bdf(Stepper):
         return polynomials(tape.t, switched, k, self.highest)
 
     def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
-        """The step from where it began, to where a guard is zero; of large systems."""
-        if not self.newton.keeps:
-            return None
-
+        """The step from where it began, to where a guard is zero."""
         def equations(t: float) -> None:
             self.past.equations(t, lead=False)
 

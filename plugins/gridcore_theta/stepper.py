@@ -129,8 +129,6 @@ class Theta(Stepper):
         """The step from where it began, to where a guard is zero."""
         ws = self.ws
         assert ws is not None
-        if not self.newton.keeps:
-            return None
 
         def equations(t: float) -> None:
             ws.Z[-1] = t

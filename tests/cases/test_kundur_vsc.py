@@ -75,6 +75,6 @@ def test_all_methods_come_to_one_end(system):
 def test_the_gradient_of_the_overvoltage_is_that_of_differences(run, name):
     objective = gc.Integral(lambda v: 1e3 * np.maximum(v["DCBUS7", "V"] - 1.03, 0) ** 2)
     exact = gc.adjoint(run, objective, name).item()
-    beside = gc.differences(run, objective, name, relative_step=1e-5).item()
+    beside = gc.differences(run, objective, name, relative_step=3e-4).item()  # its round-off and its error are alike
     assert abs(exact) > 1e-4
-    assert exact == pytest.approx(beside, rel=1e-6)
+    assert exact == pytest.approx(beside, rel=1e-7)

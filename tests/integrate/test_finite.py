@@ -36,6 +36,12 @@ class Careless(Theta):
         if not self.at_end and self.since < t != round(t, 1):
             self.ws.X[self.place] = self.value
 
+    def end_at_zero(self, *of):
+        found = super().end_at_zero(*of)
+        if found is not None and not self.at_end:
+            self.ws.X[self.place] = self.value
+        return found
+
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("place", [0, 1])
