@@ -80,6 +80,8 @@ class Stepper(ABC):
         Whether the ends of its steps are the grid of the run, which has no other points than its end.
     growth : float
         How many times as long as the last a step that is chosen by its error may be.
+    chosen : mapping
+        Defaults of options where steps are chosen by their error, in place of those of the signature.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Stepper(ABC):
     end_weight: float = 0.5
     makes_grid: bool = False
     growth: float = 5.0
+    chosen: Mapping[str, Any] = {}
 
     @abstractmethod
     def restart(self, ws: Workspace, t: float) -> None:
@@ -100,11 +103,13 @@ class Stepper(ABC):
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> bool | None:
         """Modes or parameters have changed at time `t`; what earlier steps have left may serve on, of the state as long
-        as it has not `jumped`. Returns whether steps may be as long as before.
-
-        It is a restart where a method does not say otherwise.
+        as it has not `jumped`. Returns whether steps may be as long as before. A restart, if a method says no other.
         """
         return self.restart(ws, t)
+
+    def begins(self, bend: np.ndarray) -> int:
+        """The order of a first step that is chosen by its error; slopes of differential variables change by `bend`."""
+        return 1
 
     @abstractmethod
     def advance(self, t: float, target: float) -> Advance:
@@ -250,8 +255,9 @@ class StepOperator(Operator, ABC):
         return self.forward(np.zeros((1, n)), np.zeros((1, self.points.width)), 0 * one, one)[0]
 
 
-def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Stepper, Method]:
-    """A stepper of a registered method, and what a tape says of it: with all its options, also those left to defaults.
+def new_stepper(name: str, step: float, options: Mapping[str, Any], chosen: bool = False) -> tuple[Stepper, Method]:
+    """A stepper of a registered method, and what a tape says of it: with all its options, also those left to defaults,
+    which may be others where steps are `chosen`.
 
     Raises
     ------
@@ -261,7 +267,7 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any]) -> tuple[Ste
         If it has not such an option (the nearest ones are offered), or an option may not have that value.
     """
     make = plugins.integrators[name].make
-    signature = _options(make)
+    signature, options = _options(make), {**(getattr(make, "chosen", {}) if chosen else {}), **options}
     for option in options:
         if option not in signature.parameters:
             raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, signature.parameters)}"

@@ -1,9 +1,9 @@
 """Steps as long as a tolerance of their local error allows, for any stepper that estimates it.
 
 The first step is that of E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, section
-II.4, of order one, as its estimate may be. Then a PI controller: K. Gustafsson, ACM TOMS 17(4), 1991; gains, 0.3 and
-0.4, of G. Söderlind, Numerical Algorithms 31, 2002. Errors of a run are proportional to the tolerance, as a step may
-have its power (p + 1)/p: G. Söderlind, L. Wang, J. Comput. Appl. Math. 185, 2006 (tolerance calibration).
+II.4, of order one or two. Then a PI controller: K. Gustafsson, ACM TOMS 17(4), 1991; gains, 0.3 and 0.4, of G.
+Söderlind, Numerical Algorithms 31, 2002. Errors of a run are proportional to the tolerance, as a step may have its
+power (p + 1)/p: G. Söderlind, L. Wang, J. Comput. Appl. Math. 185, 2006 (tolerance calibration).
 """
 
 from __future__ import annotations
@@ -118,8 +118,7 @@ class Controlled(Stepper):
 
     def _first(self, t: float, target: float) -> float:
         """The length of a first step, by the size of a second derivative: of the slope along the tangent."""
-        ws = self.ws
-        X, differential = ws.X.copy(), ws.differential
+        ws, X, differential = self.ws, self.ws.X.copy(), self.ws.differential
         rates = self.newton.derivative(differential)
         slope = np.where(differential, rates, 0.0)
         speed = float(np.max(np.abs(rates) / (ws.scale + np.abs(X))))
@@ -128,8 +127,12 @@ class Controlled(Stepper):
         ws.Z[-1] = t + h
         bend = np.where(differential, ws.rhs() - slope, 0.0) / h
         ws.X[:], ws.Z[-1] = X, t
-        curved = max(self._measured(bend)[0], self._measured(slope)[0])
-        return max(min(math.sqrt(2 * _START / curved) if curved else np.inf, 100 * h), numerics.SHORTEST)
+        tolerated = self._share * (self.atol * ws.scale + self.rtol * np.abs(X))
+        bent, steep = np.abs([bend, slope]) / tolerated + np.finfo(float).tiny ** 0.5  # also of what rests, a number
+        each = np.sqrt(2 * _START / np.maximum(bent, steep))
+        if self.stepper.begins(bend) > 1:  # the bend of a variable changes in the time in which its slope does
+            each = np.maximum(each, np.cbrt(6 * _START * steep / bent**2))
+        return max(float(np.fmin.reduce(each, initial=100 * h)), numerics.SHORTEST)
 
     def state_at(self, t: float) -> None:
         self.stepper.state_at(t)
@@ -162,7 +165,7 @@ def stepper_on(step: Spacing, method: str, options: Mapping[str, Any]) -> tuple[
     """
     if step != AUTO:
         return new_stepper(method, finest(step), options)
-    stepper, made = new_stepper(method, finest(step), {k: v for k, v in options.items() if k not in TOLERANCES})
+    stepper, made = new_stepper(method, finest(step), {k: v for k, v in options.items() if k not in TOLERANCES}, True)
     if type(stepper).local_error is Stepper.local_error:
         raise CaseError(f"step = 'auto': method '{method}' does not estimate the error of its steps; give a step in "
                         "seconds, or another method")

@@ -32,7 +32,6 @@ _CHATTER = 100  # switches within one spacing of the grid, or at one instant, th
 _REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
 _MOST = 64  # steps at once
 _NONE = np.zeros(0, dtype=int)
-_NEVER = np.inf, GRID
 
 
 class Driver:
@@ -252,7 +251,7 @@ class Driver:
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
         timer, pending, target, clock = self.timers[0][0], self.watch.pending, end, GRID
-        due, its_clock = min(pending.values()) if pending else _NEVER
+        due, its_clock = min(pending.values()) if pending else (np.inf, GRID)
         if timer <= end + self.slack:
             target, _, clock = self.timers[0]
         if due <= target + (self.slack if clock == GRID else 0.0):
@@ -261,7 +260,10 @@ class Driver:
         located = self._step(target)
         tape, t, k = self.tape, self.t, self.tape.points - 1
         if located >= 0:
-            self._refuse_repetition(located, t - before)
+            again = self._repeated[0] == located and t - before <= self.slack
+            self._repeated = located, self._repeated[1] + 1 if again else 0
+            if self._repeated[1] > _REPETITIONS:
+                self._chattering(t)
             self.clock = tape.clock("guard", located)
         else:
             self.clock = clock if t == target else GRID  # an inner step of a variable-step method
@@ -468,13 +470,6 @@ class Driver:
             self.Z[free[:, 1]] = 0.0
             self._refresh()
             self.newton.resolve(self.ws.differential, system.Z0[: system.n])
-
-    def _refuse_repetition(self, guard: int, h: float) -> None:
-        """A guard that is located again and again within what counts as one time is chattering."""
-        again = self._repeated[0] == guard and h <= self.slack
-        self._repeated = guard, self._repeated[1] + 1 if again else 0
-        if self._repeated[1] > _REPETITIONS:
-            self._chattering(self.t)
 
     def _chattering(self, since: float, repeated: int = 0) -> None:
         """An error, if something happened more often than that."""

@@ -182,9 +182,7 @@ class Linearised:
         return self.load(self.tape.states.row(k), float(self.tape.t[k]), self._settings[k])
 
     def coefficients(self, point: Point, implicit: float, early: float = 0.0) -> Coefficients:
-        """``m`` of a point's rows, ``c = implicit`` where they are differential and -1 elsewhere, and ``early m``; the
-        last few are kept.
-        """
+        """``m`` of a point's rows, ``c = implicit`` where they are differential, else -1, ``early m``; kept."""
         key = (implicit, early, id(point.differential))
         if key not in self._coefficients:
             while len(self._coefficients) >= _LENGTHS:

@@ -4,14 +4,15 @@
 #define MOST 6 /* points that lead: one more than the highest order */
 
 typedef struct {
-    long n, highest; /* the highest order: there is room for one point more */
-    double near;     /* part of a step: points that are nearer to the next are passed over */
+    long n, highest, start; /* the highest order: there is room for one point more; that of the first step */
+    double near;            /* part of a step: points that are nearer to the next are passed over */
     void (*rhs)(const void *), (*residual)(const void *); /* of a workspace: F at Z; R = base + c F - mass X */
     const void *plan;                                     /* their argument */
     double *Z, *t;                                        /* of the workspace: X is the beginning of Z */
     const double *F, *mass;
     double *c, *base;
     double *points, *led; /* (highest + 1, n): points at which steps began; where they lead */
+    double *slope, *bend; /* of variables where a history begins; and how that changes, 0 where it is not known */
     double *times;        /* of these rows */
     long *rows;           /* their numbers, latest first; behind them how many there are */
     double *made;         /* b, the distance of what only the polynomial that leads knows, the order, whether it is a slope */
@@ -100,8 +101,8 @@ static void along_points(const path *p, long count, const double *w, const long 
 }
 
 /* Where the points lead at t: of differential variables, if they have no point more than the formula, with the slope at
- * the start, which stands in the workspace */
-static void lead(const path *p, long count, const double *d, const long *rows)
+ * the start, which stands in the workspace; or on a parabola from where the history `starts` */
+static void lead(const path *p, long count, const double *d, const long *rows, int starts)
 {
     double w[MOST];
     for (long i = 0; i < count; ++i) w[i] = weight(d, count, i);
@@ -109,8 +110,13 @@ static void lead(const path *p, long count, const double *d, const long *rows)
     p->made[1] = d[count - 1];
     p->made[3] = count <= p->highest;
     if (!p->made[3]) return;
-    const double along = with_slope(d, count, w);
     p->made[1] = d[0];
+    if (starts) {
+        for (long i = 0; i < p->n; ++i)
+            if (p->mass[i]) p->led[i] += d[0] * (p->slope[i] + d[0] / 2 * p->bend[i]);
+        return;
+    }
+    const double along = with_slope(d, count, w);
     p->rhs(p->plan);
     for (long i = 0; i < p->n; ++i) {
         if (!p->mass[i]) continue;
@@ -129,31 +135,42 @@ void bdf_remember(const path *p, double t)
     p->rows[p->highest + 1] = known + 1;
     p->times[row] = t;
     for (long i = 0; i < p->n; ++i) p->points[row * p->n + i] = p->Z[i];
+    if (known > 0 || p->start == 1) return;
+    p->rhs(p->plan);
+    for (long i = 0; i < p->n; ++i) p->slope[i] = p->F[i];
 }
 
 /* The equations of the step to t, and their residual; `leads`: at where the points before it lead, but for the first */
 void bdf_equations(const path *p, double t, long leads)
 {
-    double d[MOST], beta[MOST] = {0.0}, b = 0.0;
+    double d[MOST], beta[MOST] = {0.0}, b = 0.0, along = 0.0;
     long rows[MOST], all[MOST], count = chosen(p, t, d, rows);
+    const long known = p->rows[p->highest + 1];
     const double part = share(p, count, d);
+    const int starts = p->start == 2 && known <= 2 && count == known && part < 1;
     for (long k = 0; k < MOST; ++k) all[k] = k;
     if (part > 0) b += formula(part, count < p->highest ? count : p->highest, d, rows, beta);
-    if (part < 1) {
+    if (starts) { /* by the trapezoidal rule, from the first point there is */
+        d[0] = d[count - 1];
+        rows[0] = rows[count - 1];
+        count = 1;
+        b += along = (1 - part) * d[0] / 2;
+        beta[rows[0]] += 1 - part;
+    } else if (part < 1) {
         count = without_second(count, d, rows);
         b += formula(1 - part, count < p->highest ? count : p->highest, d, rows, beta);
     }
     if (leads) {
-        lead(p, count, d, rows);
-        for (long i = 0; p->rows[p->highest + 1] > 1 && i < p->n; ++i) p->Z[i] = p->led[i];
+        lead(p, count, d, rows, starts);
+        for (long i = 0; known > 1 && i < p->n; ++i) p->Z[i] = p->led[i];
     }
     *p->t = t;
     p->made[0] = b;
-    p->made[2] = count < p->highest ? count : p->highest;
-    along_points(p, p->rows[p->highest + 1], beta, all, p->base);
+    p->made[2] = starts ? 2 : count < p->highest ? count : p->highest;
+    along_points(p, known, beta, all, p->base);
     for (long i = 0; i < p->n; ++i) {
         p->c[i] = p->mass[i] ? b : -1.0;
-        p->base[i] *= p->mass[i];
+        p->base[i] = p->mass[i] * (starts ? p->base[i] + along * p->slope[i] : p->base[i]);
     }
     p->residual(p->plan);
 }

@@ -8,6 +8,11 @@ E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I,
 differences of points by their distance, and with it the digits that they have lost: of two that are near to each other
 only the later one counts. How much the second one counts is a smooth function of the length of the step: its end moves
 with its length without a jump, for events are located on it.
+
+From the point x0 at which a history begins, where the slope f0 is known, the trapezoidal rule leads, also where there
+is but one point more, near to it:
+
+    x1 = x0 + a f0 + b f1,      a = b = d_0 / 2
 """
 
 from __future__ import annotations
@@ -61,42 +66,55 @@ def plain(d: Sequence[float]) -> tuple[float, list[float]]:
     return b, [b / each * weight for each, weight in zip(d, extrapolation(d), strict=True)]
 
 
-def formula(d: Sequence[float], highest: int) -> tuple[float, np.ndarray]:
-    """``b`` and ``beta``, (points,), of a formula of this order at most on points at these distances, nearest first."""
-    b, beta = 0.0, np.zeros(len(d))
-    for weight, _, rows in _parts(d, highest):
+def formula(d: Sequence[float], highest: int, begun: bool = False) -> tuple[float, np.ndarray, float]:
+    """``b``, ``beta``, (points,), and ``a`` of a formula of this order at most on points at these distances, nearest
+    first; `begun`: with the last of them the history begins, by the trapezoidal rule.
+    """
+    b, beta, a = 0.0, np.zeros(len(d)), 0.0
+    for weight, _, rows, by_slope in _parts(d, highest, begun):
         one, of_points = plain([d[row] for row in rows])
-        b += weight * one
+        b += weight * one * (1 - by_slope / 2)
         beta[rows] += weight * np.array(of_points)
-    return b, beta
+        a += weight * one * by_slope / 2
+    return b, beta, a
 
 
-def slopes(d: Sequence[float], highest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of :func:`formula` in the distances: (points,) those of b, (points, points) of each beta in a row."""
+def slopes(d: Sequence[float], highest: int, begun: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Derivatives of :func:`formula` in the distances: (points,) those of b, (points, points) of each beta in a row,
+    (points,) of a.
+    """
     count = len(d)
-    of_b, of_beta, of_ratio = np.zeros(count), np.zeros((count, count)), np.zeros(count)
-    for weight, of_weight, rows in _parts(d, highest):
+    of_b, of_beta, of_a, of_ratio = np.zeros(count), np.zeros((count, count)), np.zeros(count), np.zeros(count)
+    for weight, of_weight, rows, by_slope in _parts(d, highest, begun):
         at = [d[row] for row in rows]
         own_b, own_beta = _plain_slopes(at)
-        of_b[rows] += weight * own_b
+        own = np.zeros(count)
+        own[rows] = weight * own_b
         of_beta[np.ix_(rows, rows)] += weight * own_beta
         if of_weight:
             of_ratio[:2] = -d[1] / d[0] ** 2, 1 / d[0]
             b, beta = plain(at)
-            of_b += of_weight * b * of_ratio
+            own += of_weight * b * of_ratio
             of_beta[rows] += of_weight * np.outer(beta, of_ratio)
-    return of_b, of_beta
+        of_b += own * (1 - by_slope / 2)
+        of_a += own * by_slope / 2
+    return of_b, of_beta, of_a
 
 
-def _parts(d: Sequence[float], highest: int) -> list[tuple[float, float, list[int]]]:
+def from_start(d: Sequence[float], begun: bool) -> bool:
+    """Whether what counts where the second point does not is the trapezoidal rule, from the last one."""
+    return begun and len(d) <= 2
+
+
+def _parts(d: Sequence[float], highest: int, begun: bool) -> list[tuple[float, float, list[int], bool]]:
     """Formulas, by how much they count and the derivative of that in ``d_1 / d_0``: of all points, and of all but the
-    second; of no step there is one.
+    second, or of the last one and its slope; of no step there is one.
     """
-    count, (part, of_part) = len(d), share(d)
+    count, (part, of_part), by_slope = len(d), share(d), from_start(d, begun)
     if not d[0]:
-        return [(1.0, 0.0, [0])]
-    both = [(part, of_part, list(range(min(count, highest)))),
-            (1 - part, -of_part, [0, *range(2, min(count, highest + 1))])]
+        return [(1.0, 0.0, [0], False)]
+    rest = [count - 1] if by_slope else [0, *range(2, min(count, highest + 1))]
+    both = [(part, of_part, list(range(min(count, highest))), False), (1 - part, -of_part, rest, by_slope)]
     return both if of_part else both[:1] if part else both[1:]
 
 

@@ -3,7 +3,8 @@
     A dX1 = m sum(beta_i dX_i) + c Fp dP + sum(D_i (dT1 - dT_i)) + c Ft dT1,        A = m - c J
 
 with ``c = b`` in differential rows and -1 elsewhere, and ``D_i = m (sum_j(dbeta_j/dd_i X_j) + db/dd_i f1)``: how the
-equations move with the distance of point i.
+equations move with the distance of point i. Where the slope counts with which the history begins, at the last of the
+points, there is ``a m (J0 dX0 + Fp0 dP + Ft0 dT0)`` besides, and ``m da/dd_i f0`` in ``D_i``.
 """
 
 from __future__ import annotations
@@ -26,35 +27,46 @@ class Chain:
         k, method = self._steps.k, self._steps.method
         self._follows = np.append(False, (np.diff(k) == 1) & (np.diff(method) == 0))
 
-    def before(self, record: Step, highest: int) -> list[int]:
-        """The points of which a step is made, latest first, as many as there are for the highest order."""
+    def before(self, record: Step, highest: int) -> tuple[list[int], bool]:
+        """The points of which a step is made, latest first, as many as there are for the highest order, and whether the
+        history begins with the last of them.
+        """
         points, number, h = [record.k], int(np.searchsorted(self._steps.k, record.k)), self._steps.h
         while self._follows[number] and len(points) <= highest:
             number -= 1
             if h[number] > 0:  # and no step of no length, of which the end counts
                 points.append(int(self._steps.k[number]))
-        return [points[each] for each in chosen([self.tape.times[k] for k in points], highest + 1)]
+        taken = chosen([self.tape.times[k] for k in points], highest + 1)
+        return [points[each] for each in taken], taken[-1] == len(points) - 1
 
 
 class BdfOperator(StepOperator):
     """Tangent and transpose of a step; the first of the points it is made of is its start."""
 
-    def __init__(self, record: Step, points: Linearised, made_of: list[int], highest: int):
+    def __init__(self, record: Step, points: Linearised, made_of: list[int], begun: bool, highest: int):
         super().__init__(record, points)
-        self._made_of, self.past = made_of, tuple(made_of[1:])
+        self._made_of, self._begun, self.past = made_of, begun, tuple(made_of[1:])
         t, self.p1 = points.tape.times, points.point(record.k + 1)
         self._d = [t[record.k + 1] - t[k] for k in made_of]
         self._highest = highest
-        b, self._beta = formula(self._d, highest)
-        self.of = points.coefficients(self.p1, b)
+        b, self._beta, self._a = formula(self._d, highest, begun)
+        self.of = points.coefficients(self.p1, b, self._a)
+        self.start = points.point(made_of[-1]) if self._a else self.p1
         self.lu = self.factors(self.p1, self.of)
 
     @cached_property
     def moves(self) -> np.ndarray:
         """``D``, a row a point, (points, n)."""
-        of_b, of_beta = slopes(self._d, self._highest)
+        of_b, of_beta, of_a = slopes(self._d, self._highest, self._begun)
         X = np.array([self.points.state(k) for k in self._made_of])
-        return self.of.m * (of_beta.T @ (X - X[0]) + np.outer(of_b, self.p1.F))
+        return self.of.m * (of_beta.T @ (X - X[0]) + np.outer(of_b, self.p1.F) + np.outer(of_a, self.start.F))
+
+    @cached_property
+    def since(self) -> np.ndarray:
+        """Less how the equations move with the time of each point, (points, n)."""
+        moves = self.moves.copy()
+        moves[-1] -= self.of.early * self.start.Ft
+        return moves
 
     @cached_property
     def end(self) -> np.ndarray:
@@ -63,24 +75,29 @@ class BdfOperator(StepOperator):
 
     def forward(self, dX: np.ndarray, dP: np.ndarray, dT0: np.ndarray, dT1: np.ndarray) -> np.ndarray:
         of = [(dX, dT0), *self.before]
-        known = np.zeros_like(dX)
+        first, known = of[-1][0], np.zeros_like(dX)
         for beta, (each, _) in zip(self._beta, of, strict=True):
             known += beta * each
-        right = self.points.forward(self.of, self.p1, self.p1, known, dP)
+        right = self.points.forward(self.of, self.start, self.p1, first if self._a else known, dP)
+        if self._a and len(of) > 1:
+            right += self.of.m * (known - first)
         for number, (_, dT) in enumerate(of):
             if dT.any():
-                right -= np.outer(dT, self.moves[number])
+                right -= np.outer(dT, self.since[number])
         if dT1.any():
             right += np.outer(dT1, self.end)
         return self.lu.solve(right)
 
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         w = self.lu.tsolve(np.array(adjoint, order="C"))
-        known = self.points.transpose(self.of, self.p1, self.p1, w, aP)
+        first = self.points.transpose(self.of, self.start, self.p1, w, aP)
+        known = self.of.m * w if self._a else first
         clocks = [self.points.tape.point_clock[k] for k in self._made_of]
         still = np.zeros(len(w))
-        of = [(beta * known, -w @ self.moves[number] if clock else still)
+        of = [(beta * known, -w @ self.since[number] if clock else still)
               for number, (beta, clock) in enumerate(zip(self._beta, clocks, strict=True))]
+        if self._a:
+            of[-1] = first + (self._beta[-1] - 1) * known, of[-1][1]
         self.before = of[1:]
         return *of[0], w @ self.end if self.record.end else still
 

@@ -12,13 +12,13 @@ from gridcore.equations import Workspace
 from gridcore.equations.native import Library
 from gridcore_stretch import Stretch
 
-from .formula import NEAR, chosen, extrapolation, formula, share, with_slope
+from .formula import NEAR, chosen, extrapolation, formula, from_start, share, with_slope
 
 SOURCE = Path(__file__).with_name("bdf.c")
 
 
 class Past:
-    """Points for formulas up to an order, of the variables of a workspace.
+    """Points for formulas up to an order, from one of order `start`, of the variables of a workspace.
 
     Attributes
     ----------
@@ -26,10 +26,13 @@ class Past:
         Steps in which nothing happens.
     led : (n,) array
         Where the points led at the step that was begun last.
+    slope, bend : (n,) arrays
+        Of variables where the history begins; and how that changes, 0 where it is not known.
     """
 
-    def __init__(self, ws: Workspace, highest: int):
-        self.ws, self.highest, self.led = ws, highest, np.zeros(ws.n)
+    def __init__(self, ws: Workspace, highest: int, start: int):
+        self.ws, self.highest, self.start = ws, highest, start
+        self.led, self.slope, self.bend = np.zeros((3, ws.n))
         self._points, self._times = np.zeros((highest + 1, ws.n)), np.zeros(highest + 1)
         self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
@@ -39,15 +42,15 @@ class Past:
         self._at: Any = self  # what the loops take
         if of_c:
             equations = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
-            self._path = _Path(ws.n, highest, NEAR, *equations, ws.plan, *map(Library.place, (
-                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self._times, self._rows,
-                self._made)))
+            self._path = _Path(ws.n, highest, start, NEAR, *equations, ws.plan, *map(Library.place, (
+                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self.slope, self.bend,
+                self._times, self._rows, self._made)))
             self._at = ctypes.addressof(self._path)
         self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at)
 
     def forget(self) -> None:
         """There are no points."""
-        self._rows[-1] = 0
+        self._rows[-1], self.bend[:] = 0, 0.0
 
     def begin(self, t: float) -> None:
         """A step begins at what stands in the workspace; it may be the one that began last, tried again."""
@@ -84,9 +87,9 @@ class Past:
 class _Path(ctypes.Structure):
     """As ``bdf.c`` has it."""
 
-    _fields_ = [("n", ctypes.c_long), ("highest", ctypes.c_long), ("near", ctypes.c_double),
+    _fields_ = [*((name, ctypes.c_long) for name in ("n", "highest", "start")), ("near", ctypes.c_double),
                 *((name, ctypes.c_void_p) for name in (
-                    "rhs residual plan Z t F mass c base points led times rows made".split()))]
+                    "rhs residual plan Z t F mass c base points led slope bend times rows made".split()))]
 
 
 def _remember(past: Past, t: float) -> None:
@@ -98,6 +101,8 @@ def _remember(past: Past, t: float) -> None:
     past._rows[1: known + 1] = past._rows[:known].copy()
     past._rows[0], past._rows[-1], past._times[row] = row, known + 1, t
     past._points[row] = past.ws.X
+    if not known and past.start == 2:
+        past.slope[:] = past.ws.rhs()
 
 
 def _equations(past: Past, t: float, lead: bool) -> None:
@@ -105,15 +110,21 @@ def _equations(past: Past, t: float, lead: bool) -> None:
     times = past._times[known].tolist()
     nodes = chosen(times, past.highest + 1) if t != times[0] else [0]
     d, rows = [t - times[node] for node in nodes], known[nodes]
-    b, beta = formula(d, past.highest)
-    base = np.dot(beta, past._points[rows])
-    if share(d)[0] < 1:
+    begun = past.start == 2 and nodes[-1] == len(times) - 1
+    b, beta, along = formula(d, past.highest, begun)
+    base = np.dot(beta, past._points[rows]) + along * past.slope
+    starts = from_start(d, begun) and share(d)[0] < 1
+    if starts:
+        d, rows = d[-1:], rows[-1:]
+    elif share(d)[0] < 1:
         d, rows = [d[0], *d[2:]], rows[[0, *range(2, len(rows))]]
-    order = min(len(d), past.highest)
+    order = 2 if starts else min(len(d), past.highest)
     if lead:
         past.led[:], by_slope = np.dot(extrapolation(d), past._points[rows]), len(d) <= past.highest
         past._made[1], past._made[3] = d[0] if by_slope else d[-1], by_slope
-        if by_slope:
+        if starts:
+            np.copyto(past.led, past.led + d[0] * (past.slope + d[0] / 2 * past.bend), where=ws.mass > 0)
+        elif by_slope:
             weights, along = with_slope(d)
             np.copyto(past.led, np.dot(weights, past._points[rows]) + along * ws.rhs(), where=ws.mass > 0)
         if len(known) > 1:

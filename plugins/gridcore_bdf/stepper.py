@@ -2,15 +2,17 @@
 
     x1 = sum(beta_i x_i) + b f(t1, x1, y1),        0 = g(t1, x1, y1)
 
-The coefficients (:mod:`.formula`) are those of the points as they lie, so that steps may have any length. A run begins
-with order one, at t0 and after each event; with each step the order is one higher, up to the highest. It is what DASSL
-and IDA use: K. E. Brenan, S. L. Campbell, L. R. Petzold, Numerical Solution of Initial-Value Problems in
-Differential-Algebraic Equations, 1996, chapter 5.
+The coefficients (:mod:`.formula`) are those of the points as they lie, so that steps may have any length: K. E. Brenan,
+S. L. Campbell, L. R. Petzold, Numerical Solution of Initial-Value Problems in Differential-Algebraic Equations, 1996,
+chapter 5. A run begins with order one or two, at t0 and after each event; it is one higher with each point more that
+there is, up to the highest.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -36,28 +38,35 @@ class Bdf(Stepper):
         The grid's step (s), of which it needs to know nothing.
     order : int
         The highest, from 1 to 5.
+    start : int
+        That of the first step: 1, backward Euler, which damps what is faster than the step; or 2, the trapezoidal rule,
+        which does not, and without that is much more accurate.
 
     Raises
     ------
     CaseError
-        If `order` is not.
+        If `order` or `start` is not.
     """
 
     name = "bdf"
     one_step = False
     growth = 2.0
+    chosen: Mapping[str, Any] = {"start": 2}
 
-    def __init__(self, step: float, order: int = HIGHEST):
+    def __init__(self, step: float, order: int = HIGHEST, start: int = 1):
         if order not in range(1, HIGHEST + 1):
             raise CaseError(f"order = {order!r} must be a whole number from 1 to {HIGHEST}")
+        if start not in (1, 2):
+            raise CaseError(f"start = {start!r} must be 1 (backward Euler) or 2 (trapezoidal rule)")
         self.highest = self.order = int(order)
+        self.start = min(int(start), self.highest)
         self._ws: Workspace | None = None
         self._chain: Chain | None = None
 
     def restart(self, ws: Workspace, t: float) -> None:
         """No history, no factors."""
         if ws is not self._ws:
-            self._ws, self.newton, self.past = ws, Newton(ws), Past(ws, self.highest)
+            self._ws, self.newton, self.past = ws, Newton(ws), Past(ws, self.highest, self.start)
         self.newton.renew()
         self.past.stretch.renew()
         self.switch(ws, t, jumped=True)
@@ -69,6 +78,11 @@ class Bdf(Stepper):
         self.past.stretch.jumped()
         self.past.forget()
         return False
+
+    def begins(self, bend: np.ndarray) -> int:
+        """Where the trapezoidal rule leads is compared with a parabola."""
+        self.past.bend[:] = bend
+        return self.start
 
     def advance(self, t: float, target: float) -> Advance:
         """One step to `target`, from where the points before it lead."""
@@ -122,7 +136,8 @@ class Bdf(Stepper):
         """The step of a record, linearised."""
         if self._chain is None or self._chain.tape is not points.tape:
             self._chain = Chain(points.tape)
-        return BdfOperator(record, points, self._chain.before(record, self.highest), self.highest)
+        made_of, begun = self._chain.before(record, self.highest)
+        return BdfOperator(record, points, made_of, begun and self.start == 2, self.highest)
 
     @property
     def counters(self) -> Counter[str]:

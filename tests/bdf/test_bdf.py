@@ -49,6 +49,27 @@ def test_the_local_error_of_a_step_has_one_power_more_than_the_order_and_is_esti
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order + 1, abs=0.25)
 
 
+@pytest.mark.parametrize("tiny", [0.0, 1e-6])
+@pytest.mark.parametrize("order", [1, 2, 5])
+def test_so_is_that_of_the_first_step_and_of_one_behind_a_tiny_one(order: int, tiny: float) -> None:
+    """By the trapezoidal rule, and how slopes change where it begins: -x of -x is x."""
+    errors = []
+    for h in (0.04, 0.02):
+        s = system(Driven(id="D", b=0.0, c=0.0, x0=1.0))
+        ws, stepper = s.workspace(), Bdf(h, order=order, start=2)
+        ws.load(s.Z0)
+        ws.differential[:] = s.differential(ws.Z)
+        stepper.restart(ws, 0.0)
+        assert stepper.begins(np.array([1.0])) == min(order, 2)
+        for t, target in ((0.0, tiny), (tiny, h)) if tiny else ((0.0, h),):
+            ws.X[:], ws.Z[-1] = np.exp(-t), t
+            stepper.advance(t, target)
+        errors.append(ws.X[0] - np.exp(-h))
+        assert stepper.order == min(order, 2)
+        assert stepper.local_error()[0] == pytest.approx(errors[-1], rel=8 * h)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(min(order, 2) + 1, abs=0.25)
+
+
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
 def test_the_number_of_steps_grows_with_the_power_of_the_order(order: int) -> None:
     """Errors are of the size of the tolerance, whatever the order; so many steps does it take."""
@@ -60,7 +81,7 @@ def test_the_number_of_steps_grows_with_the_power_of_the_order(order: int) -> No
     assert np.log(steps[1] / steps[0]) / np.log(100) < 1.3 / order
 
 
-def test_after_a_start_the_order_rises_by_one_a_step_and_steps_grow_twice_at_most(
+def test_after_a_start_the_order_rises_from_two_by_one_a_step_and_steps_grow_twice_at_most(
         monkeypatch: pytest.MonkeyPatch) -> None:
     orders, advance = [], Bdf.advance
 
@@ -69,16 +90,21 @@ def test_after_a_start_the_order_rises_by_one_a_step_and_steps_grow_twice_at_mos
         orders.append((t, self.order))
         return reached
 
+    assert gc.simulate(system(Driven(id="D")), 0.1, 0.05, "bdf").tape.methods[-1].options == {"order": 5, "start": 1}
     monkeypatch.setattr(Bdf, "advance", tried)
     monkeypatch.setattr(Bdf, "stretch", Stepper.stretch)  # step by step
     run = gc.simulate(system(Driven(id="D", at=1.0)), 2.0, "auto", "bdf", rtol=1e-5)
     made = dict(orders)  # of those from one time the last
     for start in (0.0, 1.0):
         times = sorted(t for t in made if start <= t < start + 1.0)
-        assert [made[t] for t in times] == [1, 2, 3, 4, *[5] * (len(times) - 4)]
+        assert [made[t] for t in times] == [2, 2, 3, 4, *[5] * (len(times) - 4)]
         h = np.diff(times)
         assert 1.3 < (h[1:] / h[:-1]).max() < 2.0 + 1e-9
     assert len(run.events) == 1
+    assert run.tape.methods[-1].options == {"order": 5, "start": 2}
+    again = gc.simulate(run.system, mesh=run)
+    assert again.tape.methods == run.tape.methods
+    np.testing.assert_allclose(again.X, run.X, rtol=0, atol=1e-14)
 
 
 def test_fewer_steps_than_by_methods_of_order_two() -> None:
@@ -88,9 +114,9 @@ def test_fewer_steps_than_by_methods_of_order_two() -> None:
     assert 5 * counts["bdf"] < counts["theta"]
 
 
-@given(seed=st.integers(0, 2**31), highest=st.integers(1, 5))
+@given(seed=st.integers(0, 2**31), highest=st.integers(1, 5), start=st.integers(1, 2))
 @settings(max_examples=40, deadline=None)
-def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int) -> None:
+def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int, start: int) -> None:
     """Random points at random distances, tiny ones too, steps that are tried again, and new starts."""
     rng, s = np.random.default_rng(seed), gc.build("wscc9")
     pair = []
@@ -100,19 +126,20 @@ def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             if not compiled:
                 patch.setattr(type(ws.runtime), "functions", lambda *source, **types: {})
-            pair.append((ws, past.Past(ws, highest)))
+            pair.append((ws, past.Past(ws, highest, min(start, highest))))
     t = 0.0
     for _ in range(14):
         ends = t + 10.0 ** rng.uniform(-5, -1, size=2)
         if rng.random() < 0.1:
             for _, each in pair:
                 each.forget()
-        X = pair[0][0].X * (1 + 1e-3 * rng.normal(size=s.n))
+        X, bend = pair[0][0].X * (1 + 1e-3 * rng.normal(size=s.n)), rng.normal(size=s.n)
         for number, end in enumerate(ends):
             b = []
             for ws, each in pair:
                 ws.X[:], ws.Z[-1] = X, t
                 each.begin(t)
+                each.bend[:] = bend
                 b.append(each.equations(end, lead=not number))
             (one, of_one), (other, of_other) = pair
             assert b[0] == pytest.approx(b[1], rel=1e-13)
@@ -171,6 +198,8 @@ def test_the_conformance_check_is_well(options: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("order", [0, 6, 2.5, "3", None])
 def test_an_order_that_there_is_not_is_refused(order: Any) -> None:
+    with pytest.raises(CaseError, match=r"start = 3 must be 1 \(backward Euler\) or 2"):
+        gc.simulate("wscc9", 1.0, 0.01, method="bdf", start=3)
     with pytest.raises(CaseError, match=r"order = .* must be a whole number from 1 to 5"):
         gc.simulate("smib", 0.1, method="bdf", order=order)
 
@@ -192,9 +221,10 @@ def test_a_run_that_is_continued_begins_anew_and_is_differentiated_so(step: Any)
         assert adjoint[0, 0] == pytest.approx((ends[1] - ends[0]) / (2e-5 * 6.4), rel=1e-6)
 
 
-def test_the_step_after_a_tiny_one_is_as_good_as_another() -> None:
+@pytest.mark.parametrize("start", [1, 2])
+def test_the_step_after_a_tiny_one_is_as_good_as_another(start: int) -> None:
     """An event 1e-7 s before a point of the grid leaves a point that no formula is made of."""
-    runs = [gc.simulate(system(Driven(id="D", at=at)), 1.5, 0.05, "bdf") for at in (0.7 - 1e-7, 0.7)]
+    runs = [gc.simulate(system(Driven(id="D", at=at)), 1.5, 0.05, "bdf", start=start) for at in (0.7 - 1e-7, 0.7)]
     assert runs[0].X[-1, 0] == pytest.approx(runs[1].X[-1, 0], abs=1e-6)
 
 

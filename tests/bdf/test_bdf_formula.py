@@ -17,10 +17,21 @@ COEFFICIENTS = st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6)
 @given(gaps=GAPS, of=COEFFICIENTS)
 def test_a_formula_of_order_q_is_exact_for_polynomials_of_degree_q(gaps: list[float], of: list[float]) -> None:
     d, p = np.cumsum(gaps).tolist(), Polynomial(of[: len(gaps) + 1])
-    b, beta = formula(d, 5)
+    b, beta, a = formula(d, 5)
     terms = [weight * p(-at) for weight, at in zip(beta, d, strict=True)]
+    assert a == 0
     assert p(0.0) == pytest.approx(sum(terms) + b * p.deriv()(0.0), abs=1e-13 * (1 + sum(map(abs, terms))))
     assert sum(beta) == pytest.approx(1, abs=1e-13 * sum(map(abs, beta)))
+
+
+@given(first=st.floats(0.1, 2.0), near=st.none() | st.floats(1e-9, 4.0), highest=st.integers(2, 5), of=COEFFICIENTS)
+def test_from_where_a_history_begins_formulas_are_exact_for_parabolas_at_any_distance_of_the_second_point(
+        first: float, near: float | None, highest: int, of: list[float]) -> None:
+    d, p = [first] if near is None else [first, first * (1 + near * NEAR)], Polynomial(of[:3])
+    b, beta, a = formula(d, highest, begun=True)
+    terms = [a * p.deriv()(-d[-1]), b * p.deriv()(0.0), *(weight * p(-at) for weight, at in zip(beta, d, strict=True))]
+    assert p(0.0) == pytest.approx(sum(terms), abs=1e-13 * (1 + sum(map(abs, terms))))
+    assert (a > 0) == (near is None or near < 2)
 
 
 @given(gaps=GAPS, of=COEFFICIENTS)
@@ -46,39 +57,48 @@ def test_with_steps_of_one_length_it_is_the_table_of_the_books(q: int, b: float,
 
 
 @given(gaps=GAPS, near=st.one_of(st.floats(0.2, 4.0), st.floats(1e-15, 1e-6).map(lambda e: 1 + e),
-                                 st.floats(1e-15, 1e-6).map(lambda e: 2 - e)), highest=st.integers(1, 5))
-@example(gaps=[0.2, 0.4], near=2 - 3.5e-9, highest=4)  # the second point counts 1, to the last digit, and still less
-def test_derivatives_in_the_distances_are_the_complex_step(gaps: list[float], near: float, highest: int) -> None:
+                                 st.floats(1e-15, 1e-6).map(lambda e: 2 - e)), highest=st.integers(1, 5),
+       begun=st.booleans())
+@example(gaps=[0.2, 0.4], near=2 - 3.5e-9, highest=4, begun=False)  # the second counts 1 to the last digit, and less
+@example(gaps=[0.2, 0.4], near=1.3, highest=4, begun=True)
+@example(gaps=[0.2], near=1.3, highest=2, begun=True)
+def test_derivatives_in_the_distances_are_the_complex_step(
+        gaps: list[float], near: float, highest: int, begun: bool) -> None:
     """Also where the second point nearly is too near to the first."""
     d = np.cumsum(gaps)
     d[1:] -= d[1:2] - d[:1] * (1 + near * NEAR)
-    of_b, of_beta = slopes(d.tolist(), highest)
+    of_b, of_beta, of_a = slopes(d.tolist(), highest, begun)
     round_off = np.finfo(float).eps * 6 / NEAR**2 * np.abs(plain(d[:highest].tolist())[1]).max() / d[0]  # of d_1 / d_0
     for column in range(len(d)):
         moved = d.astype(complex)
         moved[column] += 1e-40j
-        b, beta = complex_formula(moved, highest)
+        b, beta, a = complex_formula(moved, highest, begun)
         exact = np.imag(beta) / 1e-40
         np.testing.assert_allclose(of_b[column], b.imag / 1e-40, rtol=1e-9, atol=1e-15 + 1e-10 * np.abs(of_b).max())
+        np.testing.assert_allclose(of_a[column], a.imag / 1e-40, rtol=1e-9, atol=1e-15 + 1e-10 * np.abs(of_b).max())
         np.testing.assert_allclose(of_beta[:, column], exact, rtol=1e-12,
                                    atol=8 * round_off + 1e-12 * np.abs(of_beta).max())
-        assert formula(d.tolist(), highest)[0] == pytest.approx(b.real, rel=1e-12)
+        found = formula(d.tolist(), highest, begun)
+        assert (found[0], found[2]) == (pytest.approx(b.real, rel=1e-12), pytest.approx(np.real(a), rel=1e-12))
 
 
-def complex_formula(d: np.ndarray, highest: int) -> tuple[complex, np.ndarray]:
+def complex_formula(d: np.ndarray, highest: int, begun: bool) -> tuple[complex, np.ndarray, complex]:
     """The formula once more, with decisions taken on the real part."""
-    def of(rows: list[int]) -> tuple[complex, np.ndarray]:
+    def of(rows: list[int]) -> tuple[complex, np.ndarray, complex]:
+        if rows is without and by_slope:
+            return d[-1] / 2, np.eye(len(d))[-1], d[-1] / 2
         b, beta = 1 / (1 / d[rows]).sum(), np.zeros(len(d), dtype=complex)
         for i in rows:
             beta[i] = b / d[i] * np.prod([d[j] / (d[j] - d[i]) for j in rows if j != i])
-        return b, beta
+        return b, beta, 0j
 
     everything, without = list(range(len(d)))[:highest], [0, *range(2, len(d))][:highest]
+    by_slope = begun and len(d) <= 2
     u = (d[1] / d[0] - 1) / NEAR - 1 if len(d) > 1 else -1.0
     if not 0 < np.real(u) < 1:
         return of(everything if np.real(u) > 0 else without)
-    part, (b, beta), (other, of_other) = u * u * (3 - 2 * u), of(everything), of(without)
-    return part * b + (1 - part) * other, part * beta + (1 - part) * of_other
+    part = u * u * (3 - 2 * u)
+    return tuple(part * one + (1 - part) * other for one, other in zip(of(everything), of(without), strict=True))
 
 
 def test_of_two_points_that_are_near_to_each_other_the_later_one_counts() -> None:
@@ -91,8 +111,8 @@ def test_of_two_points_that_are_near_to_each_other_the_later_one_counts() -> Non
     assert share([0.1, 0.1 * (1 + 1.5 * NEAR), 0.2])[0] == pytest.approx(0.5, rel=1e-10)
     for none in ([0.1], [0.0, 0.1]):
         assert share(none) == (0.0, 0.0)
-        b, beta = formula(none, 5)
-        assert (b, beta[0], beta.sum()) == (none[0], 1.0, 1.0)
-    _, beta = formula([0.1, 0.1 + 1e-6, 0.2], 5)
+        b, beta, a = formula(none, 5)
+        assert (b, beta[0], beta.sum(), a) == (none[0], 1.0, 1.0, 0.0)
+    _, beta, _ = formula([0.1, 0.1 + 1e-6, 0.2], 5)
     assert beta[1] == 0
     assert np.abs(beta).max() < 2

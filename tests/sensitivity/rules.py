@@ -96,15 +96,16 @@ class BdfRule:
     """A backward differentiation formula: the polynomial through the points has at the end the slope of the equations.
 
     Its coefficients are those of Lagrange's polynomials, on complex times. `history` are the points (Z, t) before the
-    start, latest first, since the last event; the oracle keeps it.
+    start, latest first, since the last event; the oracle keeps it. With `start` = 2 the trapezoidal rule leads from the
+    first of them, where there is no other that counts.
 
     Values within a step are on the polynomial through its ends and the points beside it, by turns.
     """
 
     near, beside = 0.01, 0.1
 
-    def __init__(self, order: int = 5):
-        self.order = order
+    def __init__(self, order: int = 5, start: int = 1):
+        self.order, self.start = order, start
         self.history: list[tuple[np.ndarray, np.ndarray]] = []
 
     def points(self, t: list[np.ndarray], steps: set[int], k: int) -> list[int]:
@@ -148,16 +149,22 @@ class BdfRule:
                 out.append((Z, at) if Z.shape == Z0.shape else (Z[:, :1].real + 0j, at[:1].real + 0j))
         return out
 
-    def parts(self, t: np.ndarray, nodes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, list]]:
-        """Formulas and how much they count: that of all, and that without the second, where it is near."""
-        t0, without = nodes[0][1], [nodes[0], *nodes[2:]][: self.order]
-        if len(nodes) == 1 or (t - t0)[0].real == 0:
-            return [(np.ones_like(t), nodes[:1])]
+    def parts(self, t: np.ndarray, nodes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, list, bool]]:
+        """Formulas, how much they count, and whether the slope does: that of all, and that without the second, where it
+        is near.
+        """
+        t0, begins = nodes[0][1], self.start == 2 and len(self.history) == len(nodes) - 1 <= 1
+        without = nodes[-1:] if begins else [nodes[0], *nodes[2:]][: self.order]
+        if (t - t0)[0].real == 0:
+            return [(np.ones_like(t), nodes[:1], False)]
+        if len(nodes) == 1:
+            return [(np.ones_like(t), without, begins)]
         u = (t0 - nodes[1][1]) / (t - t0) / self.near - 1
         if not 0 < u[0].real < 1:
-            return [(np.ones_like(t), nodes[: self.order] if u[0].real > 0 else without)]
+            all_count = u[0].real > 0
+            return [(np.ones_like(t), nodes[: self.order] if all_count else without, begins and not all_count)]
         part = u * u * (3 - 2 * u)
-        return [(part, nodes[: self.order]), (1 - part, without)]
+        return [(part, nodes[: self.order], False), (1 - part, without, begins)]
 
     @staticmethod
     def slopes(t: np.ndarray, times: list[np.ndarray]) -> list[np.ndarray]:
@@ -174,9 +181,10 @@ class BdfRule:
 
         def R(Z: np.ndarray, t: np.ndarray) -> np.ndarray:
             F, out = e.F(Z, t), 0.0
-            for part, of in self.parts(t, nodes):
+            for part, of, by_slope in self.parts(t, nodes):
                 if len(of) == 1:
-                    out = out + part * (Z[:n] - of[0][0][:n] - (t - t0) * F)
+                    X, at = of[0]
+                    out = out + part * (Z[:n] - X[:n] - (t - at) * ((F + e.F(X, at)) / 2 if by_slope else F))
                     continue
                 own, *slopes = self.slopes(t, [at for _, at in of])
                 slope = sum(w * at[:n] for w, (at, _) in zip(slopes, of, strict=True))
@@ -188,8 +196,9 @@ class BdfRule:
     def jacobian(self, e: Equations, t0: np.ndarray) -> np.ndarray:
         """Of this residual at the present state."""
         return matrix(e, sum(
-            (part * ((e.t - t0) if len(of) == 1 else 1 / self.slopes(e.t, [at for _, at in of])[0]))[0].real
-            for part, of in self.parts(e.t, self.nodes(e.Z, t0))))
+            (part * ((e.t - of[0][1]) / (1 + by_slope) if len(of) == 1 else
+                     1 / self.slopes(e.t, [at for _, at in of])[0]))[0].real
+            for part, of, by_slope in self.parts(e.t, self.nodes(e.Z, t0))))
 
 
 Rule = ThetaRule | TrBdf2Rule | BdfRule

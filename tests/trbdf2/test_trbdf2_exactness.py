@@ -37,6 +37,13 @@ def test_forward_and_adjoint_are_the_complex_step_of_the_program(method: str, na
     compare(by(method, scenes.STUDIES[name]))
 
 
+@pytest.mark.parametrize("name", [*HYBRID, *NINE_BUSES, "bouncing_ball"])
+def test_so_they_are_where_a_history_begins_with_the_trapezoidal_rule(name: str) -> None:
+    study = by("bdf", scenes.STUDIES[name])
+    study.start = 2
+    compare(study)
+
+
 @METHODS
 @pytest.mark.slow
 def test_governors_at_their_limits(method: str) -> None:

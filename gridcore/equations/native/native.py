@@ -87,9 +87,7 @@ class Native:
 
     @staticmethod
     def functions(source: Path, prefix: str, head: str = "", /, **types: str) -> dict[str, Any]:
-        """Functions of another C source, behind a `head`: as of :meth:`.Library.functions`; none if it cannot be
-        compiled now.
-        """
+        """Functions of a C source behind a `head`, as of :meth:`.Library.functions`; none if it cannot be compiled."""
         if (source, head) not in _LOADED and (made := compile_libraries([head + source.read_text()])):
             _LOADED[source, head] = made[0].functions(prefix, types)
         return _LOADED.get((source, head), {})
