@@ -80,6 +80,7 @@ def test_a_point_very_near_to_another_does_not_enlarge_round_off(gap: float) -> 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6])
 @pytest.mark.parametrize("case", ["wscc9", "ieee39"])
 def test_integrals_and_samples_are_as_exact_as_the_tolerance(case: str, rtol: float) -> None:
+    """Which is of speeds, and theirs of a hundredth of these, squared: swings that are hardly damped keep all of it."""
     system = gc.build(case)
     machine = next(id for id, name in system.variables if name == "omega")
     times = np.linspace(0.03, 3.0, 40)
@@ -90,4 +91,4 @@ def test_integrals_and_samples_are_as_exact_as_the_tolerance(case: str, rtol: fl
     objectives = [Integral(lambda v: deviation(v) ** 2), At(times, lambda v: deviation(v) ** 2)]
     exact, found = ([objective.value(gc.simulate(system, 3.0, "auto", method="bdf", rtol=tolerance))
                      for objective in objectives] for tolerance in (1e-10, rtol))
-    np.testing.assert_allclose(found, exact, rtol=2 * rtol)
+    np.testing.assert_allclose(found, exact, rtol=4 * rtol)
