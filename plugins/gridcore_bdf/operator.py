@@ -64,6 +64,8 @@ class BdfOperator(StepOperator):
     @cached_property
     def since(self) -> np.ndarray:
         """Less how the equations move with the time of each point, (points, n)."""
+        if not self._a:
+            return self.moves
         moves = self.moves.copy()
         moves[-1] -= self.of.early * self.start.Ft
         return moves
