@@ -18,8 +18,7 @@ typedef struct {
     int *ptr, *column, *place; /* the matrix by rows, rows and columns in that order; where its values are */
     int *nested;               /* how many rows of U begin here, each of which is the next one and its entries */
     triangle lower, upper;
-    int *l_begin, *l_column, *u_begin, *u_column; /* L and U in the order of pivots, in which they are made: l and u */
-    double *w, *x, *l, *u;                        /* w is zero wherever nobody is at work */
+    double *w, *x; /* w is zero wherever nobody is at work */
 } pivots;
 
 typedef struct {
@@ -67,16 +66,6 @@ static void arrange(long n, const int *ptr, const int *index, int begin, int end
         for (int p = ptr[j] + begin; p < ptr[j + 1] - end; ++p) t->column[first[index[p]]++] = (int)j;
 }
 
-/* The same in the order of pivots */
-static void in_order(long n, const triangle *t, int *begin, int *column)
-{
-    begin[0] = 0;
-    for (long k = 0; k < n; ++k) {
-        for (int q = 0; q < t->size[k]; ++q) column[begin[k] + q] = t->column[t->begin[k] + q];
-        begin[k + 1] = begin[k] + t->size[k];
-    }
-}
-
 /* What is the same for all matrices with these pivots, from KLU's L and U by columns; returns the operations of a
  * factorisation. `work` has 3 n + 1 numbers. */
 double rows_arrange(pivots *p, const int *Lp, const int *Li, const int *Up, const int *Ui, const int *indptr,
@@ -88,12 +77,10 @@ double rows_arrange(pivots *p, const int *Lp, const int *Li, const int *Up, cons
     arrange(n, Lp, Li, 1, 0, 1, &p->lower, work);
     arrange(n, Up, Ui, 0, 1, -1, &p->upper, work);
     for (long k = 0; k < n; ++k) operations += (Lp[k + 1] - Lp[k] - 1) * (2.0 * p->upper.size[k] + 1.0);
-    in_order(n, &p->lower, p->l_begin, p->l_column);
-    in_order(n, &p->upper, p->u_begin, p->u_column);
     for (long k = n - 1; k >= 0; --k) {
-        const int size = p->upper.size[k], *row = p->u_column + p->u_begin[k];
+        const int size = p->upper.size[k], *row = p->upper.column + p->upper.begin[k];
         int same = k + 1 < n && size == p->upper.size[k + 1] + 1 && row[0] == k + 1;
-        for (int q = 1; same && q < size; ++q) same = row[q] == row[size + q - 1];
+        for (int q = 1; same && q < size; ++q) same = row[q] == p->upper.column[p->upper.begin[k + 1] + q - 1];
         p->nested[k] = same ? p->nested[k + 1] + 1 : 1;
     }
     for (long k = 0; k < n; ++k) of_row[p->P[k]] = (int)k;
@@ -109,21 +96,12 @@ double rows_arrange(pivots *p, const int *Lp, const int *Li, const int *Up, cons
     return operations;
 }
 
-static void by_groups(long n, const triangle *t, const int *begin, const double *in, double *restrict out)
-{
-    for (long q = 0; q < n; ++q) {
-        const int k = t->row[q], size = t->size[k];
-        const double *from = in + begin[k];
-        for (int i = 0; i < size; ++i) *out++ = from[i];
-    }
-}
-
 /* Factors of the matrix with the values A, rows scaled to a largest entry of one. Returns the ratio of the extreme pivots;
  * 0, and no factors, where one is zero or no number. */
 double rows_refactor(const pivots *p, const double *A, const values *v)
 {
-    const int *begin = p->u_begin, *size = p->upper.size;
-    double *restrict w = p->w, *restrict upper = p->u, *restrict lower = p->l, least = INFINITY, most = 0.0;
+    const int *begin = p->upper.begin, *size = p->upper.size, *column = p->upper.column;
+    double *restrict w = p->w, *restrict upper = v->upper, *restrict lower = v->lower, least = INFINITY, most = 0.0;
     for (long k = 0; k < p->n; ++k) {
         double largest = 0.0;
         for (int q = p->ptr[k]; q < p->ptr[k + 1]; ++q) {
@@ -132,21 +110,21 @@ double rows_refactor(const pivots *p, const double *A, const values *v)
         }
         const double scale = v->scale[k] = largest > 0.0 ? 1.0 / largest : 1.0;
         for (int q = p->ptr[k]; q < p->ptr[k + 1]; ++q) w[p->column[q]] = scale * A[p->place[q]];
-        const int *at = p->l_column + p->l_begin[k], left = p->l_begin[k + 1] - p->l_begin[k];
-        double *restrict l = lower + p->l_begin[k];
+        const int *at = p->lower.column + p->lower.begin[k], left = p->lower.size[k];
+        double *restrict l = lower + p->lower.begin[k];
         for (int q = 0; q < left;) {
             const int j = at[q];
             const double *u0 = upper + begin[j], l0 = l[q++] = w[j] * v->inverse[j];
             w[j] = 0.0;
             if (p->nested[j] < 2 || q >= left || at[q] != j + 1) {
-                const int *c = p->u_column + begin[j];
+                const int *c = column + begin[j];
                 for (int i = 0; i < size[j]; ++i) w[c[i]] -= l0 * u0[i];
                 continue;
             }
             const double *u1 = upper + begin[j + 1], l1 = l[q++] = (w[j + 1] - l0 * u0[0]) * v->inverse[j + 1];
             w[j + 1] = 0.0;
             if (p->nested[j] < 4 || q + 1 >= left || at[q] != j + 2 || at[q + 1] != j + 3) {
-                const int *c = p->u_column + begin[j + 1];
+                const int *c = column + begin[j + 1];
                 for (int i = 0; i < size[j + 1]; ++i) w[c[i]] -= l0 * u0[i + 1] + l1 * u1[i];
                 continue;
             }
@@ -154,12 +132,12 @@ double rows_refactor(const pivots *p, const double *A, const values *v)
             const double l2 = l[q++] = (w[j + 2] - l0 * u0[1] - l1 * u1[0]) * v->inverse[j + 2];
             const double l3 = l[q++] = (w[j + 3] - l0 * u0[2] - l1 * u1[1] - l2 * u2[0]) * v->inverse[j + 3];
             w[j + 2] = w[j + 3] = 0.0;
-            const int *c = p->u_column + begin[j + 3];
+            const int *c = column + begin[j + 3];
             for (int i = 0; i < size[j + 3]; ++i) w[c[i]] -= l0 * u0[i + 3] + l1 * u1[i + 2] + l2 * u2[i + 1] + l3 * u3[i];
         }
         const double pivot = w[k], pivot_size = fabs(pivot);
         w[k] = 0.0;
-        const int *c = p->u_column + begin[k];
+        const int *c = column + begin[k];
         double *restrict u = upper + begin[k];
         for (int i = 0; i < size[k]; ++i) {
             u[i] = w[c[i]];
@@ -170,8 +148,6 @@ double rows_refactor(const pivots *p, const double *A, const values *v)
         if (pivot_size < least) least = pivot_size;
         if (pivot_size > most) most = pivot_size;
     }
-    by_groups(p->n, &p->lower, p->l_begin, p->l, v->lower);
-    by_groups(p->n, &p->upper, p->u_begin, p->u, v->upper);
     return least / most;
 }
 

@@ -28,7 +28,7 @@ def _places(names: str) -> list[tuple[str, Any]]:
 
 Triangle = _struct("Triangle", "groups", *_places("length count row begin size column"))
 Pivots = _struct("Pivots", "n", *_places("P Q ptr column place nested"), ("lower", Triangle), ("upper", Triangle),
-                 *_places("l_begin l_column u_begin u_column w x l u"))
+                 *_places("w x"))
 Values = _struct("Values", "", *_places("lower upper inverse scale"))
 
 
@@ -48,13 +48,12 @@ class _Arranged:
         P, Q = np.zeros((2, n), np.int32)
         _klu.extract(numeric, symbolic, *taken, P, Q, np.zeros(n), np.zeros(n + 1, np.int32), common)
         self.n, self.entries = n, (numeric.lnz - n, numeric.unz - n)
-        numbers = [P, Q, *(np.zeros(max(size, 1)) for size in (n, n, *self.entries))]
+        numbers = [P, Q, *np.zeros((2, max(n, 1)))]
         self._arrays = numbers.copy()
         triangles = [Triangle(0, *self._room(n, n, n, n, n, entries)) for entries in self.entries]
         matrix = self._room(n + 1, len(indices), len(indices), n)
-        in_order = self._room(n + 1, self.entries[0], n + 1, self.entries[1])
         pivots, work = map(place, numbers[:2]), map(place, numbers[2:])
-        self._pivots = Pivots(n, *pivots, *matrix, *triangles, *in_order, *work)
+        self._pivots = Pivots(n, *pivots, *matrix, *triangles, *work)
         self.place = ctypes.addressof(self._pivots)
         read = [*taken[:2], *taken[3:5], indptr, indices, np.zeros(3 * n + 1, np.int32)]
         self.operations = arrange(self.place, *map(place, read))
