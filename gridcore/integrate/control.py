@@ -18,10 +18,11 @@ import numpy as np
 from .. import numerics
 from ..equations import Batches, Workspace
 from ..errors import CaseError, ConvergenceError
-from ..linear import GuardValue, Newton
+from ..linear import Newton
 from ..tape import AUTO, Method, Spacing, Step, finest
 from .base import Advance, StepOperator, Stepper, Stretched, new_stepper
 from .linearised import Linearised
+from .locate import Crossing
 
 TOLERANCES = ("rtol", "atol")
 _SAFETY = 0.9
@@ -128,16 +129,18 @@ class Controlled(Stepper):
         bend = np.where(differential, ws.rhs() - slope, 0.0) / h
         ws.X[:], ws.Z[-1] = X, t
         tolerated = self._share * (self.atol * ws.scale + self.rtol * np.abs(X))
-        bent, steep = np.abs([bend, slope]) / tolerated + np.finfo(float).tiny ** 0.5  # also of what rests, a number
-        each = np.sqrt(2 * _START / np.maximum(bent, steep))
+        bent, steep = np.abs([bend, slope]) / tolerated
+        steep += np.finfo(float).tiny ** 0.5  # also of what rests, a number
+        most = np.maximum(bent, steep) / (2 * _START)
+        each = most * np.sqrt(most)  # of a length the inverse cube, so that roots of one variable are enough
         if self.stepper.begins(bend) > 1:  # the bend of a variable changes in the time in which its slope does
-            each = np.maximum(each, np.cbrt(6 * _START * steep / bent**2))
-        return max(float(np.fmin.reduce(each, initial=100 * h)), numerics.SHORTEST)
+            each = np.minimum(each, bent / (6 * _START * steep) * bent)
+        return max(float(np.fmax.reduce(each, initial=(100 * h) ** -3)) ** (-1 / 3), numerics.SHORTEST)
 
     def state_at(self, t: float) -> None:
         self.stepper.state_at(t)
 
-    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+    def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
         return self.stepper.end_at_zero(t, guard, low, high, side)
 
     def operator(self, record: Step, points: Linearised) -> StepOperator | None:
