@@ -15,8 +15,7 @@ _RESOLUTION = 0.002  # of the whole: finer would cost time and show nothing
 class Progress:
     """``with Progress("simulating", total=10.0) as tell: ...; tell(3.2)``.
 
-    Without a total it shows that something goes on. Nothing is shown before two seconds have passed,
-    and nothing stays behind.
+    Without a total it shows that something goes on. Nothing is shown in the first two seconds; nothing stays behind.
 
     Parameters
     ----------

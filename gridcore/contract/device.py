@@ -379,8 +379,7 @@ class Device:
     naming : str
         How a record without an id is named, from its own fields: ``"GEN{bus}"``.
     source : bool
-        Whether it holds the potential of an island by itself (a machine, an infinite bus): of the island of
-        its first node.
+        Whether it holds the potential of an island by itself (a machine, an infinite bus): that of its first node.
     regulates : bool
         Whether it has a part in the power flow as slack or PV (then it declares the field
         ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and

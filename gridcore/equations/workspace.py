@@ -85,8 +85,7 @@ class Workspace:
     scale : (n,) array
         The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
     size : (n,) array
-        `scale`, and more for variables that round-off leaves uncertain: corrections are measured against
-        ``size + |X|``.
+        `scale`, more for variables that round-off leaves uncertain: corrections are measured against ``size + |X|``.
     moved : float
         The part of ``size + |X|`` by which the last correction moved X.
     differential : (n,) bool array

@@ -9,8 +9,10 @@ from .driver import Driver
 from .interpolants import Between, hermite, parabola
 from .interrupts import Held
 from .linearised import Linearised, Point
+from .locate import Crossing
 from .retrace import retrace
 from .simulate import simulate
 
-__all__ = ["TOLERANCES", "Advance", "Between", "Driver", "Held", "Linearised", "Operator", "Point", "StepOperator",
-           "Stepper", "Stretched", "hermite", "made_by", "new_stepper", "parabola", "retrace", "simulate", "stepper_on"]
+__all__ = ["TOLERANCES", "Advance", "Between", "Crossing", "Driver", "Held", "Linearised", "Operator", "Point",
+           "StepOperator", "Stepper", "Stretched", "hermite", "made_by", "new_stepper", "parabola", "retrace",
+           "simulate", "stepper_on"]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..equations import Batches, Workspace
 from ..errors import CaseError, PluginError
-from ..linear import Coefficients, Factors, GuardValue
+from ..linear import Coefficients, Factors
 from ..registry import registries as plugins
 from ..suggest import suggest
 from ..tape import Method, Step, Tape
@@ -26,6 +26,7 @@ from .interpolants import Between, hermite, lines
 
 if TYPE_CHECKING:
     from .linearised import Linearised, Point
+    from .locate import Crossing
 
 
 @dataclass(slots=True)
@@ -151,7 +152,7 @@ class Stepper(ABC):
         """What integrals and samples take values to be within steps that begin at points `k` of a run."""
         return lines(tape.t, k, self.end_weight)
 
-    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+    def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
         """The step from the start of the last advance to where a guard crosses zero, as :meth:`advance` would leave it;
         None where the method does not look for that itself, or does not find it: the driver does then, by
         :meth:`state_at`.
@@ -160,8 +161,9 @@ class Stepper(ABC):
         ----------
         t : float
             A guess of the time; one of the state stands in ``ws.X``.
-        guard : callable
-            The guard at what stands in the workspace: value, columns and entries of its gradient, slope in time.
+        guard : Crossing
+            Called, it gives its value at what stands in the workspace, columns and entries of its gradient, and its
+            slope in time; ``guard.guard`` is its number.
         low, high : float
             Between which times it crosses.
         side : float

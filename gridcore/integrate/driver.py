@@ -1,7 +1,6 @@
 """The loop of a run: grid, timers, pending actions, located crossings, switches; all go on the tape.
 
-A :class:`~gridcore.integrate.base.Stepper` makes one step at a time; everything about events is here, and the same for
-all steppers.
+A :class:`~gridcore.integrate.base.Stepper` makes one step at a time; events are handled here, the same for all of them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import numerics
-from .locate import Crossing
+from .locate import Crossing, End
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -70,7 +70,7 @@ def first_by_itself(driver: Driver, begun: float, end: float, before: np.ndarray
                       where=np.abs(across[fired]) > numerics.GUARD_LARGE)
     if numerics.GUARD_ZERO < parts.min(initial=1.0) < 1:
         guard = int(fired[parts.argmin()])
-        found = Crossing(driver, guard).ended_at_zero(begun, end, before[guard], across[guard], X0)
+        found = Crossing(driver, guard).ended_at_zero(End(begun, before[guard], X0), End(end, across[guard], X))
         if found is not None and not len(_beside(driver, guard, fired, before, across)):
             driver.t = found
             driver.counters["locations"] += 1

@@ -1,7 +1,6 @@
 """The points of a tape, linearised, for the operators of its records.
 
-The matrices are those at the converged points, factored there: a stale factor may precondition a solve, and never
-stands in for one.
+The matrices are those at the converged points, factored there: a stale factor never stands in for one of theirs.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _SLOW = 3  # points in a row that have not halved the bracket, after which it is
 
 
 @dataclass
-class _Point:
+class End:
     """The step ended at a time: the guard, and the state."""
 
     t: float
@@ -40,6 +40,11 @@ class Crossing:
     def __init__(self, driver: Driver, guard: int):
         self.driver, self.guard, self.X = driver, guard, driver.ws.X
 
+    def __call__(self) -> tuple[float, np.ndarray, np.ndarray, float]:
+        """The guard at what stands in the workspace: value, columns and entries of its gradient, slope in time."""
+        Z, system = self.driver.Z, self.driver.system
+        return system.switching.value(self.guard)(Z), *system.system.guard_row(self.guard)(Z)
+
     def locate(self, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float:
         """The time at which the step from `begun`, with the state `X0`, to `end` has to end, whose state it leaves in
         the workspace; `before` and `after` are the guard at the two ends.
@@ -47,7 +52,7 @@ class Crossing:
         It is an EventError if the guard jumps over zero, a ConvergenceError if there is no solution on the way.
         """
         side, full = np.sign(after), end - begun
-        low, high = _Point(begun, before, X0), _Point(end, after, self.X.copy())
+        low, high = End(begun, before, X0), End(end, after, self.X.copy())
         if before * side >= -numerics.GUARD_ZERO * abs(after):  # it begins at zero but for round-off, maybe across
             # a limit is left where its rate is zero: there the sign of the guard's speed is round-off
             least = numerics.TOUCHING * abs(after) / full
@@ -57,9 +62,9 @@ class Crossing:
             if near is None and before * side >= 0:
                 return self._end(low)
             low = near or low
-        if (found := self._by_itself(low, high, side)) is not None:
+        if (found := self.ended_at_zero(low, high)) is not None:
             return found
-        last: list[_Point] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
+        last: list[End] = [low, high] if abs(low.gamma) > abs(high.gamma) else [high, low]
         slow, step = 0, np.inf
         for _ in range(_ITERATIONS):
             width = high.t - low.t
@@ -97,33 +102,27 @@ class Crossing:
                              f"it jumps from {low.gamma:.4g} to {high.gamma:.4g} (a smaller step may not)", t=high.t)
         return high.t
 
-    def ended_at_zero(self, begun: float, end: float, before: float, after: float, X0: np.ndarray) -> float | None:
+    def ended_at_zero(self, low: End, high: End) -> float | None:
         """The time, and the state in the workspace, if the method ends the step there by itself: see :meth:`locate`."""
-        return self._by_itself(_Point(begun, before, X0), _Point(end, after, self.X.copy()), np.sign(after))
-
-    def _by_itself(self, low: _Point, high: _Point, side: float) -> float | None:
-        """The time, if the method has ended its step at the zero by itself."""
-        driver, system = self.driver, self.driver.system
-        value, row = system.switching.value(self.guard), system.system.guard_row(self.guard)
         t, rate = interpolated([low, high]), (high.X - low.X) / (high.t - low.t)
         self.X[:] = low.X + (t - low.t) * rate
-        found = driver.stepper.end_at_zero(t, lambda: (value(driver.Z), *row(driver.Z)), low.t, high.t, side)
+        found = self.driver.stepper.end_at_zero(t, self, low.t, high.t, np.sign(high.gamma))
         if found is not None:
-            driver.end_at(found, solved=True)
+            self.driver.end_at(found, solved=True)
         return found
 
-    def _end(self, point: _Point) -> float:
+    def _end(self, point: End) -> float:
         self.X[:] = point.X
         self.driver.end_at(point.t)
         return point.t
 
     def _known(self, speed: float, full: float) -> float:
         """Seconds by which the zero in a step of length `full` may be uncertain, for the speed of the guard (1/s)."""
-        columns, gradient, _ = self.driver.system.system.guard_row(self.guard)(self.driver.Z)
+        _, columns, gradient, _ = self()
         noise = float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.X[columns])) / abs(speed))
         return max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, noise))
 
-    def _near_side(self, low: _Point, high: _Point, side: float) -> _Point | None:
+    def _near_side(self, low: End, high: End, side: float) -> End | None:
         """A point between the two at which the guard has not crossed, if there is one."""
         t = high.t
         for _ in range(_HALVINGS):
@@ -137,7 +136,7 @@ class Crossing:
                 break
         return None
 
-    def _between(self, t: float, low: _Point, last: list[_Point]) -> _Point:
+    def _between(self, t: float, low: End, last: list[End]) -> End:
         """End the step at `t`, or nearer to the start of the bracket where there is no solution."""
         for attempt in range(_RETREATS):
             a, b = last[-2:]
@@ -149,10 +148,10 @@ class Crossing:
                 if attempt == _RETREATS - 1:
                     raise
                 t = low.t + (t - low.t) / 4
-        return _Point(t, float(self.driver.gamma[self.guard]), self.X.copy())
+        return End(t, float(self.driver.gamma[self.guard]), self.X.copy())
 
 
-def interpolated(last: list[_Point]) -> float:
+def interpolated(last: list[End]) -> float:
     """Where the guard is zero by inverse interpolation through the last two or three points."""
     a, b = last[-2], last[-1]
     if len(last) == 3 and len({p.gamma for p in last}) == 3:

@@ -31,18 +31,17 @@ def visible(newton: Newton, system: System, guards: np.ndarray, values: np.ndarr
     own = [np.abs(gradient) @ (ws.scale[columns] + np.abs(ws.X[columns])) for columns, gradient, _ in rows]
     small = size <= numerics.GUARD_LARGE * np.maximum(1.0, own)
     if small.any():
-        small[small] = size[small] <= round_off(newton, system, guards[small], relative, anew)
+        small[small] = size[small] <= round_off(newton, system, guards[small], relative, anew, size[small])
     return ~small
 
 
-def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool = False, anew: bool = False
-              ) -> np.ndarray:
-    """Size below which the values of guards are zero but for round-off, (k,): see :func:`visible`."""
+def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool = False, anew: bool = False,
+              values: np.ndarray | float = np.inf) -> np.ndarray:
+    """Size below which the values of guards are zero but for round-off, (k,): see :func:`visible`; of `values` that are
+    all within what the guards' own terms leave, that.
+    """
     ws = newton.ws
     size = np.abs(ws.X) if relative else ws.scale + np.abs(ws.X)
-    if anew or newton.lu.numeric is None:  # factors of an alike matrix tell as well how large an inverse is, mostly
-        newton.factor()
-        newton.forget()
     w, own, least = np.zeros((len(guards), system.n)), np.zeros(len(guards)), np.zeros(len(guards))
     for k, guard in enumerate(guards):
         columns, gradient, gamma_t = system.guard_row(int(guard))(ws.Z)
@@ -50,5 +49,11 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
         own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * ws.Z[-1])
         least[k] = ws.moved * own[k] if relative else (
             numerics.GUARD_LEAST * (np.max(ws.scale[columns]) if len(columns) else 1.0))
+    alone = np.maximum(numerics.ROUND_OFF * own, least)
+    if np.all(values <= alone):
+        return alone
+    if anew or newton.lu.numeric is None:  # factors of an alike matrix tell as well how large an inverse is, mostly
+        newton.factor()
+        newton.forget()
     # a sum, for threads of a product would wait for the next one, busily, long after it
     return np.maximum(numerics.ROUND_OFF * ((np.abs(newton.lu.tsolve(w)) * ws.terms(size)).sum(axis=1) + own), least)

@@ -58,8 +58,7 @@ def loading() -> bool:
 def manager() -> pluggy.PluginManager:
     """The manager with every installed plugin in it. A plugin that fails is reported and skipped.
 
-    ``GRIDCORE_DISABLE=name,...`` leaves entry points out; ``GRIDCORE_TRACE_HOOKS=1`` shows on standard error who is
-    called and registers what.
+    ``GRIDCORE_DISABLE=name,...`` leaves entry points out; ``GRIDCORE_TRACE_HOOKS=1`` shows all calls on standard error.
     """
     pm = pluggy.PluginManager(GROUP)
     pm.add_hookspecs(type("Hooks", (), dict.fromkeys(hookspecs.HOOKS, hookspecs.specification)))

@@ -204,8 +204,7 @@ class Run(Points):
         Parameters
         ----------
         path : str or Path
-            ``.nc`` is a NetCDF file with everything, from which :func:`load_run` gives this run back, bit for bit;
-            ``.csv`` is a table.
+            ``.nc`` is a NetCDF file, from which :func:`load_run` gives this run back bit for bit; ``.csv`` is a table.
         **options
             Of the format: ``columns=["GEN*.omega"]`` of ``.csv``.
 

@@ -147,8 +147,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     dispatch : {"power flow", "direct"}
         Whether P0, Q0 and V0 act through the power flow, or power and voltage at t0 are parameters of their own.
     method : str
-        ``"discrete"``: the derivative of the numbers that the run has. Or one that a plugin registered, which may be
-        approximate.
+        ``"discrete"``: the derivative of the numbers that the run has. Or that of a plugin, maybe an approximate one.
     allow_grazing : bool
         Warn of a grazing event in place of an error; the derivatives across it mean little.
 

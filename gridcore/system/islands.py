@@ -14,8 +14,7 @@ from ..network import components
 class Islands:
     """The islands of a system under the modes in a buffer, and what becomes of dead ones.
 
-    They are those of :meth:`gridcore.network.graph.Network.islands`, found from numbers alone, for a run asks at every
-    switching.
+    They are those of :meth:`gridcore.network.graph.Network.islands`, from numbers alone: a run asks at every switch.
 
     Attributes
     ----------

@@ -99,7 +99,7 @@ class Switching:
                                 for k, (i, at) in enumerate(zip(group.members, times, strict=True))]
             if group.trace.guards:
                 batches.append(self._add_guards(number, group, conditions))
-        self.batches = Batches(batches)
+        self.batches, self._value_of = Batches(batches), dict[int, Callable[[np.ndarray], float]]()
         self._batch_of = {self.guards[int(batch.scatter[0, 0])].group: batch for batch in batches}
         table = np.array(conditions, dtype=float).reshape(-1, 3)
         self._when_of, self._when_at, self._when_is = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
@@ -140,11 +140,11 @@ class Switching:
 
     def value(self, guard: int) -> Callable[[np.ndarray], float]:
         """The function of one guard."""
-        trigger = self.guards[guard]
-        batch = self._batch_of[trigger.group]
-        own, gather, function = guard - int(batch.scatter[trigger.member, 0]), batch.gather[trigger.member], Direct(
-            batch.function)
-        return lambda Z: float(function(Z[gather])[own])
+        if guard not in self._value_of:
+            batch, member = self._batch_of[self.guards[guard].group], self.guards[guard].member
+            own, gather, function = guard - int(batch.scatter[member, 0]), batch.gather[member], Direct(batch.function)
+            self._value_of[guard] = lambda Z: float(function(Z[gather])[own])
+        return self._value_of[guard]
 
     def active(self, Z: np.ndarray) -> np.ndarray:
         """Which guards are watched under the modes in Z (not those of cancellation functions)."""

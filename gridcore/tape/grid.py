@@ -58,8 +58,7 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     Raises
     ------
     CaseError
-        If a step is not a number greater than 0, the spacings do not begin at `t0` and follow each other, or there
-        are too many points.
+        If a step is not a number above 0, spacings do not begin at `t0` and follow each other, or points are too many.
     """
     if isinstance(step, str):
         return np.array([t_end])

@@ -131,8 +131,7 @@ class Runs(Sequence[Any]):
 
 
 class Records(Sequence[Record]):
-    """The records of a tape in the order in which they happened; of steps that follow each other on the grid only their
-    lengths take memory.
+    """The records of a tape in the order of what happened; of steps one after the other on a grid lengths take memory.
 
     Attributes
     ----------

@@ -184,6 +184,12 @@ double bdf_go(const path *p, double t, double end, long follows, long stage)
     return p->made[0];
 }
 
+double bdf_ended(const path *p, double t)
+{
+    bdf_equations(p, t, 0);
+    return p->made[0];
+}
+
 long bdf_error(const path *p, double *out)
 {
     const double part = p->made[0] / (p->made[0] + p->made[1]);

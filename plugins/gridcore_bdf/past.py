@@ -37,7 +37,8 @@ class Past:
         self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
-        of_c = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l")
+        of_c = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l",
+                                 ended="pd d")
         self._remember, self._equations = of_c.get("remember", _remember), of_c.get("equations", _equations)
         self._at: Any = self  # what the loops take
         if of_c:
@@ -46,7 +47,7 @@ class Past:
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self.slope, self.bend,
                 self._times, self._rows, self._made)))
             self._at = ctypes.addressof(self._path)
-        self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at)
+        self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at, ended=of_c.get("ended"))
 
     def forget(self) -> None:
         """There are no points."""

@@ -18,8 +18,8 @@ import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Between, Linearised, Stepper, Stretched
-from gridcore.linear import GuardValue, Newton
+from gridcore.integrate import Advance, Between, Crossing, Linearised, Stepper, Stretched
+from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Tape
 
 from .between import polynomials
@@ -112,11 +112,14 @@ class Bdf(Stepper):
         switched = [record.k for record in tape.records.others if isinstance(record, Resolve)]
         return polynomials(tape.t, switched, k, self.highest)
 
-    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+    def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
         """The step from where it began, to where a guard is zero."""
         def equations(t: float) -> None:
             self.past.equations(t, lead=False)
 
+        if not self.newton.keeps and (found := self.past.stretch.end_at_zero(t, guard, low, high, side)) is not None:
+            self.order = self.past.order
+            return found
         self.newton.at(self.past.equations(t, lead=False))
         try:
             return self.newton.solve_with_time(t, equations, guard, low, high, side)

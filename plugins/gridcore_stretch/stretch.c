@@ -1,6 +1,6 @@
 /* Steps in which nothing happens, one after the other: no guard fires, the iteration converges as it should. The first
  * one in which a guard fires is left where it ended, any other that is not such a step is undone; one whose error is not
- * tolerated is made again. stretch.py binds this. */
+ * tolerated is made again. And a step that ends where a guard is zero. stretch.py binds this. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@ typedef struct {
      * where it is to be solved with the matrix, and algebraic variables follow so, or all of them are `filtered` */
     double (*begin)(void *, double, double, long follows, long stage);
     long (*error)(void *, double *);
+    double (*ended)(void *, double); /* the equations of the step that began last, with another end, and their residual */
     void *method;
     long stages, filtered;
     /* of factors */
@@ -40,9 +41,9 @@ typedef struct {
     /* what is chosen */
     double rtol, atol, share, least, shortest, safety, of_error, of_before, shrink, growth, longest, h, before;
     /* what is left for the next stretch, and counted */
-    double coefficient, first, rate;
+    double coefficient, first, rate, moved; /* the last: by the last correction */
     long fresh, fired, iterations, solves, factorisations, rejections;
-    double *wrong, *followed, *times, *states; /* of points one more than of steps */
+    double *along, *wrong, *followed, *times, *states; /* of points one more than of steps */
 } stretch;
 
 static int factor(stretch *s, double coefficient)
@@ -55,34 +56,64 @@ static int factor(stretch *s, double coefficient)
     return s->fresh = 1;
 }
 
+/* The last correction of an iteration, how short one ends it, and how many there were */
+typedef struct {
+    double before, enough;
+    long count;
+} corrections;
+
+/* Whether a correction is the last one; -1 where it has not shrunk as it should */
+static int ends(stretch *s, corrections *c, double norm)
+{
+    s->moved = norm;
+    if (norm <= c->enough) return 1;
+    if (!(c->count ? norm <= s->fast * c->before : isfinite(norm))) return -1;
+    const double by_square = sqrt(s->remains * norm), by_rate = c->count ? s->remains * c->before / norm : 0.0;
+    c->enough = by_square > by_rate ? by_square : by_rate;
+    if (c->enough > s->enough) c->enough = s->enough;
+    c->before = norm;
+    return ++c->count < ITERATIONS ? 0 : -1;
+}
+
+/* Whether there are factors for this coefficient */
+static int same(const stretch *s, double coefficient)
+{
+    return s->fresh && fabs(coefficient - s->coefficient) <= s->same * fabs(s->coefficient);
+}
+
+static void solve(stretch *s, double *b)
+{
+    s->solve(s->pivots, s->values, 1, b);
+    ++s->solves;
+}
+
 /* Iterate from the residual that stands there; whether it converges fast enough to the end */
 static int converges(stretch *s, double coefficient)
 {
-    const int old = s->fresh && fabs(coefficient - s->coefficient) <= s->same * fabs(s->coefficient)
-                    && s->first * pow(s->rate, 1 + s->worth) <= s->remains;
+    const int old = same(s, coefficient) && s->first * pow(s->rate, 1 + s->worth) <= s->remains;
     if (!old && !factor(s, coefficient)) return 0;
-    double enough = s->remains, before = 0.0;
-    for (int k = 0; k < ITERATIONS; ++k) {
-        s->solve(s->pivots, s->values, 1, s->R);
-        ++s->solves;
-        const double norm = s->newton(s->plan, enough);
+    corrections c = {0.0, s->remains, 0};
+    int ended = 0;
+    while (!ended) {
+        solve(s, s->R);
+        const double norm = s->newton(s->plan, c.enough);
         ++s->iterations;
-        if (k == 0) s->first = norm;
-        if (k == 1 && old && before > s->telling) s->rate = norm / before;
-        if (norm <= enough) return 1;
-        if (!(k ? norm <= s->fast * before : isfinite(norm))) return 0;
-        const double by_square = sqrt(s->remains * norm), by_rate = k ? s->remains * before / norm : 0.0;
-        enough = by_square > by_rate ? by_square : by_rate;
-        if (enough > s->enough) enough = s->enough;
-        before = norm;
+        if (c.count == 0) s->first = norm;
+        if (c.count == 1 && old && c.before > s->telling) s->rate = norm / c.before;
+        ended = ends(s, &c, norm);
     }
-    return 0;
+    return ended > 0;
 }
 
-static int fires(stretch *s)
+static void evaluate(const stretch *s)
 {
     for (long i = 0; i < s->guards; ++i) s->gamma[i] = 0.0;
     s->add(s->batches, s->table, s->Z, s->gamma);
+}
+
+static int fires(const stretch *s)
+{
+    evaluate(s);
     for (long i = 0; i < s->guards; ++i)
         if (!(s->gamma[i] * s->sides[i] >= 0.0)) return 1;
     return 0;
@@ -96,8 +127,7 @@ static double measured(stretch *s, double *power)
     const long order = s->error(s->method, wrong);
     if (order < 0) {
         for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] *= mass[i];
-        s->solve(s->pivots, s->values, 1, s->followed);
-        ++s->solves;
+        solve(s, s->followed);
         for (long i = 0; i < s->n; ++i)
             if (s->filtered || !mass[i]) wrong[i] = s->followed[i];
     }
@@ -162,6 +192,57 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
         memcpy(s->states + made * s->n, s->Z, size);
     }
     return made;
+}
+
+/* The equations with their end at t, in time and in what stands there */
+static double end_at(stretch *s, double t)
+{
+    *s->t = t;
+    return s->ended(s->method, t);
+}
+
+/* The end between low and high of the step that began last, where a guard is zero, near t, and X there, near what stands
+ * there: Newton's iteration of both. X goes `along` with the end as the equations say, then as it was seen to go; how fast
+ * the guard goes is seen over a `little` time; it is `unsure` by so much. Not a number where it does not converge as it
+ * should, or the guard does not go to this side. */
+double stretch_end_at_zero(stretch *s, long guard, double t, double low, double high, double side, double little,
+                           double unsure)
+{
+    const double width = high - low;
+    double *X = s->Z, *R = s->R, *along = s->along, *from = s->wrong, moved = 0.0;
+    corrections c = {0.0, s->remains, 0};
+    end_at(s, t + width);
+    memcpy(along, R, (size_t)s->n * sizeof(double));
+    const double coefficient = end_at(s, t);
+    for (long i = 0; i < s->n; ++i) along[i] = (along[i] - R[i]) / width;
+    if (!same(s, coefficient) && !factor(s, coefficient)) return NAN;
+    solve(s, along);
+    int ended = 0;
+    while (!ended) {
+        solve(s, R);
+        for (long i = 0; i < s->n; ++i) {
+            if (fabs(moved) > little) along[i] += R[i] / moved;
+            from[i] = X[i];
+            X[i] += R[i];
+        }
+        evaluate(s);
+        const double gamma = s->gamma[guard];
+        for (long i = 0; i < s->n; ++i) X[i] += little * along[i];
+        *s->t = t + little;
+        evaluate(s);
+        const double speed = (s->gamma[guard] - gamma) / little;
+        moved = -gamma / speed;
+        if (!(speed * side > 0.0 && low < t + moved && t + moved < high)) return NAN;
+        for (long i = 0; i < s->n; ++i) {
+            X[i] = from[i];
+            R[i] += moved * along[i];
+        }
+        const double of_X = s->newton(s->plan, INFINITY), of_t = fabs(moved) / (width + unsure / fabs(speed));
+        ++s->iterations;
+        end_at(s, t += moved);
+        ended = ends(s, &c, of_t > of_X ? of_t : of_X); /* also what is no number */
+    }
+    return ended > 0 || s->moved <= s->enough ? t : NAN; /* what has not shrunk may be round-off */
 }
 
 /* What stretch.py has to agree with */

@@ -11,10 +11,11 @@ import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.equations.native import Library
-from gridcore.integrate import Stretched
+from gridcore.integrate import Crossing, Stretched
 from gridcore.linear import tolerances
 
 SOURCE = Path(__file__).with_name("stretch.c")
+_LITTLE = 1e-6  # of the interval in which a guard crosses zero: over so much its speed is seen, to half its digits
 
 
 def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
@@ -25,14 +26,14 @@ class _Struct(ctypes.Structure):
     """As ``stretch.c`` has it."""
 
     _fields_ = [*_fields(ctypes.c_long, "n most"),
-                *_fields(ctypes.c_void_p, "matrix newton add plan Z t R A mass scale begin error method"),
+                *_fields(ctypes.c_void_p, "matrix newton add plan Z t R A mass scale begin error ended method"),
                 *_fields(ctypes.c_long, "stages filtered"), *_fields(ctypes.c_void_p, "refactor solve pivots values"),
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
                 *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least shortest safety "
-                         "of_error of_before shrink growth longest h before coefficient first rate"),
+                         "of_error of_before shrink growth longest h before coefficient first rate moved"),
                 *_fields(ctypes.c_long, "fresh fired iterations solves factorisations rejections"),
-                *_fields(ctypes.c_void_p, "wrong followed times states")]
+                *_fields(ctypes.c_void_p, "along wrong followed times states")]
 
 
 class Stretch:
@@ -41,12 +42,13 @@ class Stretch:
     Parameters
     ----------
     ws : Workspace
-    begin, error : ctypes functions or None
+    begin, error, ended : ctypes functions or None
         In C, of the method: ``double begin(void *method, double t, double end, long follows, long stage)`` sets the
         equations of a stage of the step, at a first guess, and leaves their residual; it returns the coefficient that
         their matrix depends on, or 0 where the step is none of these. ``long error(void *method, double *out)``
         estimates its error, and returns its order, less than zero if it is to be solved with that matrix: so algebraic
-        variables follow the others. None where it estimates none.
+        variables follow the others. ``double ended(void *method, double t)`` sets the equations of the step that began
+        last with another end, and returns their coefficient. The last two are None where there are none.
     method : int
         The address that they take.
     stages : int
@@ -55,28 +57,33 @@ class Stretch:
         Whether the error of all variables is what that solve gives.
     """
 
-    def __init__(self, ws: Workspace, begin: Any, error: Any, method: int, stages: int = 1, filtered: bool = False):
+    def __init__(self, ws: Workspace, begin: Any, error: Any, method: int, stages: int = 1, filtered: bool = False,
+                 ended: Any = None):
         self._ws, self._factors = ws, ws.pivots.another()
         runtime: Any = ws.runtime
-        compiled = runtime.functions(SOURCE, "stretch", size=" l", go="pdpll l") if begin else {}
+        compiled = runtime.functions(SOURCE, "stretch", size=" l", go="pdpll l",
+                                     end_at_zero="pldddddd d") if begin else {}
         self.possible, self.estimates = bool(compiled), error is not None
         if not self.possible:
             return
-        self._go = compiled["go"]
+        self._go, self._end_at_zero = compiled["go"], compiled["end_at_zero"] if ended else None
         if (size := compiled["size"]()) != ctypes.sizeof(_Struct):
             raise RuntimeError(f"stretch.c and stretch.py differ: the struct has {size} bytes in C and "
                                f"{ctypes.sizeof(_Struct)} in Python")
         n, place = ws.n, Library.place
-        self._arrays = [np.zeros(n), np.zeros(n), np.zeros(0), np.zeros((0, n))]
+        self._arrays = [*np.zeros((3, n)), np.zeros(0), np.zeros((0, n))]
         functions = (ctypes.cast(f, ctypes.c_void_p) for f in (runtime.matrix, runtime.newton, runtime.add))
         self._s = s = _Struct(n, 0, *functions, ws.plan, *map(place, (
-            ws.Z, ws.Z[-1:], ws.R, ws.A, ws.mass, ws.scale)), ctypes.cast(begin, ctypes.c_void_p),
-            ctypes.cast(error, ctypes.c_void_p) if self.estimates else None, method, stages, filtered)
+            ws.Z, ws.Z[-1:], ws.R, ws.A, ws.mass, ws.scale)), *(
+            ctypes.cast(each, ctypes.c_void_p) if each else None for each in (begin, error, ended)), method, stages,
+            filtered)
         self._at = ctypes.addressof(s)
 
     def renew(self) -> None:
         """Forget all that earlier steps have left."""
         self._factors.forget()
+        if self.possible:
+            self._s.guards = 0
         self.jumped()
 
     def jumped(self) -> None:
@@ -89,27 +96,54 @@ class Stretch:
         """As :meth:`gridcore.integrate.Stepper.stretch`."""
         if not self.possible or (choice is not None and not self.estimates):
             return None
-        compiled = self._factors.compiled()
-        if compiled is None:  # there are no pivots yet
+        if not self._has_pivots():
             return Stretched(np.array([t]), self._ws.X[None])
         s, place = self._s, Library.place
-        s.refactor, s.solve, s.pivots, s.values, s.singular = compiled
         factorisation, solve = self._factors.operations()
         s.worth = factorisation / solve
         if most >= len(self._arrays[-1]):
             self._arrays[-2:] = np.zeros(most + 1), np.zeros((most + 1, s.n))
-            s.wrong, s.followed, s.times, s.states = map(place, self._arrays)
+            s.along, s.wrong, s.followed, s.times, s.states = map(place, self._arrays)
         s.most = most
-        gamma = np.empty(len(sides))
-        s.batches, s.guards, s.table = len(guards.batches), len(gamma), guards.table
-        s.gamma, s.sides = place(gamma), place(sides)
+        self._gamma = np.empty(len(sides))
+        s.batches, s.guards, s.table = len(guards.batches), len(sides), guards.table
+        s.gamma, s.sides = place(self._gamma), place(sides)
         for name, value in {**tolerances(), **(choice or {})}.items():
             setattr(s, name, value)
         made = self._go(self._at, t, place(ends), len(ends), choice is not None)
+        self._ws.moved = s.moved
         if choice is not None:
             choice["h"], choice["before"] = s.h, s.before
         times, X = self._arrays[-2:]
         return Stretched(times[:made + 1], X[:made + 1], bool(s.fired))
+
+    def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
+        """As :meth:`gridcore.integrate.Stepper.end_at_zero`; where it is None the guess stands in X again.
+
+        Of the step that began last, after steps that were made here.
+        """
+        if not (self.possible and self._end_at_zero and self._s.guards and self._has_pivots()):
+            return None
+        ws = self._ws
+        X, noise, unsure = ws.X.copy(), ws.size - ws.scale, 0.0
+        if noise.any():  # what round-off leaves uncertain of its variables
+            _, columns, gradient, _ = guard()
+            unsure = float(np.abs(gradient) @ noise[columns])
+        found = self._end_at_zero(self._at, guard.guard, t, low, high, side, _LITTLE * (high - low), unsure)
+        if found == found:
+            ws.moved = self._s.moved
+            return float(found)
+        ws.X[:] = X
+        return None
+
+    def _has_pivots(self) -> bool:
+        """Whether there are some to factor with; where they are others, factors with the last ones are of no use."""
+        s, compiled = self._s, self._factors.compiled()
+        if compiled is None:
+            return False
+        s.fresh &= compiled[3] == s.values
+        s.refactor, s.solve, s.pivots, s.values, s.singular = compiled
+        return True
 
     @property
     def counters(self) -> Counter[str]:

@@ -44,7 +44,7 @@ class Predictor:
         self._count, self._wrong = np.zeros(3, dtype="l"), np.zeros(ws.n)
         runtime: Any = ws.runtime
         compiled = runtime.functions(SOURCE, "theta", begin="pddd", equations="pdd", end="pd", go="pddll d",
-                                     local_error="pddp", error="pp l")
+                                     local_error="pddp", error="pp l", ended="pd d")
         self._begin, self._equations = compiled.get("begin", _begin), compiled.get("equations", _equations)
         self._end, self._local_error = compiled.get("end", _end), compiled.get("local_error", _local_error)
         self._at: Any = self  # what the loops take
@@ -55,7 +55,7 @@ class Predictor:
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.X0, self.f0, self._slopes, self._lengths,
                 self._count, self._first, ws.scale, self._wrong)), every=EVERY, small=SMALL)
             self._at = ctypes.addressof(self._path)
-        self.stretches = Stretch(ws, compiled.get("go"), compiled.get("error"), self._at)
+        self.stretches = Stretch(ws, compiled.get("go"), compiled.get("error"), self._at, ended=compiled.get("ended"))
 
     def begin(self, t: float, h: float, theta: float) -> None:
         """Begin a step of length `h` to time `t`: its start is here, X moves to where the last four points lead in `h`,
@@ -97,6 +97,12 @@ class Predictor:
         path.due, path.most, path.too_large = due, estimate, TOO_LARGE if estimate <= TOO_LARGE else np.inf
         made = self.stretches.go(t, *of)
         return None if made is None else (made, path.begun, path.remembered, path.due, path.most)
+
+    def end_at_zero(self, begun: float, theta: float, *of: Any) -> float | None:
+        """The step from `begun` to where a guard is zero; `of`: as of a :class:`~gridcore_stretch.Stretch`."""
+        if self.stretches.possible:
+            self._path.begun, self._path.theta = begun, theta
+        return self.stretches.end_at_zero(*of)
 
     def forget(self) -> None:
         """What was before says nothing of what follows."""

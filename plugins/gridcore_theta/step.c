@@ -156,3 +156,9 @@ double theta_go(path *p, double t, double end, long follows, long stage)
     theta_begin(p, end, end - t, p->theta);
     return end - t;
 }
+
+double theta_ended(const path *p, double t)
+{
+    theta_equations(p, t - p->begun, p->theta);
+    return t - p->begun;
+}

@@ -17,8 +17,8 @@ import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Linearised, Stepper, Stretched, parabola
-from gridcore.linear import GuardValue, Newton
+from gridcore.integrate import Advance, Crossing, Linearised, Stepper, Stretched, parabola
+from gridcore.linear import Newton
 from gridcore.tape import Step
 
 from .ahead import fires_for_certain
@@ -125,7 +125,7 @@ class Theta(Stepper):
         self.newton.solve(evaluated=True)
         self._reached = t
 
-    def end_at_zero(self, t: float, guard: GuardValue, low: float, high: float, side: float) -> float | None:
+    def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
         """The step from where it began, to where a guard is zero."""
         ws = self.ws
         assert ws is not None
@@ -136,8 +136,11 @@ class Theta(Stepper):
 
         self.predictor.bend(*(each - self._begun for each in (low, t, high)))
         self.newton.at(t - self._begun)
+        found = None if self.newton.keeps else self.predictor.end_at_zero(
+            self._begun, self.theta, t, guard, low, high, side)
         try:
-            found = self.newton.solve_with_time(t, equations, guard, low, high, side)
+            if found is None:
+                found = self.newton.solve_with_time(t, equations, guard, low, high, side)
         except ConvergenceError:  # the guess may be where the equations are singular, and the crossing elsewhere
             return None
         self._reached = self._reached if found is None else found

@@ -114,6 +114,30 @@ def test_fewer_steps_than_by_methods_of_order_two() -> None:
     assert 5 * counts["bdf"] < counts["theta"]
 
 
+@pytest.mark.parametrize(("constant", "bend"), [(4.0, 0.0), (1.0, 4.0), (0.0, 5.0), (-3.0, 1e-3), (1e6, 0.0)])
+@pytest.mark.filterwarnings("error")
+def test_the_first_step_is_longer_than_that_of_euler_where_the_bend_is_small_beside_the_slope(
+        constant: float, bend: float) -> None:
+    """``h^3 / 6 x''^2 / x'`` of ``x' = constant + bend t``; no variable moves by more than its size, slopes that stay
+    ask for nothing.
+    """
+
+    class Ramp(Device):
+        constant, bend = Param(""), Param("")
+        x0 = Param("", 1.0)
+        x = State("", start_at="x0")
+
+        def rates(s: Any) -> Any:
+            return s.constant + s.bend * s.time
+
+    with gc.registered(Ramp):
+        run = gc.simulate(system(Ramp(id="R", constant=constant, bend=bend)), 1e3, "auto", "bdf")
+    tolerated = 0.3 * (1e-3 + 1e-5)
+    euler = np.sqrt(tolerated / max(abs(bend), abs(constant)))
+    longer = np.cbrt(3 * tolerated * abs(constant) / bend**2) if bend else np.inf
+    assert run.t[1] == pytest.approx(min(max(euler, longer), 2.0 / abs(constant) if constant else np.inf), rel=1e-6)
+
+
 @given(seed=st.integers(0, 2**31), highest=st.integers(1, 5), start=st.integers(1, 2))
 @settings(max_examples=40, deadline=None)
 def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int, start: int) -> None:

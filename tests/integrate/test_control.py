@@ -323,29 +323,6 @@ def test_with_the_first_step_the_rule_of_euler_would_make_half_the_error_that_is
     assert first == pytest.approx(min(half, (1.0 + 1.0) / abs(slope)), rel=1e-6)
 
 
-@pytest.mark.parametrize(("constant", "bend"), [(4.0, 0.0), (1.0, 4.0), (0.0, 5.0), (-3.0, 1e-3), (1e6, 0.0)])
-@pytest.mark.filterwarnings("error")
-def test_with_that_of_the_trapezoidal_rule_it_is_longer_where_the_bend_is_small_beside_the_slope(constant, bend):
-    """``h^3 / 6 x''^2 / x'`` of ``x' = constant + bend t``; no variable moves by more than its size, slopes that stay
-    ask for nothing.
-    """
-
-    class Ramp(Device):
-        constant, bend = Param(""), Param("")
-        x0 = Param("", 1.0)
-        x = State("", start_at="x0")
-
-        def rates(s):
-            return s.constant + s.bend * s.time
-
-    with registered(Ramp):
-        run = gc.simulate(system(Ramp(id="R", constant=constant, bend=bend)), 1e3, "auto", "bdf")
-    tolerated = 0.3 * (1e-3 + 1e-5)
-    euler = np.sqrt(tolerated / max(abs(bend), abs(constant)))
-    longer = np.cbrt(3 * tolerated * abs(constant) / bend**2) if bend else math.inf
-    assert run.t[1] == pytest.approx(min(max(euler, longer), 2.0 / abs(constant) if constant else math.inf), rel=1e-6)
-
-
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_lengths_of_steps_are_those_of_a_pi_controller(order):
     """Of gains 0.3 and 0.4: ``h+ = 0.9 h e^(-0.7 / (p + 1)) before^(0.4 / (p + 1))``; at first there is none before."""
