@@ -37,6 +37,14 @@ def fill(page: str, tables: dict[str, str]) -> None:
     path.write_text(text)
 
 
+def filled(page: str, name: str) -> list[list[str]]:
+    """The cells of a table in its place in a page, without its heading."""
+    found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", (HERE / page).read_text(), flags=re.DOTALL)
+    if found is None:
+        raise SystemExit(f"{HERE / page}: no place for '{name}'")
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].splitlines()[2:]]
+
+
 def panels(rows: int, columns: int, width: float = 7.2, height: float = 2.6) -> tuple[Figure, Any]:
     """A figure and its axes, (rows, columns)."""
     figure = Figure(figsize=(width, height * rows), layout="constrained")

@@ -96,7 +96,7 @@ class Stretch:
         """As :meth:`gridcore.integrate.Stepper.stretch`."""
         if not self.possible or (choice is not None and not self.estimates):
             return None
-        if not self._has_pivots():
+        if not self._bind():
             return Stretched(np.array([t]), self._ws.X[None])
         s, place = self._s, Library.place
         factorisation, solve = self._factors.operations()
@@ -111,7 +111,8 @@ class Stretch:
         for name, value in {**tolerances(), **(choice or {})}.items():
             setattr(s, name, value)
         made = self._go(self._at, t, place(ends), len(ends), choice is not None)
-        self._ws.moved = s.moved
+        if s.fired:
+            self._ws.moved = s.moved
         if choice is not None:
             choice["h"], choice["before"] = s.h, s.before
         times, X = self._arrays[-2:]
@@ -122,7 +123,7 @@ class Stretch:
 
         Of the step that began last, after steps that were made here.
         """
-        if not (self.possible and self._end_at_zero and self._s.guards and self._has_pivots()):
+        if not (self.possible and self._end_at_zero and self._s.guards and self._bind()):
             return None
         ws = self._ws
         X, noise, unsure = ws.X.copy(), ws.size - ws.scale, 0.0
@@ -136,8 +137,8 @@ class Stretch:
         ws.X[:] = X
         return None
 
-    def _has_pivots(self) -> bool:
-        """Whether there are some to factor with; where they are others, factors with the last ones are of no use."""
+    def _bind(self) -> bool:
+        """Take functions and values of factors; those with other pivots serve no more. False while there are none."""
         s, compiled = self._s, self._factors.compiled()
         if compiled is None:
             return False

@@ -135,14 +135,14 @@ class Theta(Stepper):
             self.predictor.equations(t - self._begun, self.theta)
 
         self.predictor.bend(*(each - self._begun for each in (low, t, high)))
-        self.newton.at(t - self._begun)
         found = None if self.newton.keeps else self.predictor.end_at_zero(
             self._begun, self.theta, t, guard, low, high, side)
-        try:
-            if found is None:
+        if found is None:
+            self.newton.at(t - self._begun)
+            try:
                 found = self.newton.solve_with_time(t, equations, guard, low, high, side)
-        except ConvergenceError:  # the guess may be where the equations are singular, and the crossing elsewhere
-            return None
+            except ConvergenceError:  # the guess may be where the equations are singular, and the crossing elsewhere
+                return None
         self._reached = self._reached if found is None else found
         return found
 
