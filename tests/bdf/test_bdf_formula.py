@@ -31,7 +31,8 @@ def test_from_where_a_history_begins_formulas_are_exact_for_parabolas_at_any_dis
     b, beta, a = formula(d, highest, begun=True)
     terms = [a * p.deriv()(-d[-1]), b * p.deriv()(0.0), *(weight * p(-at) for weight, at in zip(beta, d, strict=True))]
     assert p(0.0) == pytest.approx(sum(terms), abs=1e-13 * (1 + sum(map(abs, terms))))
-    assert (a > 0) == (near is None or near < 2)
+    if near is None or abs(near - 2) > 1e-6:  # there its share is round-off
+        assert (a > 0) == (near is None or near < 2)
 
 
 @given(gaps=GAPS, of=COEFFICIENTS)
