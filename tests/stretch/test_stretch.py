@@ -12,6 +12,7 @@ import gridcore as gc
 from gridcore.equations.native import Native, runtime
 from gridcore.integrate import Stepper
 from gridcore.integrate.control import Controlled
+from gridcore.linear import Newton
 from gridcore.results import Run
 from gridcore_bdf.stepper import Bdf
 from gridcore_stretch import Stretch
@@ -139,3 +140,35 @@ def test_an_error_that_is_no_number_is_not_tolerated(wrong: float, row: int) -> 
     assert (len(made.times) > 1) == (wrong == 0)
     assert (controlled.counters["rejections"] > 0) == (wrong != 0)
     assert ws.Z[-1] == made.times[-1]
+
+
+def test_factors_with_pivots_that_were_searched_anew_in_between_are_made_again() -> None:
+    system = gc.build("wscc9")
+    ws = system.workspace()
+    ws.refresh()
+    ws.differential[:] = ws.mass[:] = system.differential(ws.Z)
+
+    @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_long, ctypes.c_long)
+    def begin(_: int, t: float, end: float, *more: int) -> float:
+        ws.base[:], ws.c[:], ws.Z[-1] = ws.mass * ws.X, np.where(ws.mass, end - t, -1.0), end
+        ws.residual()
+        return 0.01
+
+    newton = Newton(ws)
+    newton.derivative(ws.differential)  # from here on there are pivots
+    start, ends, factorisations = ws.X.copy(), [], []
+    start[system.variables.index(("GEN2", "omega"))] += 1e-9
+    for anew in (False, True):
+        ws.X[:], stretch = start, Stretch(ws, begin, None, 0)
+        for t in (0.0, 0.02):
+            made = stretch.go(t, t + np.array([0.01, 0.02]), 4, system.switching.batches,
+                              np.zeros(len(system.switching.guards)))
+            assert made is not None
+            assert len(made.times) == 3
+            if anew:
+                newton.renew()
+                newton.derivative(ws.differential)
+        ends.append(ws.X.copy())
+        factorisations.append(stretch.counters["factorisations"])
+    assert factorisations[1] > factorisations[0]
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-12)
