@@ -12,6 +12,12 @@ from studies import Study
 import gridcore as gc
 
 
+def fault(x: float = 0.02) -> tuple[Any, ...]:
+    """Records of one case: a fault, and the trip that ends it."""
+    return (record("BusFault", id="fault", bus=2, t=0.0513, clear=0.1523, x=x),
+            record("BranchTrip", id="trip", branch="SECOND", t=0.1523))
+
+
 def feeder(*disturbance: Any, H: float = 0.0) -> gc.Case:
     """An infinite bus, or a machine, two circuits, a load, and bus 3 for a converter."""
     case = gc.Case("feeder", base_mva=100)
@@ -30,8 +36,6 @@ def feeder(*disturbance: Any, H: float = 0.0) -> gc.Case:
     return case
 
 
-FAULT = (record("BusFault", id="fault", bus=2, t=0.0513, clear=0.1523, x=0.02),
-         record("BranchTrip", id="trip", branch="SECOND", t=0.1523))
 GRID = ("fault.t", "fault.clear", "fault.x", "trip.t", "LINE1-2.x", "LINE2-3.r", "LOAD2.P0", "INF1.V0", "INF1.X")
 LCL = {"lf": 0.08, "rf": 0.003, "cf": 0.074, "lg": 0.2, "rg": 0.01}
 LOOPS = {"kpv": 0.59, "kiv": 736.0, "kffi": 0.1, "kpc": 1.27, "kic": 14.3, "kffv": 0.2, "kad": 0.5, "wad": 50.0,
@@ -44,7 +48,7 @@ OUTER: dict[str, dict[str, float]] = {
 @study
 def converters_of_exchangeable_parts() -> Study:
     """Three outer loops, one with a measured frequency."""
-    case = feeder(*FAULT)
+    case = feeder(*fault())
     for number, (outer, data) in enumerate(OUTER.items(), 3):
         if number > 3:
             case.add("Bus", id=number)
@@ -65,7 +69,7 @@ def converters_of_exchangeable_parts() -> Study:
 @study
 def droop_between_its_limits() -> Study:
     """A current that is cut, powers that their controllers bring back, an internal voltage at its limit."""
-    case = feeder(*FAULT, gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.4137, by=2.0),
+    case = feeder(*fault(), gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.4137, by=2.0),
                   gc.ParameterStep(id="less", parameter="GEN3.Pref", t=0.7137, by=-3.0))
     case.add("REGFMA1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, PMAX=0.8, PMIN=0.6, QMAX=0.3, QMIN=-0.2,
              EMAX=1.1, kiv=5.86, mp=0.02, kppmax=0.02, kipmax=0.3)
@@ -79,7 +83,7 @@ def droop_between_its_limits() -> Study:
 
 @study
 def virtual_machine_between_its_limits() -> Study:
-    case = feeder(*FAULT, gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.8137, by=1.0))
+    case = feeder(*fault(), gc.ParameterStep(id="more", parameter="GEN3.Pref", t=0.8137, by=1.0))
     case.add("REGFMB1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, VFRZ=0.42, wPLLMAX=0.004, DwMAX=0.005)
     return Study(case, 1.2, 0.02, [*GRID, "more.t", "more.by", *of(
         "GEN3: P0 V0 Sn Rs Xdp IMAX mq kiv kpv mp kpPLL kiPLL wPLLMAX DwMAX H D1 D2 wD ISS Kf KI TPf TQf TVf TIf",
@@ -91,7 +95,7 @@ def virtual_machine_between_its_limits() -> Study:
 
 @study
 def virtual_machine_with_priority_for_reactive_current() -> Study:
-    case = feeder(*FAULT)
+    case = feeder(*fault())
     case.add("REGFMB1", bus=3, control="PV", P0=0.7, V0=1.01, IMAX=1.5, PQFlag=0, ESFlag=0, Tp=0.05, VdrpFlag=1,
              wFlag=1)
     return Study(case, 0.5, 0.02, [*GRID, *of("GEN3: P0 Xdp IMAX mq mp Tp ISS Kf KI TIf H")],
@@ -102,7 +106,7 @@ def virtual_machine_with_priority_for_reactive_current() -> Study:
 @study
 def distributed_resources_that_trip_in_part() -> Study:
     """A deep dip in which a part is lost, a swell, and the rate at which the current comes back."""
-    case = feeder(*FAULT, gc.ParameterStep(id="swell", parameter="INF1.E", t=0.4137, by=0.16),
+    case = feeder(*fault(), gc.ParameterStep(id="swell", parameter="INF1.E", t=0.4137, by=0.16),
                   gc.ParameterStep(id="back", parameter="INF1.E", t=0.4637, by=-0.14))
     case.add("DERA1", bus=3, control="PQ", P0=0.5, Q0=0.1, Sn=60.0, vl0=0.1, vl1=0.8, tvl1=0.04, tvl0=0.3, vh1=1.08,
              vh0=1.2, tvh1=0.03, tvh0=0.3, Kqv=2.0, dbd1=-0.02, dbd2=0.02, rrpwr=3.0, Imax=1.2)
@@ -132,8 +136,7 @@ def distributed_resources_with_frequency_control() -> Study:
 @study
 def follower_at_its_limit_of_current() -> Study:
     """A dip in which the active current takes what there is, and the PLL follows a voltage that turns."""
-    case = feeder(*FAULT)
-    case.set("fault.x", 0.1)
+    case = feeder(*fault(x=0.1))
     case.add("LCLConverter", bus=3, control="PQ", P0=0.8, Q0=0.3, **LCL)
     case.add("CurrentControl", converter="CONV3", kpp=0.2, kip=30.0, kpq=0.3, kiq=30.0, Tm=0.005, Imax=1.0, kpc=1.27,
              kic=14.3, kffv=0.2, kad=0.5, wad=50.0, wlp=500.0, kp=0.1, ki=3.0)
