@@ -136,5 +136,6 @@ def compare(study: Study) -> None:
     np.testing.assert_allclose(table.value, values[:, 0].real, rtol=1e-10, atol=1e-11)
     within(table.values, derivative(values), EXACT, 10 * floor)
     ends = table.values[: 3 * count: 3]
-    same = 5 * SAME if study.method == "bdf" else SAME  # whose steps are sums of more terms, of both signs
+    # of bdf both are off by round-off of points over their distances, 5e-11 where a ball bounces, apart by a part of it
+    same = 20 * SAME if study.method == "bdf" else SAME
     within(ends, forward[-1, :count], same, 1e-16 + same * largest)
