@@ -23,7 +23,7 @@ typedef struct {
      * where it is to be solved with the matrix, and algebraic variables follow so, or all of them are `filtered` */
     double (*begin)(void *, double, double, long follows, long stage);
     long (*error)(void *, double *);
-    double (*ended)(void *, double); /* the equations of the step that began last, with another end, and their residual */
+    double (*ended)(void *, double); /* the step that began last, with another end: its equations and their residual */
     void *method;
     long stages, filtered;
     /* of factors */
@@ -194,13 +194,6 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
     return made;
 }
 
-/* The equations with their end at t, in time and in what stands there */
-static double end_at(stretch *s, double t)
-{
-    *s->t = t;
-    return s->ended(s->method, t);
-}
-
 /* The end between low and high of the step that began last, where a guard is zero, near t, and X there, near what stands
  * there: Newton's iteration of both. X goes `along` with the end as the equations say, then as it was seen to go; how fast
  * the guard goes is seen over a `little` time; it is `unsure` by so much. Not a number where it does not converge as it
@@ -211,9 +204,9 @@ double stretch_end_at_zero(stretch *s, long guard, double t, double low, double 
     const double width = high - low;
     double *X = s->Z, *R = s->R, *along = s->along, *from = s->wrong, moved = 0.0;
     corrections c = {0.0, s->remains, 0};
-    end_at(s, t + width);
+    s->ended(s->method, t + width);
     memcpy(along, R, (size_t)s->n * sizeof(double));
-    const double coefficient = end_at(s, t);
+    const double coefficient = s->ended(s->method, t);
     for (long i = 0; i < s->n; ++i) along[i] = (along[i] - R[i]) / width;
     if (!same(s, coefficient) && !factor(s, coefficient)) return NAN;
     solve(s, along);
@@ -239,7 +232,7 @@ double stretch_end_at_zero(stretch *s, long guard, double t, double low, double 
         }
         const double of_X = s->newton(s->plan, INFINITY), of_t = fabs(moved) / (width + unsure / fabs(speed));
         ++s->iterations;
-        end_at(s, t += moved);
+        s->ended(s->method, t += moved);
         ended = ends(s, &c, of_t > of_X ? of_t : of_X); /* also what is no number */
     }
     return ended > 0 || s->moved <= s->enough ? t : NAN; /* what has not shrunk may be round-off */

@@ -159,6 +159,7 @@ double theta_go(path *p, double t, double end, long follows, long stage)
 
 double theta_ended(const path *p, double t)
 {
+    *p->t = t;
     theta_equations(p, t - p->begun, p->theta);
     return t - p->begun;
 }

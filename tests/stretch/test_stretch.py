@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.equations import Workspace
 from gridcore.equations.native import Native, runtime
 from gridcore.integrate import Stepper
 from gridcore.integrate.control import Controlled
@@ -107,6 +108,17 @@ def test_a_run_recomputed_from_checkpoints_has_the_same_bits() -> None:
     np.testing.assert_array_equal(few.X, whole.X)
 
 
+def euler(ws: Workspace) -> Any:
+    """Begins a step of 10 ms by Euler's rule, for a loop in C."""
+    @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_long, ctypes.c_long)
+    def begin(_: int, t: float, end: float, *more: int) -> float:
+        ws.base[:], ws.c[:], ws.Z[-1] = ws.mass * ws.X, np.where(ws.mass, end - t, -1.0), end
+        ws.residual()
+        return end - t
+
+    return begin
+
+
 @pytest.mark.parametrize("wrong", [0.0, np.nan])
 @pytest.mark.parametrize("row", [0, 5, -1])
 def test_an_error_that_is_no_number_is_not_tolerated(wrong: float, row: int) -> None:
@@ -115,12 +127,6 @@ def test_an_error_that_is_no_number_is_not_tolerated(wrong: float, row: int) -> 
     ws = system.workspace()
     ws.refresh()
     ws.differential[:] = system.differential(ws.Z)
-
-    @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_long, ctypes.c_long)
-    def begin(_: int, t: float, end: float, *more: int) -> float:
-        ws.base[:], ws.c[:], ws.Z[-1] = ws.mass * ws.X, np.where(ws.mass, end - t, -1.0), end
-        ws.residual()
-        return end - t
 
     @ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.POINTER(ctypes.c_double))
     def error(_: int, out: Any) -> int:
@@ -134,6 +140,7 @@ def test_an_error_that_is_no_number_is_not_tolerated(wrong: float, row: int) -> 
     controlled.restart(ws, 0.0)
     controlled.newton.derivative(ws.differential)  # from here on there are pivots
     controlled.h = 0.01
+    begin = euler(ws)
     stepper.past.stretch = Stretch(ws, begin, error, 0)
     made = controlled.stretch(0.0, np.array([1.0]), 4, system.switching.batches, np.zeros(len(system.switching.guards)))
     assert made is not None
@@ -148,13 +155,7 @@ def test_factors_with_pivots_that_were_searched_anew_in_between_are_made_again()
     ws.refresh()
     ws.differential[:] = ws.mass[:] = system.differential(ws.Z)
 
-    @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_long, ctypes.c_long)
-    def begin(_: int, t: float, end: float, *more: int) -> float:
-        ws.base[:], ws.c[:], ws.Z[-1] = ws.mass * ws.X, np.where(ws.mass, end - t, -1.0), end
-        ws.residual()
-        return 0.01
-
-    newton = Newton(ws)
+    begin, newton = euler(ws), Newton(ws)
     newton.derivative(ws.differential)  # from here on there are pivots
     start, ends, factorisations = ws.X.copy(), [], []
     start[system.variables.index(("GEN2", "omega"))] += 1e-9
