@@ -123,8 +123,7 @@ def simulation_options(command: Command) -> Command:
         _kept(_TOLERANCES, "--atol", type=float, help="Besides, in parts of a variable's scale."),
         _kept(_TOLERANCES, "--rtol", type=float,
               help="Error that is tolerated, in parts of a variable: of --step auto, or a method such as ida."),
-        click.option("--theta", type=float, help="Of the theta method: 0.5 (trapezoidal, the default) to 1 "
-                                                 "(backward Euler)."),
+        click.option("--theta", type=float, help="Of theta: 0.5 (trapezoidal, the default) to 1 (backward Euler)."),
         click.option("--method", default="theta", show_default=True, shell_complete=completing("integrator"),
                      help="Integrator: theta, trbdf2, bdf, ida, or another plugin's."),
         click.option("--step", default="0.01", show_default=True, callback=_spacing, metavar="STEP[,FROM:STEP...]|auto",

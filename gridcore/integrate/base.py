@@ -189,6 +189,11 @@ class Stepper(ABC):
         return type(self).operator is not Stepper.operator
 
     @property
+    def iterations(self) -> int:
+        """The ``newton_iterations`` of its `counters`."""
+        return self.counters["newton_iterations"]
+
+    @property
     def counters(self) -> Counter[str]:
         """Work done so far: ``newton_iterations``, ``factorisations``, ``solves``, and what else is worth counting."""
         return Counter()

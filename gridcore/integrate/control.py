@@ -147,6 +147,10 @@ class Controlled(Stepper):
         return self.stepper.operator(record, points)
 
     @property
+    def iterations(self) -> int:
+        return self.stepper.iterations
+
+    @property
     def counters(self) -> Counter[str]:
         """Work done, and attempts that were not accurate enough."""
         own = self.newton.counters() if self.ws is not None else Counter()

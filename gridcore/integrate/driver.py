@@ -44,11 +44,9 @@ class Driver:
         if isinstance(states, Recomputed) and not stepper.one_step:
             raise CaseError(f"checkpoint: a run of '{method.name}' cannot be recomputed step by step; use 'disk'")
         self.system, self.stepper, self.steppers = system, stepper, [stepper]
-        self.ws = system.workspace()
-        self.Z = self.ws.Z
-        self.newton = Newton(self.ws)
-        self.watch = Watch(system.switching)
-        self.ws.guards = lambda Z: self.watch.margins(Z)
+        self.ws = ws = system.workspace()
+        self.Z, self.newton, self.watch = ws.Z, Newton(ws), Watch(system.switching)
+        ws.guards = lambda Z: self.watch.margins(Z)
         self.guarded = len(self.watch.direction) > 0
         self.gamma = np.zeros(len(self.watch.direction))
         self.tape = Tape(states or InMemory(system.n), methods=[method])
@@ -101,7 +99,7 @@ class Driver:
 
     def work(self) -> dict[str, int]:
         """What was done so far: counts in all; of a number that counts nothing, an error say, the largest."""
-        work = Counter(self.before)
+        work = Counter(self.before) + Counter(resolve_iterations=self.newton.iterations)
         for counters in (self.counters, self.newton.counters(), *(stepper.counters for stepper in self.steppers)):
             for name, count in counters.items():
                 work[name] = max(work[name], count) if isinstance(count, float) else work[name] + count
@@ -459,6 +457,7 @@ class Driver:
     def _resolve(self) -> None:
         """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""
         system = self.system
+        self.counters["resolves"] += 1
         held = system.at_moving_limit(self.Z)
         before = self.Z[held[:, 0]]
         least = numerics.JUMP_OF_STATE * (self.ws.scale[held[:, 0]] + np.abs(before))

@@ -27,8 +27,9 @@ def first(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray, fire
         ahead = before[fired] - gamma[fired]
         parts = np.divide(before[fired], ahead, out=np.ones(len(fired)), where=ahead != 0)
         guard = _earliest(driver, fired[parts == parts.min()], across, begun, X0)
-        driver.t = Crossing(driver, guard).locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
-        driver.counters["locations"] += 1
+        crossing = Crossing(driver, guard)
+        driver.t = crossing.locate(begun, end, float(before[guard]), float(gamma[guard]), X0)
+        crossing.count()
         if driver.t < end or first < 0:
             first, fired = guard, driver.watch.fired(driver.gamma)
             fired = fired[fired != guard]
@@ -70,10 +71,11 @@ def first_by_itself(driver: Driver, begun: float, end: float, before: np.ndarray
                       where=np.abs(across[fired]) > numerics.GUARD_LARGE)
     if numerics.GUARD_ZERO < parts.min(initial=1.0) < 1:
         guard = int(fired[parts.argmin()])
-        found = Crossing(driver, guard).ended_at_zero(End(begun, before[guard], X0), End(end, across[guard], X))
+        crossing = Crossing(driver, guard)
+        found = crossing.ended_at_zero(End(begun, before[guard], X0), End(end, across[guard], X))
         if found is not None and not len(_beside(driver, guard, fired, before, across)):
             driver.t = found
-            driver.counters["locations"] += 1
+            crossing.count()
             return guard
     driver.ws.X[:] = X
     driver.end_at(end)

@@ -17,11 +17,8 @@ from ..system import System
 class Instant:
     """One instant of a run, at the present point of its workspace.
 
-    Attributes
-    ----------
-    apart : (n + 1,) array, optional
-        What differential variables and time (the last) have moved by since its first event, for each vanishing second;
-        None as long as it has one event only.
+    `apart`, (n + 1,), is what differential variables and time (the last) have moved by since its first event, for each
+    vanishing second; None as long as it has one event only.
     """
 
     def __init__(self, newton: Newton, system: System):

@@ -13,13 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Held:
     """Inside this block a signal waits until :meth:`release` is called, or the block ends. A second one does not wait
     if it is SIGINT, or the same again: one insists. What a block inside another one has not released waits on there.
-
-    Attributes
-    ----------
-    waiting : int
-        The signal that waits; 0 if none does.
-    insisted : bool
-        Whether one did not wait, and came in the middle of anything.
+    `waiting` is the number of the signal that does, or 0; `insisted`, whether one came in the middle of anything.
     """
 
     def __enter__(self) -> Held:

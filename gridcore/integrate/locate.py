@@ -38,7 +38,11 @@ class Crossing:
     """A guard along the end of the present step of a run."""
 
     def __init__(self, driver: Driver, guard: int):
-        self.driver, self.guard, self.X = driver, guard, driver.ws.X
+        self.driver, self.guard, self.X, self._begun = driver, guard, driver.ws.X, driver.stepper.iterations
+
+    def count(self) -> None:
+        """It is found: count it, and what it took."""
+        self.driver.counters.update(locations=1, location_iterations=self.driver.stepper.iterations - self._begun)
 
     def __call__(self) -> tuple[float, np.ndarray, np.ndarray, float]:
         """The guard at what stands in the workspace: value, columns and entries of its gradient, slope in time."""

@@ -22,15 +22,10 @@ from .driver import Driver
 
 
 class Resumed(Driver):
-    """The driver of such a run; where `step` or `method` is None it is as before.
+    """The driver of such a run, with the `settings` of the whole; where `step` or `method` is None it is as before.
 
     A run that failed goes on from the last point of its grid. One of a method that is not one-step goes on from its end
     with a restart, which is right to its tolerances.
-
-    Attributes
-    ----------
-    settings : dict
-        Of the whole run.
     """
 
     def __init__(self, run: Run, t_end: Any, step: Any, method: str | None, options: Mapping[str, Any],

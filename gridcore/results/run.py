@@ -156,7 +156,7 @@ class Run(Points):
     settings : dict
         Method, step, span and options.
     counters : dict
-        Steps, Newton iterations, factorisations, solves, events.
+        Steps, events, Newton iterations by what they are for, factorisations, solves.
     timings : dict
         Seconds spent, by stage.
     """

@@ -143,6 +143,11 @@ class Bdf(Stepper):
         return BdfOperator(record, points, made_of, begun and self.start == 2, self.highest)
 
     @property
+    def iterations(self) -> int:
+        """Of Newton's method, so far."""
+        return self.newton.iterations + self.past.stretch.iterations if self._ws is not None else 0
+
+    @property
     def counters(self) -> Counter[str]:
         """Work done."""
         return self.newton.counters() + self.past.stretch.counters if self._ws is not None else Counter()

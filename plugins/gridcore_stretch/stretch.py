@@ -147,6 +147,11 @@ class Stretch:
         return True
 
     @property
+    def iterations(self) -> int:
+        """Of Newton's method, so far."""
+        return int(self._s.iterations) if self.possible else 0
+
+    @property
     def counters(self) -> Counter[str]:
         """Work done."""
         if not self.possible:

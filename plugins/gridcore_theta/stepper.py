@@ -196,6 +196,11 @@ class Theta(Stepper):
         return ThetaOperator(record, points, self.theta)
 
     @property
+    def iterations(self) -> int:
+        """Of Newton's method, so far."""
+        return self.newton.iterations + self.predictor.stretches.iterations if self.ws is not None else 0
+
+    @property
     def counters(self) -> Counter[str]:
         """Work done, and the largest local error that was estimated, relative to scale + abs(x)."""
         estimate: Any = {"error_estimate": float(f"{self.error_estimate:.2g}")}

@@ -133,6 +133,11 @@ class TrBdf2(Stepper):
         return TrBdf2Operator(record, points)
 
     @property
+    def iterations(self) -> int:
+        """Of Newton's method, so far."""
+        return self.newton.iterations + self._many.stretch.iterations if self._ws is not None else 0
+
+    @property
     def counters(self) -> Counter[str]:
         """Work done."""
         return self.newton.counters() + self._many.stretch.counters if self._ws is not None else Counter()

@@ -27,7 +27,7 @@ class Path:
         self.functions, self.unsolved, self.times, self.resolution = functions, unsolved, [], resolution
         self.ws, self.Z, self.gamma, self.t = SimpleNamespace(X=np.ones(1)), np.ones(3), None, None
         self.counters = Counter()
-        self.stepper = SimpleNamespace(end_at_zero=by_itself)
+        self.stepper = SimpleNamespace(end_at_zero=by_itself, iterations=0)
         self.instant = SimpleNamespace(rates=lambda guards: self.at(self.begun, np.array([rate])), apart=late,
                                        lateness=lambda guards: self.at(self.begun, np.array(late)[guards]))
         self.watch = SimpleNamespace(fired=self.fired)
