@@ -84,10 +84,10 @@ class Workspace:
         Those of A that are kept; finite where :meth:`matrix` returns them.
     scale : (n,) array
         The size of each variable that matters, in its unit: errors of X are measured against ``scale + |X|``.
-    size : (n,) array
-        `scale`, more for variables that round-off leaves uncertain: corrections are measured against ``size + |X|``.
+    noise : (n,) array
+        What round-off was seen to make of corrections, which count for what they are above it.
     moved : float
-        The part of ``size + |X|`` by which the last correction moved X.
+        The part of ``scale + |X|`` by which the last correction moved X.
     differential : (n,) bool array
         The rows that are differential under the present modes; set by the driver of a run.
     pivots : Factors
@@ -108,7 +108,7 @@ class Workspace:
         self.F, self.step, self.A = np.zeros(n + 1), np.zeros(n + 1), np.zeros(nnz + 1)
         self.R, self.entries = self.step[:-1], self.A[:-1]
         self.mass, self.c, self.base, self._minus_c = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n + 1)
-        self.scale, self.size, self.moved = e.scale, e.scale.copy(), 0.0
+        self.scale, self.noise, self.moved = e.scale, np.zeros(n), 0.0
         self.differential = np.zeros(n, dtype=bool)
         self.guards: Callable[[np.ndarray], np.ndarray] = lambda Z: np.zeros(0)
         self._linear_matrix = np.zeros(nnz + 1)
@@ -119,7 +119,8 @@ class Workspace:
             rhs=e.rhs.table, jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr,
             linear_cols=e.linear_cols, linear_values=self._linear_values, linear_constant=self._linear_constant,
             row_of=e.indices, diagonal=e.diagonal, linear_matrix=self._linear_matrix, Z=self.Z, t=self.Z[-1:], F=self.F,
-            R=self.R, A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, size=self.size)
+            R=self.R, A=self.A, mass=self.mass, c=self.c, base=self.base, minus_c=self._minus_c, scale=self.scale,
+            noise=self.noise)
 
     def place(self, column: int) -> str:
         """Where an unknown stands: ``device.name``, and what it hangs on, down to the bus, or what is at that node."""
@@ -194,6 +195,6 @@ class Workspace:
         return linearise
 
     def newton(self, tol: float) -> float:
-        """``X += R``; returns max ``|R_i| / (size_i + |X_i|)``, and leaves the next residual unless below `tol`."""
+        """X += R; max ``(|R_i| - noise_i) / (scale_i + |X_i|)``, or 0; leaves the next residual unless below `tol`."""
         self.moved = self.runtime.newton(self.plan, tol)
         return self.moved

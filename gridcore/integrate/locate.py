@@ -123,8 +123,8 @@ class Crossing:
     def _known(self, speed: float, full: float) -> float:
         """Seconds by which the zero in a step of length `full` may be uncertain, for the speed of the guard (1/s)."""
         _, columns, gradient, _ = self()
-        noise = float(numerics.GUARD_TERMS * (np.abs(gradient) @ np.abs(self.X[columns])) / abs(speed))
-        return max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, noise))
+        noise = np.abs(gradient) @ (numerics.GUARD_TERMS * np.abs(self.X[columns]) + self.driver.ws.noise[columns])
+        return max(numerics.LOCATION * full, min(numerics.NOISY_LOCATION * full, float(noise) / abs(speed)))
 
     def _near_side(self, low: End, high: End, side: float) -> End | None:
         """A point between the two at which the guard has not crossed, if there is one."""

@@ -49,6 +49,7 @@ def round_off(newton: Newton, system: System, guards: np.ndarray, relative: bool
         own[k] = np.abs(gradient) @ size[columns] + abs(gamma_t * ws.Z[-1])
         least[k] = ws.moved * own[k] if relative else (
             numerics.GUARD_LEAST * (np.max(ws.scale[columns]) if len(columns) else 1.0))
+        least[k] += np.abs(gradient) @ ws.noise[columns]
     alone = np.maximum(numerics.ROUND_OFF * own, least)
     if np.all(values <= alone):
         return alone

@@ -135,7 +135,7 @@ class Newton:
         """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
         for each in self._kept:
             each.lu.forget()
-        self.ws.size[:] = self.ws.scale
+        self.ws.noise[:] = 0.0
         self.jumped()
 
     def jumped(self) -> None:
@@ -194,9 +194,8 @@ class Newton:
         """A solve took these corrections."""
         now, ws = self._now, self.ws
         if told.norms[-1] > told.enough:  # the next one is round-off, which later solves need not fight
-            noise = 2 * np.abs(self.lu.solve(ws.R))
             most = numerics.NEWTON_ROUND_OFF * (ws.scale + np.abs(ws.X))
-            np.maximum(ws.size, ws.scale + np.minimum(noise, most) / numerics.NEWTON_REMAINS, out=ws.size)
+            np.maximum(ws.noise, np.minimum(2 * np.abs(self.lu.solve(ws.R)), most), out=ws.noise)
         if not self.keeps:
             now.uses += 1
             return
@@ -315,8 +314,8 @@ class Newton:
             step[-1] = -(gamma + float(gradient @ step[columns])) / speed
             ws.R += np.multiply(rate, step[-1], out=along)
             mixing.mix(step)
-            unsure = np.abs(gradient) @ (ws.size[columns] - ws.scale[columns]) / abs(speed)  # as its variables are
-            norm = max(ws.newton(math.inf), abs(float(step[-1])) / (width + float(unsure)))
+            unsure = float(np.abs(gradient) @ ws.noise[columns]) / abs(speed)  # as its variables are
+            norm = max(ws.newton(math.inf), (abs(float(step[-1])) - unsure) / width)
             t += float(step[-1])
             self.iterations += 1
             if not (low < t < high and math.isfinite(norm)):

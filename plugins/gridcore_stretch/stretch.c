@@ -230,7 +230,7 @@ double stretch_end_at_zero(stretch *s, long guard, double t, double low, double 
             X[i] = from[i];
             R[i] += moved * along[i];
         }
-        const double of_X = s->newton(s->plan, INFINITY), of_t = fabs(moved) / (width + unsure / fabs(speed));
+        const double of_X = s->newton(s->plan, INFINITY), of_t = (fabs(moved) - unsure / fabs(speed)) / width;
         ++s->iterations;
         s->ended(s->method, t += moved);
         ended = ends(s, &c, of_t > of_X ? of_t : of_X); /* also what is no number */

@@ -126,10 +126,10 @@ class Stretch:
         if not (self.possible and self._end_at_zero and self._s.guards and self._bind()):
             return None
         ws = self._ws
-        X, noise, unsure = ws.X.copy(), ws.size - ws.scale, 0.0
-        if noise.any():  # what round-off leaves uncertain of its variables
+        X, unsure = ws.X.copy(), 0.0
+        if ws.noise.any():  # what round-off leaves uncertain of its variables
             _, columns, gradient, _ = guard()
-            unsure = float(np.abs(gradient) @ noise[columns])
+            unsure = float(np.abs(gradient) @ ws.noise[columns])
         found = self._end_at_zero(self._at, guard.guard, t, low, high, side, _LITTLE * (high - low), unsure)
         if found == found:
             ws.moved = self._s.moved

@@ -9,7 +9,7 @@ import sys
 from .ratios import show
 
 NAMES = ("startup", "readers", "kernels", "step", "suite", "sensitivities", "sweep", "eig", "ida", "scale", "wecc",
-         "unknowns")
+         "unknowns", "chosen", "large")
 
 
 def main(names: list[str]) -> int:

@@ -6,10 +6,12 @@ system is that of docs/activsg2000.md, where its files are there.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gridcore as gc
 from gridcore.equilibrium import Equilibrium
@@ -52,15 +54,19 @@ def build(name: str) -> Equilibrium | None:
     """The system, with a fault within the two seconds; None where its files are not there."""
     if name != "activsg2000":
         return gc.build(name)
+    files = page("activsg2000")
+    if not files.FOLDER.exists():
+        return None
+    case = gc.analyses.widen_limits(files.load(files.FOLDER)[0])
+    case.add_event(files.FAULT)
+    return gc.build(case)
+
+
+def page(name: str) -> Any:
+    """The module that makes a page of docs/, for the systems it has."""
     if DOCS not in sys.path:
         sys.path.insert(0, DOCS)
-    import activsg2000 as page
-
-    if not page.FOLDER.exists():
-        return None
-    case = gc.analyses.widen_limits(page.load(page.FOLDER)[0])
-    case.add_event(page.FAULT)
-    return gc.build(case)
+    return importlib.import_module(name)
 
 
 def rows(rounds: int = 11, most: int = 2000) -> list[Row]:

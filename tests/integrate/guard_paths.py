@@ -25,7 +25,7 @@ class Path:
     def __init__(self, *functions, terms=0.0, rate=None, unsolved=lambda t: False, resolution=0.0, targets=None,
                  by_itself=lambda *step: None, late=None):
         self.functions, self.unsolved, self.times, self.resolution = functions, unsolved, [], resolution
-        self.ws, self.Z, self.gamma, self.t = SimpleNamespace(X=np.ones(1)), np.ones(3), None, None
+        self.ws, self.Z, self.gamma, self.t = SimpleNamespace(X=np.ones(1), noise=np.zeros(1)), np.ones(3), None, None
         self.counters = Counter()
         self.stepper = SimpleNamespace(end_at_zero=by_itself, iterations=0)
         self.instant = SimpleNamespace(rates=lambda guards: self.at(self.begun, np.array([rate])), apart=late,

@@ -152,6 +152,16 @@ def test_a_guard_is_searched_for_no_longer_than_its_own_round_off_lets_it_be_kno
     assert len(path.times) <= 10
 
 
+@pytest.mark.parametrize("zero", [0.5001, 0.5678, 0.6249])
+@pytest.mark.parametrize("size", [1e-14, 1e-13, 1e-12, 1e-11])
+@pytest.mark.parametrize("speed", [1e-6, 1.0, 1e6])
+def test_nor_than_the_round_off_of_its_variables_lets_it_be_known(size, zero, speed):
+    path = Path(lambda t: speed * (np.expm1(t - zero) + size / 4 * noise(t)), terms=speed, resolution=speed * size)
+    path.ws.noise[:] = size
+    assert path.locate() == pytest.approx(zero, abs=2 * size)
+    assert len(path.times) <= 10
+
+
 @pytest.mark.parametrize("late", [0.0, 1024.0])
 @pytest.mark.parametrize("power", [3, 5])
 @pytest.mark.parametrize("zero", [0.5123, 0.5678])

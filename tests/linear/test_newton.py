@@ -39,7 +39,7 @@ def solved(large: float) -> tuple[Newton, dict[str, float]]:
     for x in np.linspace(1.0, 0.5, 50):
         ws.base[0] = ws.X[0] = x
         newton.solve()
-    return newton, dict(zip("xyz", numerics.NEWTON_REMAINS * (ws.size - ws.scale), strict=True))
+    return newton, dict(zip("xyz", ws.noise, strict=True))
 
 
 @pytest.mark.parametrize("large", [3e4, 1e5])
@@ -59,9 +59,19 @@ def test_of_no_variable_more_is_taken_for_round_off_than_its_part() -> None:
 def test_it_is_known_after_a_switch_and_forgotten_with_all_else() -> None:
     newton, found = solved(1e5)
     newton.jumped()
-    assert numerics.NEWTON_REMAINS * (newton.ws.size - newton.ws.scale)[1] == found["y"]
+    assert newton.ws.noise[1] == found["y"]
     newton.renew()
-    np.testing.assert_array_equal(newton.ws.size, newton.ws.scale)
+    assert not newton.ws.noise.any()
+
+
+@pytest.mark.parametrize("noise", [1e-12, 1e-9])
+@pytest.mark.parametrize("times", [0.5, 1.0, 3.0, 1e6])
+def test_a_correction_counts_for_what_it_is_above_the_round_off_of_its_variable(noise: float, times: float) -> None:
+    ws = solved(0.0)[0].ws
+    ws.noise[1] = noise
+    ws.R[:] = 0.0, times * noise, 0.0
+    size = ws.scale[1] + np.abs(ws.X[1] + ws.R[1])
+    assert ws.newton(np.inf) == pytest.approx(max(times - 1.0, 0.0) * noise / size) == ws.moved
 
 
 class Cycling(Device):

@@ -89,3 +89,16 @@ def test_within_its_limits_it_is_stable_for_ten_seconds_with_a_fault(within):
     assert np.ptp(angles, axis=0).max() < 150
     assert abs(np.ptp(angles[:, -1]) - np.ptp(angles[:, 0])) < 1
     assert min(run[id, "Vm"][-1] for id in buses) > 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bus", "t_end"), [(3027, 0.6), (1021, 2.1)])
+def test_an_exciter_that_settles_at_its_ceiling_is_followed_to_round_off(within, bus, t_end):
+    """EXC_GEN3105 comes to EMAX while a dozen other limits keep the factors of equations that are no more."""
+    faulted = within.copy()
+    faulted.add_event(gc.BusFault(id="fault", bus=bus, t=0.1, clear=0.2))
+    run = gc.simulate(gc.build(faulted), t_end, 0.01)
+    assert run.t[-1] == t_end
+    assert {"E_at_EMAX", "E_off_EMAX"} <= {e.item for e in run.events if e.device == "EXC_GEN3105"}
+    at_ceiling = np.abs(run["EXC_GEN3105", "E"] / run["EXC_GEN3105", "EMAX"] - 1) < 1e-12
+    assert 10 < at_ceiling.sum() < len(run.t) - 10

@@ -29,7 +29,7 @@ STRUCTS: dict[str, Any] = {
     name: type(name, (ctypes.Structure,), {"_fields_": _fields(integers, pointers)}) for name, integers, pointers in (
         ("batch", "count", "run gather scatter rows"),
         ("plan", "n nnz n_rhs n_jac n_linear", "rhs jac linear_rows linear_ptr linear_cols linear_values "
-         "linear_constant row_of diagonal linear_matrix Z t F R A mass c base minus_c size"),
+         "linear_constant row_of diagonal linear_matrix Z t F R A mass c base minus_c scale noise"),
         ("pattern", "n_rows n_columns entries n_used n_read n_diagonal",
          "ptr row used read row_ptr column place at diagonal values work"))}
 

@@ -23,7 +23,7 @@ typedef struct {
     double *Z, *t, *F, *R, *A;
     const double *mass;
     double *c, *base, *minus_c;
-    const double *size; /* of each variable: against what its corrections are measured */
+    const double *scale, *noise; /* of each variable; and what round-off makes of its corrections */
 } plan;
 
 /* out += the outputs of all batches */
@@ -97,14 +97,14 @@ void gc_linearise(const plan *p, long count, const batch *b, long entries, doubl
     gc_add(count, b, p->Z, out);
 }
 
-/* X += R; returns the largest |R_i| / (size_i + |X_i|), and the next residual unless that is below tol. Numbers without a
- * sign have the order of their bits, in which nan is the largest: no comparison of numbers would find it */
+/* X += R; returns the largest (|R_i| - noise_i) / (scale_i + |X_i|), or 0, and the next residual unless that is below tol.
+ * Numbers without a sign have the order of their bits, in which nan is the largest: no comparison would find it */
 double gc_newton(const plan *p, double tol)
 {
     long long largest = 0, part;
     double norm;
     for (long i = 0; i < p->n; ++i) {
-        const double x = p->Z[i] += p->R[i], moved = fabs(p->R[i] / (p->size[i] + fabs(x)));
+        const double x = p->Z[i] += p->R[i], moved = (fabs(p->R[i]) - p->noise[i]) / (p->scale[i] + fabs(x));
         memcpy(&part, &moved, sizeof part);
         largest = part > largest ? part : largest;
     }
