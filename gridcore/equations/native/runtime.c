@@ -98,13 +98,13 @@ void gc_linearise(const plan *p, long count, const batch *b, long entries, doubl
 }
 
 /* X += R; returns the largest (|R_i| - noise_i) / (scale_i + |X_i|), or 0, and the next residual unless that is below tol.
- * Numbers without a sign have the order of their bits, in which nan is the largest: no comparison would find it */
+ * Numbers without a sign have the order of their bits, in which nan, of which fabs takes it, is the largest */
 double gc_newton(const plan *p, double tol)
 {
     long long largest = 0, part;
     double norm;
     for (long i = 0; i < p->n; ++i) {
-        const double x = p->Z[i] += p->R[i], moved = (fabs(p->R[i]) - p->noise[i]) / (p->scale[i] + fabs(x));
+        const double size = p->scale[i] + fabs(p->Z[i] += p->R[i]), moved = fabs(p->R[i] / size) - p->noise[i] / size;
         memcpy(&part, &moved, sizeof part);
         largest = part > largest ? part : largest;
     }
