@@ -67,7 +67,8 @@ def _large() -> list[Line]:
 import sys
 sys.path.insert(0, 'docs')
 import activsg2000 as files
-case = gc.analyses.widen_limits(files.load(files.FOLDER)[0])
+widen_limits = getattr(gc, 'widen_limits', None) or gc.analyses.widen_limits  # as it once was called
+case = widen_limits(files.load(files.FOLDER)[0])
 case.add_event(files.FAULT)
 system = gc.build(case)
 """
