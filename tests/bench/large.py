@@ -30,7 +30,8 @@ def measure(case: str = "activsg2000", t_end: float = T_END, short: float = SHOR
     system = build(case)
     if system is None:
         return
-    machines = [x.id for x in system.layout.instances if {"omega", "delta"} <= x.device.declares.states.keys()]
+    machines = [x.id for x in system.layout.instances
+                if x.in_service and {"omega", "delta"} <= x.device.declares.states.keys()]
     speed = machines[0], "omega"
     began = time.process_time()
     run = gc.simulate(system, t_end, STEP)
