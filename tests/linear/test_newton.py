@@ -74,7 +74,7 @@ def test_a_correction_counts_for_what_it_is_above_the_round_off_of_its_variable(
     assert ws.newton(np.inf) == pytest.approx(max(times - 1.0, 0.0) * noise / size) == ws.moved
 
 
-@pytest.mark.parametrize("lost", [np.inf, -np.inf, np.nan, -np.nan, 1e308])
+@pytest.mark.parametrize("lost", [np.inf, -np.inf, np.nan, -np.nan])
 @pytest.mark.parametrize("at", range(3))
 def test_a_correction_that_is_no_number_is_larger_than_any(lost: float, at: int) -> None:
     ws = solved(0.0)[0].ws
@@ -83,7 +83,7 @@ def test_a_correction_that_is_no_number_is_larger_than_any(lost: float, at: int)
     ws.R[:] = 1.0
     ws.R[at] = lost
     with np.errstate(all="ignore"):
-        assert not np.isfinite(ws.newton(0.0)) or lost == 1e308
+        assert not np.isfinite(ws.newton(0.0))
 
 
 class Cycling(Device):
