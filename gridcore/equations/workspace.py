@@ -195,6 +195,6 @@ class Workspace:
         return linearise
 
     def newton(self, tol: float) -> float:
-        """X += R; max ``(|R_i| - noise_i) / (scale_i + |X_i|)``, or 0; leaves the next residual unless below `tol`."""
+        """X += R; max ``(|R_i| - noise_i) / (scale_i + lesser |X_i|)``, or 0; leaves the next R unless below `tol`."""
         self.moved = self.runtime.newton(self.plan, tol)
         return self.moved

@@ -286,8 +286,7 @@ class Driver:
             self.t = reached.t
             return self._first(begun, before, X)
         except (ConvergenceError, EventError) as error:  # damped corrections may also find the end on another branch
-            self.t = self._shorten(begun, target, X, error)
-            return self._first(begun, before, X)
+            return self._shorten(begun, target, before, X, error)
 
     def _first(self, begun: float, before: np.ndarray, X: np.ndarray) -> int:
         """The guard that fires first in the step that was made, which is ended there; -1 if none does."""
@@ -303,23 +302,22 @@ class Driver:
             fired = fired[self.visible(fired, size, relative=True)]
         return first(self, begun, before, X, fired) if len(fired) else -1
 
-    def _shorten(self, t: float, target: float, X: np.ndarray, error: Exception) -> float:
-        """Advance from X, where there is no solution at a target, to a time before it at which a guard has fired."""
+    def _shorten(self, t: float, target: float, before: np.ndarray, X: np.ndarray, error: Exception) -> int:
+        """A step from X that ends at a guard, where there is no solution at the target, or one of another branch."""
         low, high = t, target
         for _ in range(_HALVINGS):
-            part = 0.5 * (low + high)
-            self.ws.X[:], self.Z[-1] = X, t
+            self.ws.X[:], self.Z[-1], part = X, t, 0.5 * (low + high)
             try:
                 reached = self._reach(t, part)
                 if reached.rough:
                     self.end_at(part)
-            except ConvergenceError:
-                high = part
-            else:
+                self.t = reached.t
                 if len(self.watch.fired(self.system.switching.values(self.Z))):
-                    return reached.t
+                    return self._first(t, before, X)
                 low = part
-        self.ws.X[:] = X
+            except (ConvergenceError, EventError):
+                high = part
+        self.ws.X[:], self.t = X, t
         error.args = (f"{error}; the last time with a solution is t = {low:.9g} s",)
         raise error
 

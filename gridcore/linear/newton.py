@@ -33,8 +33,8 @@ MIXED, _FACTOR, _MIXING = 2.0, 2.0, 10
 _SLOW = 2
 # Corrections that are tried with whatever factors there are, where it may take no more to see that a step ends earlier.
 _APPROACHES = 3
-# Iterations that are not damped; fewer if a correction is so many times as large as what it corrects.
-_UNDAMPED, _LOST = 8, 1e3
+# Iterations that are not damped; fewer if a correction is so many times as large as X, none after one that goes astray.
+_UNDAMPED, _LOST, _ASTRAY = 8, 1e3, 1e6
 # Parts of a step that are tried; where none helps (a kink), one that moves nothing by more than this of scale + |x|.
 _DAMPINGS, _BOUND = 0.5 ** np.arange(1 - np.log2(numerics.SHORTEST_STEP)), 0.5
 _SAME = 1 + numerics.SAME_LENGTH
@@ -44,7 +44,7 @@ _ADVICE = "; there may be a solution with a smaller step, or with loads at const
 def tolerances() -> dict[str, float]:
     """Those of an iteration, for loops in C: see :meth:`_Corrections.end` and :meth:`Newton.at`."""
     return {"remains": numerics.NEWTON_REMAINS, "enough": numerics.NEWTON, "fast": numerics.NEWTON_FAST,
-            "telling": numerics.NEWTON_TELLING * numerics.NEWTON, "same": numerics.SAME_LENGTH}
+            "telling": numerics.NEWTON_TELLING * numerics.NEWTON, "same": numerics.SAME_LENGTH, "astray": _ASTRAY}
 
 
 class _Corrections:
@@ -218,7 +218,7 @@ class Newton:
         for _ in range(_APPROACHES if now.far(coefficient) <= _FACTOR else 0):
             now.lu.solve(ws.R)
             mixing.mix(ws.R)
-            norm, before = ws.newton(math.inf), norm
+            norm, before = ws.newton(math.inf), min(norm, _LOST)
             self.iterations += 1
             if not norm < before:
                 ws.X[:] = start
@@ -253,7 +253,7 @@ class Newton:
             if mixing is not None:
                 mixing.mix(R)
             ended = told.end(ws.newton(told.enough))
-            if not ended and not math.isfinite(norms[-1]):
+            if not norms[-1] < _ASTRAY:
                 break
             if told.stalls and not ended:
                 if norms[-1] >= _LOST or len(norms) - 1 > _UNDAMPED + 2 * self._worth:
@@ -318,7 +318,7 @@ class Newton:
             norm = max(ws.newton(math.inf), (abs(float(step[-1])) - unsure) / width)
             t += float(step[-1])
             self.iterations += 1
-            if not (low < t < high and math.isfinite(norm)):
+            if not (low < t < high and norm < _ASTRAY):
                 break
             equations(t)
             if told.end(norm):

@@ -37,7 +37,7 @@ typedef struct {
     double *gamma;
     const double *sides;
     /* tolerances of the iteration and of lengths */
-    double remains, enough, fast, telling, same;
+    double remains, enough, fast, telling, same, astray;
     /* what is chosen */
     double rtol, atol, share, least, shortest, safety, of_error, of_before, shrink, growth, longest, h, before;
     /* what is left for the next stretch, and counted */
@@ -67,7 +67,7 @@ static int ends(stretch *s, corrections *c, double norm)
 {
     s->moved = norm;
     if (norm <= c->enough) return 1;
-    if (!(c->count ? norm <= s->fast * c->before : isfinite(norm))) return -1;
+    if (!(c->count ? norm <= s->fast * c->before : norm < s->astray)) return -1;
     const double by_square = sqrt(s->remains * norm), by_rate = c->count ? s->remains * c->before / norm : 0.0;
     c->enough = by_square > by_rate ? by_square : by_rate;
     if (c->enough > s->enough) c->enough = s->enough;

@@ -30,8 +30,8 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_long, "stages filtered"), *_fields(ctypes.c_void_p, "refactor solve pivots values"),
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
-                *_fields(ctypes.c_double, "remains enough fast telling same rtol atol share least shortest safety "
-                         "of_error of_before shrink growth longest h before coefficient first rate moved"),
+                *_fields(ctypes.c_double, "remains enough fast telling same astray rtol atol share least shortest "
+                         "safety of_error of_before shrink growth longest h before coefficient first rate moved"),
                 *_fields(ctypes.c_long, "fresh fired iterations solves factorisations rejections"),
                 *_fields(ctypes.c_void_p, "along wrong followed times states")]
 

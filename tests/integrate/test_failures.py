@@ -96,10 +96,10 @@ def test_where_there_is_none_from_there_either_the_error_says_so() -> None:
         gc.simulate(kinked(bend=0.0), 0.3, 0.05)
 
 
-@pytest.mark.parametrize(("pace", "x0"), [(1.0, 0.0), (0.5, 0.05)])
+@pytest.mark.parametrize(("pace", "x0", "step"), [(1.0, 0.0, 1.0), (0.5, 0.05, 2.0), (1.0, 0.0, 4.0)])
 @pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 def test_a_step_whose_end_is_found_on_another_branch_of_solutions_ends_at_the_event_before_it(
-        method: str, pace: float, x0: float) -> None:
+        method: str, pace: float, x0: float, step: float) -> None:
     """``y = 1 + 3 x²`` until x = 0.1; from far away Newton's method finds the other root, -40, across a guard."""
     class Branches(Device):
         x0, pace = Param("", 0.0), Param("1/s", 1.0)
@@ -123,7 +123,7 @@ def test_a_step_whose_end_is_found_on_another_branch_of_solutions_ends_at_the_ev
     with gc.registered(Branches):
         case = gc.Case("branches")
         case.add("Branches", id="B", pace=pace, x0=x0)
-        run = gc.simulate(gc.build(case), 2.0 / pace, 1.0 / pace, method)
+        run = gc.simulate(gc.build(case), 2 * step, step, method)
     assert [(event.item, event.t) for event in run.events] == [("holds", pytest.approx((0.1 - x0) / pace, abs=1e-15))]
     np.testing.assert_allclose(run["B", "x"], x0 + pace * run.t, rtol=0, atol=1e-14)
     np.testing.assert_allclose(run["B", "y"][1:], 1.03, atol=1e-14)

@@ -1,4 +1,4 @@
-"""What Newton's iteration learns of round-off."""
+"""What Newton's iteration learns of round-off, and what it takes for a solution."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import gridcore as gc
 from gridcore import numerics
 from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.errors import ConvergenceError
 from gridcore.linear import Newton
 
 
@@ -70,7 +71,7 @@ def test_a_correction_counts_for_what_it_is_above_the_round_off_of_its_variable(
     ws = solved(0.0)[0].ws
     ws.noise[1] = noise
     ws.R[:] = 0.0, times * noise, 0.0
-    size = ws.scale[1] + np.abs(ws.X[1] + ws.R[1])
+    size = ws.scale[1] + min(np.abs(ws.X[1]), np.abs(ws.X[1] + ws.R[1]))
     assert ws.newton(np.inf) == pytest.approx(max(times - 1.0, 0.0) * noise / size) == ws.moved
 
 
@@ -84,6 +85,54 @@ def test_a_correction_that_is_no_number_is_larger_than_any(lost: float, at: int)
     ws.R[at] = lost
     with np.errstate(all="ignore"):
         assert not np.isfinite(ws.newton(0.0))
+
+
+@pytest.mark.parametrize(("before", "after"), [(2.0, 1e13), (-1e13, 2.0), (2.0, -2.0), (0.0, 3e8), (1e-3, 0.0)])
+def test_a_correction_counts_beside_the_lesser_of_what_it_leads_from_and_to(before: float, after: float) -> None:
+    ws = solved(0.0)[0].ws
+    ws.X[1], ws.R[:] = before, [0.0, after - before, 0.0]
+    size = ws.scale[1] + min(abs(before), abs(after))
+    assert ws.newton(np.inf) == pytest.approx(abs(after - before) / size)
+
+
+class Vanishing(Device):
+    """``gone / (1 + y²) = 0`` where all is gone: a root at infinity, to which Newton's method leads from near zero."""
+
+    none = Param("", 0.0)
+    gone, y = State("", start_at="none"), Algebraic("")
+
+    def rates(s: Any) -> Any:
+        return 0.0
+
+    def residuals(s: Any) -> Any:
+        return s.gone / (1 + s.y**2) + (1 - s.gone) * (s.y - 1e-9)
+
+
+def test_what_is_small_far_away_is_no_solution() -> None:
+    with gc.registered(Vanishing):
+        case = gc.Case("vanishing")
+        case.add("Vanishing", id="V")
+        newton = Newton(gc.build(case).workspace())
+    ws = newton.ws
+    newton.hold(np.arange(2) == 0)
+    ws.X[1] = 1e-9
+    newton.solve()
+    ws.base[0] = ws.X[0] = 1.0
+    newton.forget()
+    with pytest.raises(ConvergenceError, match=r"^Newton's method does not converge at V\.y"):
+        newton.solve()
+
+
+@pytest.mark.parametrize(("far", "near"), [(1e2, True), (1e4, False)])
+def test_a_step_is_not_approached_from_far_away(far: float, near: bool) -> None:
+    newton = solved(0.0)[0]
+    ws, start = newton.ws, newton.ws.X.copy()
+    newton.at(1.0)
+    ws.matrix()
+    ws.R[:] = 0.0
+    ws.R[1] = far * ws.entries[(ws.indices == 1) & (ws.columns == 1)][0]
+    assert newton.approach(1.0, lambda: True) == near
+    assert np.array_equal(ws.X, start) != near
 
 
 class Cycling(Device):

@@ -102,3 +102,14 @@ def test_an_exciter_that_settles_at_its_ceiling_is_followed_to_round_off(within,
     assert {"E_at_EMAX", "E_off_EMAX"} <= {e.item for e in run.events if e.device == "EXC_GEN3105"}
     at_ceiling = np.abs(run["EXC_GEN3105", "E"] / run["EXC_GEN3105", "EMAX"] - 1) < 1e-12
     assert 10 < at_ceiling.sum() < len(run.t) - 10
+
+
+@pytest.mark.slow
+def test_no_solution_is_found_far_away_where_a_fault_drives_many_limits(within):
+    """Three milliseconds after it, iterations lead to field voltages of 1e13, where corrections are small."""
+    faulted = within.copy()
+    faulted.add_event(gc.BusFault(id="fault", bus=5236, t=0.1, clear=0.2))
+    run = gc.simulate(gc.build(faulted), 0.3, 0.01)
+    assert run.t[-1] == 0.3
+    assert len(run.events) > 60
+    assert np.abs(run["EXC_*.Efd"].values).max() < 100

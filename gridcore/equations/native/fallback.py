@@ -94,10 +94,10 @@ class Fallback:
 
     @classmethod
     def newton(cls, p: Any, tol: float) -> float:
-        """X += R; max ``(|R_i| - noise_i) / (scale_i + |X_i|)``, or 0; the next residual unless that is below tol."""
-        X = p.Z[: p.n]
+        """X += R; max ``(|R_i| - noise_i) / (scale_i + lesser |X_i|)``, or 0; the next R unless below `tol`."""
+        X, before = p.Z[: p.n], np.abs(p.Z[: p.n])
         X += p.R
-        norm = float(np.max((np.abs(p.R) - p.noise) / (p.scale + np.abs(X)), initial=0.0))
+        norm = float(np.max((np.abs(p.R) - p.noise) / (p.scale + np.minimum(before, np.abs(X))), initial=0.0))
         if not norm <= tol:
             cls.residual(p)
         return norm

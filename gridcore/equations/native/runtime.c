@@ -97,14 +97,16 @@ void gc_linearise(const plan *p, long count, const batch *b, long entries, doubl
     gc_add(count, b, p->Z, out);
 }
 
-/* X += R; returns the largest (|R_i| - noise_i) / (scale_i + |X_i|), or 0, and the next residual unless that is below tol.
- * Numbers without a sign have the order of their bits, in which nan, of which fabs takes it, is the largest */
+/* X += R; returns the largest (|R_i| - noise_i) / (scale_i + the lesser |X_i|), or 0, and the next residual unless that is
+ * below tol. Numbers without a sign have the order of their bits, in which nan, of which fabs takes it, is the largest */
 double gc_newton(const plan *p, double tol)
 {
     long long largest = 0, part;
     double norm;
     for (long i = 0; i < p->n; ++i) {
-        const double size = p->scale[i] + fabs(p->Z[i] += p->R[i]), moved = fabs(p->R[i] / size) - p->noise[i] / size;
+        const double before = fabs(p->Z[i]), after = fabs(p->Z[i] += p->R[i]);
+        const double size = p->scale[i] + (before < after ? before : after);
+        const double moved = fabs(p->R[i] / size) - p->noise[i] / size;
         memcpy(&part, &moved, sizeof part);
         largest = part > largest ? part : largest;
     }
