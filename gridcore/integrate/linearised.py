@@ -5,14 +5,14 @@ The matrices are those at the converged points, factored there: a stale factor n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import numerics
-from ..equations import SparseMap, Workspace
+from ..equations import Workspace
 from ..equilibrium import Equilibrium
 from ..errors import ConvergenceError
 from ..kept import KeptFor
@@ -242,12 +242,10 @@ class Linearised:
 
     def guard(self, guard: int, k: int) -> tuple[np.ndarray, float, np.ndarray]:
         """Gradient of a guard at point `k`: in X (n,), in time, in the carried parameters."""
-        guards, n = self._guards, self.n
-        mine = guards.indices == guard
-        row = np.zeros(guards.shape[1])
-        row[guards.columns[mine]] = guards.values(self.buffer(k))[mine]
+        n, row = self.n, np.zeros(self.n + 1 + self.width)
+        np.add.at(row, *self._guards(guard)(self.buffer(k)))
         return row[:n], float(row[n]), row[n + 1:]
 
     @cached_property
-    def _guards(self) -> SparseMap:
-        return self.system.system.guard_map(np.r_[: self.system.n, self.system.layout.t, self.carried])
+    def _guards(self) -> Callable[[int], Any]:
+        return self.system.system.guard_gradients(np.r_[: self.n, self.system.layout.t, self.carried])

@@ -214,6 +214,11 @@ def all_finite(values: npt.NDArray[Any]) -> bool:
     return bool(np.logical_and.reduce(np.isfinite(values)))
 
 
+def products(rows: npt.NDArray[Any], vector: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """``rows @ vector``, by this thread: those of a BLAS would wait for the next product, busily, long after it."""
+    return np.einsum("ki,i->k", rows, vector)
+
+
 def equilibrate(n: int, indptr: Integers, indices: Integers,
                 values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Scales of rows and columns, (n,) each, with which the entries of a matrix are as near to one as they can be.

@@ -10,8 +10,9 @@ import numpy as np
 from ..equilibrium import InitialSensitivity
 from ..errors import CaseError
 from ..integrate import made_by, retrace
+from ..linear import products
 from ..registry import registries as plugins
-from ..tape import GRID, Arm, Cancel, Record, Resolve, Step, Switch
+from ..tape import GRID, Arm, Cancel, Resolve, Step, Switch
 from .coincidence import warn_of_coincidence
 from .objective import Evaluation, Objective, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters
@@ -56,7 +57,7 @@ class ReverseSweep:
         """From the last point to the first."""
         tape = self.replay.tape
         handlers: dict[type, Callable[[Any], None]] = {
-            Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: self.cancel}
+            Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: lambda record: None}
         if self.nonzero[-1]:
             self.objectives(tape.points - 1)
         for record in reversed(tape.records):
@@ -94,7 +95,7 @@ class ReverseSweep:
         clock = self.replay.tape.point_clock[record.k + 1]
         after = self.rule.shift(self.replay, record.k + 1)
         if after is not None:
-            self.T[clock] -= self.X @ after
+            self.T[clock] -= products(self.X, after)
         self.X, aT = self.replay.resolve(record.k).transpose(self.X, self.P)
         self.T[clock] += aT
 
@@ -105,7 +106,7 @@ class ReverseSweep:
         self.T[clock] += aT
         before = self.rule.shift(self.replay, record.k)
         if before is not None:
-            self.T[clock] += self.X @ before
+            self.T[clock] += products(self.X, before)
         if self.nonzero[record.k]:
             self.objectives(record.k)
 
@@ -115,9 +116,6 @@ class ReverseSweep:
         clock = tape.clocks[record.clock]
         self.T[clock.after] += self.T[record.clock]
         self.P[:, self.replay.column_of[clock.of]] += self.T[record.clock]
-
-    def cancel(self, record: Record) -> None:
-        """Nothing: what was cancelled changed nothing."""
 
 
 def discrete(replay: Replay, run: Run, objectives: Sequence[Objective], weights: Evaluation, rule: Any) -> ReverseSweep:

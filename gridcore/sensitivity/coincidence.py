@@ -79,13 +79,11 @@ def _name(system: Equilibrium, clock: Clock) -> str:
     return "a point of the grid" if clock.kind == "grid" else system.layout.label(clock.of)
 
 
-def _at_zero(run: Run) -> list[int]:
+def _at_zero(run: Run) -> Iterator[int]:
     """Guards that are watched, and zero but for round-off, at t0."""
     system, Z = run.system, run.system.Z0
     values = system.switching.values(Z)
-    found = []
     for guard in np.flatnonzero(system.switching.active(Z) & (np.abs(values) < numerics.GUARD_ZERO)):
         columns, gradient, _ = system.system.guard_row(int(guard))(Z)
         if abs(values[guard]) <= numerics.GUARD_TERMS * float(np.abs(gradient) @ np.abs(Z[columns])):
-            found.append(int(guard))
-    return found
+            yield int(guard)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..integrate import Linearised, StepOperator
+from ..linear import products
 from ..tape import GRID
 from .operators import crossing
 
@@ -35,7 +36,7 @@ class Discrete:
         slope = operator.slope()
         in_x, in_p, across = crossing(operator.points, operator.record, slope)
         u = operator.forward(dX, dP, dT0, np.zeros_like(dT0))
-        dT1 = -(u @ in_x + dP @ in_p) / across
+        dT1 = -(products(u, in_x) + products(dP, in_p)) / across
         return u + np.outer(dT1, slope), dT1
 
     def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
@@ -46,7 +47,7 @@ class Discrete:
             return bX, bT0, aT1 + bT1 if operator.record.end != GRID else aT1
         slope = operator.slope()
         in_x, in_p, across = crossing(operator.points, operator.record, slope)
-        s = (aT1 + aX @ slope) / across
+        s = (aT1 + products(aX, slope)) / across
         aP -= np.outer(s, in_p)
         bX, bT0, _ = operator.transpose(aX - np.outer(s, in_x), aP)
         return bX, bT0, np.zeros_like(aT1)

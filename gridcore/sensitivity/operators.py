@@ -16,6 +16,7 @@ from .. import numerics
 from ..equilibrium import Equilibrium
 from ..errors import EventError
 from ..integrate import Linearised, Operator, Point, StepOperator, Stepper, made_by
+from ..linear import products
 from ..system import Trigger
 from ..tape import Step, Switch, Tape
 
@@ -55,12 +56,13 @@ def crossing(points: Linearised, record: Step, slope: np.ndarray) -> tuple[np.nd
     A speed that vanishes, but for round-off, is an error; with `allow_grazing` a warning.
     """
     in_x, in_t, in_p = points.guard(record.guard, record.k + 1)
-    across, terms = in_t + in_x @ slope, abs(in_t) + np.abs(in_x) @ np.abs(slope)
+    moved = in_x * slope
+    across, terms = in_t + moved.sum(), abs(in_t) + np.abs(moved).sum()
     switching = points.system.switching
     if not record.h:  # behind another event, with which it may coincide always: of rates that balance, no digit is left
         X, J = points.tape.states.row(record.k + 1), points.point(record.k + 1).J
         of_rates = points.A.product(np.abs(J), (points.ws.scale + np.abs(X))[None])[0]
-        terms += np.abs(in_x) @ np.where(points.point(record.k + 1).differential, of_rates, 0.0)
+        terms += (np.abs(in_x) * np.where(points.point(record.k + 1).differential, of_rates, 0.0)).sum()
     before = switching.values(points.buffer(record.k))[record.guard]
     mean = abs(before) / record.h if record.h > 0 else 0.0
     if not abs(across) > max(numerics.GRAZING * terms, numerics.TOUCHING * mean):
@@ -92,7 +94,7 @@ class ResolveOperator(Operator):
         """Adjoints of dX and dT from that of dX+; that of dP is added to `aP`."""
         w = self.lu.tsolve(np.array(adjoint, order="C"))
         self.points.C.transposed(self.point.Fp, self.of.c * w, aP)
-        return self.of.m * w, w @ (self.of.c * self.point.Ft)
+        return self.of.m * w, products(w, self.of.c * self.point.Ft)
 
 
 class StandStill(StepOperator):
@@ -112,7 +114,7 @@ class StandStill(StepOperator):
 
     def transpose(self, adjoint: np.ndarray, aP: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         aX, aT1 = self._follow.transpose(adjoint, aP)
-        moved = aX @ self._rate
+        moved = products(aX, self._rate)
         return aX, -moved, aT1 + moved
 
 

@@ -29,6 +29,7 @@ from .switching import Switching
 _loaded: Kept[System] = Kept()
 
 GuardRow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, float]]
+Gradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class _Elsewhere(dict[str, float]):
@@ -81,8 +82,7 @@ class System:
         self.switching = Switching(layout, self.islands)
         self.equations = self._assemble()
         self.runtime = self.equations.runtime
-        self._maps: Kept[SparseMap] = Kept()
-        self._guard_rows: dict[int, GuardRow] = {}
+        self._maps: Kept[Any] = Kept()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the records; whoever loads it twice has one system."""
@@ -123,10 +123,19 @@ class System:
 
         return self._maps.get(("parameters", np.asarray(columns).tobytes()), make)
 
-    def guard_map(self, columns: Sequence[int] | np.ndarray) -> SparseMap:
-        """Gradients of the guard functions in the entries of Z at these positions."""
-        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: SparseMap(
-            (len(self.switching.guards), len(columns)), self._guard_entries(columns)))
+    def guard_gradients(self, columns: Sequence[int] | np.ndarray) -> Callable[[int], Gradient]:
+        """For a guard, a function of Z: its gradient in the entries of Z at these positions, columns and values."""
+        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: functools.cache(
+            functools.partial(self._guard_gradient, self._guard_entries(columns))))
+
+    def _guard_gradient(self, parts: list[Entries | None], guard: int) -> Gradient:
+        trigger = self.switching.guards[guard]
+        part, member = parts[trigger.group], trigger.member
+        if part is None:
+            return lambda Z: (np.zeros(0, dtype=int), np.zeros(0))
+        own = np.flatnonzero((part.rows[member] == guard) & (part.columns[member] >= 0))
+        columns, gather, function = part.columns[member, own], part.gather[member], Direct(part.function)
+        return lambda Z: (columns, function(Z[gather])[own])
 
     def _guard_entries(self, columns: Sequence[int] | np.ndarray) -> list[Entries | None]:
         """The same of each group."""
@@ -139,24 +148,16 @@ class System:
         return parts
 
     @functools.cached_property
-    def _guards_in_Xt(self) -> list[Entries | None]:
-        return self._guard_entries([*range(self.n), self.layout.t])
+    def _guards_in_Xt(self) -> Callable[[int], Gradient]:
+        return self.guard_gradients([*range(self.n), self.layout.t])
 
     def guard_row(self, guard: int) -> GuardRow:
         """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
-        return self._guard_rows.get(guard) or self._guard_rows.setdefault(guard, self._guard_row(guard))
-
-    def _guard_row(self, guard: int) -> GuardRow:
-        trigger = self.switching.guards[guard]
-        part, member = self._guards_in_Xt[trigger.group], trigger.member
-        if part is None:
-            return lambda Z: (np.zeros(0, dtype=int), np.zeros(0), 0.0)
-        own = np.flatnonzero((part.rows[member] == guard) & (part.columns[member] >= 0))
-        columns, gather, function = part.columns[member, own], part.gather[member], Direct(part.function)
-        in_x = columns < self.n
+        gradient = self._guards_in_Xt(guard)
 
         def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            values = function(Z[gather])[own]
+            columns, values = gradient(Z)
+            in_x = columns < self.n
             return columns[in_x], values[in_x], float(values[~in_x].sum())
 
         return row

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from gridcore.integrate import Linearised, StepOperator
+from gridcore.linear import products
 from gridcore.tape import Step, Tape
 
 from .formula import chosen, formula, slopes
@@ -59,7 +60,8 @@ class BdfOperator(StepOperator):
         """``D``, a row a point, (points, n)."""
         of_b, of_beta, of_a = slopes(self._d, self._highest, self._begun)
         X = np.array([self.points.state(k) for k in self._made_of])
-        return self.of.m * (of_beta.T @ (X - X[0]) + np.outer(of_b, self.p1.F) + np.outer(of_a, self.start.F))
+        moved = np.einsum("kp,kn->pn", of_beta, X - X[0])
+        return self.of.m * (moved + np.outer(of_b, self.p1.F) + np.outer(of_a, self.start.F))
 
     @cached_property
     def since(self) -> np.ndarray:
@@ -96,12 +98,12 @@ class BdfOperator(StepOperator):
         known = self.of.m * w if self._a else first
         clocks = [self.points.tape.point_clock[k] for k in self._made_of]
         still = np.zeros(len(w))
-        of = [(beta * known, -w @ self.since[number] if clock else still)
+        of = [(beta * known, -products(w, self.since[number]) if clock else still)
               for number, (beta, clock) in enumerate(zip(self._beta, clocks, strict=True))]
         if self._a:
             of[-1] = first + (self._beta[-1] - 1) * known, of[-1][1]
         self.before = of[1:]
-        return *of[0], w @ self.end if self.record.end else still
+        return *of[0], products(w, self.end) if self.record.end else still
 
     def slope(self) -> np.ndarray:
         return self.lu.solve(self.end.copy())

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gridcore.integrate import Linearised, StepOperator
+from gridcore.linear import products
 from gridcore.tape import Step
 
 
@@ -57,7 +58,7 @@ class ThetaOperator(StepOperator):
         record, w = self.record, self.lu.tsolve(adjoint.copy())
         aX = self.points.transpose(self.of, self.p0, self.p1, w, aP)
         still = np.zeros(len(w))
-        return aX, -w @ self.start if record.start else still, w @ self.end if record.end else still
+        return aX, -products(w, self.start) if record.start else still, products(w, self.end) if record.end else still
 
     def slope(self) -> np.ndarray:
         return self.lu.solve(self.end.copy())

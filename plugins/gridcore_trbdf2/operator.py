@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gridcore.integrate import Linearised, Point, StepOperator
-from gridcore.linear import Newton
+from gridcore.linear import Newton, products
 from gridcore.tape import Step
 
 from .coefficients import ALPHA, GAMMA, A
@@ -75,4 +75,4 @@ class TrBdf2Operator(StepOperator):
         if not (self.record.start or self.record.end):
             return aX, np.zeros(len(w1)), np.zeros(len(w1))
         start1, end1, start2, end2 = self._slopes
-        return aX, -(w1 @ start1 + w2 @ start2), w1 @ end1 + w2 @ end2
+        return aX, -(products(w1, start1) + products(w2, start2)), products(w1, end1) + products(w2, end2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gridcore.integrate import Linearised, StepOperator
+from gridcore.linear import products
 from gridcore.sensitivity import Discrete, crossing
 from gridcore.tape import Step
 
@@ -28,7 +29,7 @@ class Continuous(Discrete):
         if operator.record.guard < 0:
             return dX, dT1
         in_x, in_p, across = self.crossing(operator.points, operator.record)
-        return dX, -(dX @ in_x + dP @ in_p) / across
+        return dX, -(products(dX, in_x) + products(dP, in_p)) / across
 
     def step_transpose(self, operator: StepOperator, aX: np.ndarray, aP: np.ndarray, aT1: np.ndarray
                        ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -295,9 +295,6 @@ void gc_step_transposed(const pattern *B, const pattern *C, const pattern *D, lo
  * how many corrections are mixed */
 void gc_sizes(long *sizes)
 {
-    sizes[0] = sizeof(batch);
-    sizes[1] = sizeof(plan);
-    sizes[2] = sizeof(pattern);
-    sizes[3] = WIDTH;
-    sizes[4] = MIXED;
+    sizes[0] = sizeof(batch), sizes[1] = sizeof(plan), sizes[2] = sizeof(pattern);
+    sizes[3] = WIDTH, sizes[4] = MIXED;
 }
