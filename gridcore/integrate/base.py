@@ -134,10 +134,10 @@ class Stepper(ABC):
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
                 choice: dict[str, float] | None = None) -> Stretched | None:
         """Several steps at once in which nothing happens: to the `ends` in order, at `most` so many; or by a `choice`,
-        the numbers of :mod:`.control`, in which it leaves `h` and `before`, and not as far as the first of the ends.
+        the numbers of :mod:`.control`, in which it leaves `h` and `before`, and not as far as the first of the ends; of
+        a first step `h` is 0. `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire.
 
-        `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire. There are fewer, or none, where
-        :meth:`advance` has to go on; and None if there are none before the next restart.
+        There are fewer, or none, where :meth:`advance` has to go on; and None if there are none before a restart.
         """
         return None
 

@@ -95,8 +95,8 @@ class Controlled(Stepper):
                 choice: dict[str, float] | None = None) -> Stretched | None:
         choice = {"rtol": self.rtol, "atol": self.atol, "share": self._share, "least": numerics.EPS,
                   "shortest": numerics.SHORTEST, "safety": _SAFETY, "of_error": _I, "of_before": _P, "shrink": _SHRINK,
-                  "growth": self.stepper.growth, "longest": self._longest, "before": self._before,
-                  "h": self.h or self._first(t, float(ends[0]))}
+                  "growth": self.stepper.growth, "longest": self._longest, "before": self._before, "h": self.h,
+                  "of_start": _START}
         made = self.stepper.stretch(t, ends, most, guards, sides, choice)
         self.h, self._before = choice["h"], choice["before"]
         return made

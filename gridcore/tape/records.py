@@ -316,7 +316,7 @@ class Tape:
     def path(self, times: np.ndarray, X: np.ndarray) -> None:
         """Store points of the grid, but for the first, which is the last one here; and steps from each to the next."""
         self.states.append(X[1:])
-        self.records.path(self.points - 1, np.diff(times), self.point_clock[-1], len(self.methods) - 1)
+        self.records.path(self.points - 1, times[1:] - times[:-1], self.point_clock[-1], len(self.methods) - 1)
         self.times.frombytes(times[1:].tobytes())
         self.point_clock.append(GRID, len(times) - 1)
 

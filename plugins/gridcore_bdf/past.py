@@ -47,7 +47,8 @@ class Past:
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self.slope, self.bend,
                 self._times, self._rows, self._made)))
             self._at = ctypes.addressof(self._path)
-        self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at, ended=of_c.get("ended"))
+        self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at, ended=of_c.get("ended"),
+                               starts=start, bend=self.bend)
 
     def forget(self) -> None:
         """There are no points."""

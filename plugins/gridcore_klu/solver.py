@@ -113,8 +113,8 @@ class KLUFactors(Factors):
         self._common.defaults()
         self._symbolic = analysis.symbolic
         z = "z_" if self.dtype.kind == "c" else ""
-        if loose and not z and analysis.symbolic.nblocks == 1 and by_rows.loops():
-            rows = rows or ByRows()
+        if rows is None and loose and not z and analysis.symbolic.nblocks == 1 and by_rows.loops():
+            rows = ByRows()
         self.rows = rows
         library: Any = rows or _klu
         self._factor, self._refactor, self._rgrowth, self._rcond, self._solve, self._tsolve = (

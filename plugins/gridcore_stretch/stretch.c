@@ -2,21 +2,24 @@
  * one in which a guard fires is left where it ended, any other that is not such a step is undone; one whose error is not
  * tolerated is made again. And a step that ends where a guard is zero. stretch.py binds this. */
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ITERATIONS 30
+#define ALONG 0.01 /* of scale + |X|, by which the fastest variable moves where the bend of slopes is looked at */
 
 typedef struct {
     long n, most;                 /* unknowns; steps, for which there is room */
     /* of a workspace, whose equations are R = base + c F - mass X */
+    void (*rhs)(const void *);
     int (*matrix)(const void *);
     double (*newton)(const void *, double);
     void (*add)(long, const void *, const double *, double *);
     const void *plan;
-    double *Z, *t, *R;
-    const double *A, *mass, *scale;
+    double *Z, *t, *R, *c;
+    const double *F, *A, *mass, *scale;
     /* of a method: the equations of a step from t to an end, at a first guess, and their residual, of each of its stages;
      * `follows` if the step before was made here and this is the first attempt at the next; it returns what factors
      * depend on, or 0 where it has none. Where steps are chosen: the error of that step, and its order, less than zero
@@ -25,7 +28,8 @@ typedef struct {
     long (*error)(void *, double *);
     double (*ended)(void *, double); /* the step that began last, with another end: its equations and their residual */
     void *method;
-    long stages, filtered;
+    double *bend; /* where it is to be left how the slopes change where the first step begins, if anywhere */
+    long stages, filtered, starts; /* the last: the order of the first step */
     /* of factors */
     double (*refactor)(const void *, const double *, const void *);
     void (*solve)(const void *, const void *, long, double *);
@@ -39,7 +43,8 @@ typedef struct {
     /* tolerances of the iteration and of lengths */
     double remains, enough, fast, telling, same, astray;
     /* what is chosen */
-    double rtol, atol, share, least, shortest, safety, of_error, of_before, shrink, growth, longest, h, before;
+    double rtol, atol, share, least, shortest, safety, of_error, of_before, of_start, shrink, growth, longest, h, before;
+    const double *in_time; /* the slope of the equations in time, if they read it */
     /* what is left for the next stretch, and counted */
     double coefficient, first, rate, moved; /* the last: by the last correction */
     long fresh, fired, iterations, solves, factorisations, rejections;
@@ -152,6 +157,48 @@ static void propose(stretch *s, double h, double error, double k, int rejected)
     s->before = error;
 }
 
+/* The length of a first step to an end, at what stands there, by the size of a second derivative: of the slope along the
+ * tangent. control.py says how; 0 where there is none to be had */
+static double first_length(stretch *s, double t, double end)
+{
+    const double *mass = s->mass;
+    double *X = s->Z, *rates = s->along, *bend = s->wrong, *from = s->followed, speed = 0.0, all = 0.0;
+    s->rhs(s->plan);
+    for (long i = 0; i < s->n; ++i) {
+        from[i] = X[i];
+        s->c[i] = mass[i] ? 0.0 : 1.0;
+        rates[i] = mass[i] ? s->F[i] : s->in_time ? s->in_time[i] : 0.0;
+    }
+    if (!factor(s, 0.0)) return 0.0; /* which serve no step */
+    solve(s, rates);
+    for (long i = 0; i < s->n; ++i) {
+        const double part = fabs(rates[i]) / (s->scale[i] + fabs(X[i]));
+        speed = part > speed ? part : speed;
+        all += part;
+    }
+    const double h = speed > 0.0 ? fmin(end - t, ALONG / speed) : end - t;
+    for (long i = 0; i < s->n; ++i) X[i] += h * rates[i];
+    *s->t = t + h;
+    s->rhs(s->plan);
+    double most = pow(100 * h, -3); /* of lengths the inverse cubes, so that roots of one are enough */
+    for (long i = 0; i < s->n; ++i) {
+        const double slope = mass[i] ? rates[i] : 0.0;
+        const double tolerated = s->share * (s->atol * s->scale[i] + s->rtol * fabs(from[i]));
+        bend[i] = mass[i] ? (s->F[i] - slope) / h : 0.0;
+        const double bent = fabs(bend[i] / tolerated), steep = fabs(slope / tolerated) + sqrt(DBL_MIN);
+        const double larger = (bent > steep ? bent : steep) / (2 * s->of_start);
+        const double by_bend = bent / (6 * s->of_start * steep) * bent;
+        double each = larger * sqrt(larger);
+        if (s->starts > 1 && by_bend < each) each = by_bend; /* the bend changes in the time in which the slope does */
+        most = each > most ? each : most;
+        all += bent;
+        X[i] = from[i];
+    }
+    *s->t = t;
+    if (s->bend) memcpy(s->bend, bend, (size_t)s->n * sizeof(double));
+    return all < INFINITY ? fmax(pow(most, -1.0 / 3), s->shortest) : 0.0;
+}
+
 /* From time t to the ends in order; or if steps are chosen as long as is tolerated, and not as far as the first of them.
  * Returns how many steps were made: the point where they begin and their ends, and the states there. */
 long stretch_go(stretch *s, double t, const double *ends, long count, long chosen)
@@ -162,6 +209,7 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
     s->fired = 0;
     s->times[0] = t;
     memcpy(s->states, s->Z, size);
+    if (chosen && !(s->h > 0.0) && !((s->h = first_length(s, t, ends[0])) > 0.0)) return 0;
     while (made < s->most && (chosen || made < count)) {
         double end = chosen ? ends[0] : ends[made];
         if (chosen) {

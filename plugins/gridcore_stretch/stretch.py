@@ -26,12 +26,14 @@ class _Struct(ctypes.Structure):
     """As ``stretch.c`` has it."""
 
     _fields_ = [*_fields(ctypes.c_long, "n most"),
-                *_fields(ctypes.c_void_p, "matrix newton add plan Z t R A mass scale begin error ended method"),
-                *_fields(ctypes.c_long, "stages filtered"), *_fields(ctypes.c_void_p, "refactor solve pivots values"),
+                *_fields(ctypes.c_void_p, "rhs matrix newton add plan Z t R c F A mass scale begin error ended method "
+                         "bend"), *_fields(ctypes.c_long, "stages filtered starts"),
+                *_fields(ctypes.c_void_p, "refactor solve pivots values"),
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
                 *_fields(ctypes.c_double, "remains enough fast telling same astray rtol atol share least shortest "
-                         "safety of_error of_before shrink growth longest h before coefficient first rate moved"),
+                         "safety of_error of_before of_start shrink growth longest h before"),
+                *_fields(ctypes.c_void_p, "in_time"), *_fields(ctypes.c_double, "coefficient first rate moved"),
                 *_fields(ctypes.c_long, "fresh fired iterations solves factorisations rejections"),
                 *_fields(ctypes.c_void_p, "along wrong followed times states")]
 
@@ -55,10 +57,14 @@ class Stretch:
         Of a step.
     filtered : bool
         Whether the error of all variables is what that solve gives.
+    starts : int
+        The order of its first step.
+    bend : (n,) array, optional
+        Where it wants to have how slopes change where that begins.
     """
 
     def __init__(self, ws: Workspace, begin: Any, error: Any, method: int, stages: int = 1, filtered: bool = False,
-                 ended: Any = None):
+                 ended: Any = None, starts: int = 1, bend: np.ndarray | None = None):
         self._ws, self._factors = ws, ws.pivots.another()
         runtime: Any = ws.runtime
         compiled = runtime.functions(SOURCE, "stretch", size=" l", go="pdpll l",
@@ -72,11 +78,12 @@ class Stretch:
                                f"{ctypes.sizeof(_Struct)} in Python")
         n, place = ws.n, Library.place
         self._arrays = [*np.zeros((3, n)), np.zeros(0), np.zeros((0, n))]
-        functions = (ctypes.cast(f, ctypes.c_void_p) for f in (runtime.matrix, runtime.newton, runtime.add))
+        functions = (ctypes.cast(f, ctypes.c_void_p) for f in (
+            runtime.rhs, runtime.matrix, runtime.newton, runtime.add))
         self._s = s = _Struct(n, 0, *functions, ws.plan, *map(place, (
-            ws.Z, ws.Z[-1:], ws.R, ws.A, ws.mass, ws.scale)), *(
-            ctypes.cast(each, ctypes.c_void_p) if each else None for each in (begin, error, ended)), method, stages,
-            filtered)
+            ws.Z, ws.Z[-1:], ws.R, ws.c, ws.F, ws.A, ws.mass, ws.scale)), *(
+            ctypes.cast(each, ctypes.c_void_p) if each else None for each in (begin, error, ended)), method,
+            None if bend is None else place(bend), stages, filtered, starts)
         self._at = ctypes.addressof(s)
 
     def renew(self) -> None:
@@ -110,6 +117,8 @@ class Stretch:
         s.gamma, s.sides = place(self._gamma), place(sides)
         for name, value in {**tolerances(), **(choice or {})}.items():
             setattr(s, name, value)
+        in_time = self._ws.time_slope() if choice is not None and not choice["h"] else None
+        s.in_time = None if in_time is None else place(in_time)
         made = self._go(self._at, t, place(ends), len(ends), choice is not None)
         if s.fired:
             self._ws.moved = s.moved

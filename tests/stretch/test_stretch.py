@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard
 from gridcore.equations import Workspace
 from gridcore.equations.native import Native, runtime
-from gridcore.integrate import Stepper
+from gridcore.integrate import Stepper, Stretched
 from gridcore.integrate.control import Controlled
 from gridcore.linear import Newton
 from gridcore.results import Run
+from gridcore.tape import Resolve, Step
 from gridcore_bdf.stepper import Bdf
 from gridcore_stretch import Stretch
 from gridcore_theta.stepper import Theta
@@ -71,6 +74,55 @@ def test_a_step_whose_error_is_too_large_is_made_again_with_those_beside_it(case
     assert advances < run.counters["rejections"]
     assert abs(run.counters["rejections"] - other.counters["rejections"]) <= 2  # lengths follow from round-off
     assert abs(len(run.t) / len(other.t) - 1) < 0.02
+
+
+class Driven(Device):
+    """Follows a signal of the time, of another size each time when it passes zero."""
+
+    x0 = Param("", 0.4)
+    x, y = State("", start_at="x0"), Algebraic("", init=-1.0)
+    turned = Mode(0)
+
+    def rates(s: Any) -> Any:
+        return 10 * s.y
+
+    def residuals(s: Any) -> Any:
+        return s.y + s.x + np.cos(9 * s.time) * np.where(s.turned, 0.8, 1.5)
+
+    @guard("both", then={"turned": lambda s: 1 - s.turned})
+    def passes(s: Any) -> Any:
+        return s.x
+
+
+def begun(run: Run) -> list[float]:
+    """The lengths of first steps, after events."""
+    pairs = pairwise(run.tape.records)
+    return [then.h for before, then in pairs if isinstance(before, Resolve) and isinstance(then, Step)]
+
+
+@pytest.mark.parametrize("stepper", [Theta, TrBdf2, Bdf])
+@pytest.mark.parametrize("case", ["ieee39", "npcc140", "driven"])
+def test_the_first_length_after_an_event_is_the_one_without_these_loops(
+        case: str, stepper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"step": "auto", "method": stepper.name, "rtol": 1e-4}
+    lengths, go = [], Stretch.go
+
+    def only_others(self: Stretch, t: float, ends: np.ndarray, most: int, *of: Any) -> Any:
+        if of[2]["h"]:
+            return go(self, t, ends, most, *of)
+        lengths.append(t)
+        return Stretched(np.array([t]), np.zeros((1, 1)))
+
+    with gc.registered(Driven):
+        if case == "driven":
+            driven = gc.Case("driven")
+            driven.add("Driven", id="D")
+        system = gc.build(driven if case == "driven" else gc.load_case(case))
+        run = gc.simulate(system, 2.0, **options)
+        monkeypatch.setattr(Stretch, "go", only_others)
+        other = gc.simulate(system, 2.0, **options)
+    assert len(begun(run)) >= len(lengths) - 1 >= 2
+    np.testing.assert_allclose(begun(run), begun(other), rtol=1e-7)
 
 
 def test_the_error_of_steps_is_estimated_in_the_same_ones() -> None:
