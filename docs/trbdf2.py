@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from pages import BLUE, GREY, ORANGE, fill, markdown, panels, save
+from work_precision import by_ida, largest_error
 
 import gridcore as gc
 from gridcore.equilibrium import Equilibrium
@@ -55,14 +56,12 @@ def minutes() -> Equilibrium:
 
 def long(s: Equilibrium) -> str:
     """Errors and work of fixed steps and of chosen ones over minutes."""
-    true = [gc.simulate(s, t, 1.0, "ida", rtol=1e-10, atol=1e-12).X[-1] for t in LOOK]
-    scale, rows = s.workspace().scale, []
+    true, rows = by_ida(s, LOOK), []
     for name, options in (("trapezoidal", {"method": "theta"}), ("TR-BDF2", {"method": "trbdf2"})):
         for step, rtol in ((0.05, 0), (0.02, 0), (0.01, 0), ("auto", 1e-2), ("auto", 1e-3), ("auto", 1e-4)):
             how = {**options, "step": step, **({"rtol": rtol, "atol": rtol / 100} if rtol else {})}
             runs = [gc.simulate(s, t, **how) for t in LOOK]
-            error = max(float((np.abs(run.X[-1] - X) / (scale + np.abs(X))).max()) for run, X in
-                        zip(runs, true, strict=True))
+            error = largest_error(s, (run.X[-1] for run in runs), true)
             work = (runs[-1].counters[what] for what in ("steps", "newton_iterations", "factorisations"))
             rows.append([name, f"auto, rtol = {rtol:g}" if rtol else f"{1e3 * float(step):g} ms", f"{error:.1e}",
                          *map(str, work), f"{np.diff(runs[-1].t).max():.2g} s"])

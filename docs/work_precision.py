@@ -10,7 +10,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,12 +79,23 @@ SYSTEMS: dict[str, Callable[[], Equilibrium]] = {
     "ieee118": ieee118, "activsg2000": activsg}
 
 
+def by_ida(system: Equilibrium, looks: Iterable[float]) -> list[np.ndarray]:
+    """The variables at these times, by IDA at 1e-10."""
+    return [gc.simulate(system, t, 1.0, "ida", rtol=1e-10, atol=1e-12).X[-1] for t in looks]
+
+
+def largest_error(system: Equilibrium, found: Iterable[np.ndarray], true: Iterable[np.ndarray]) -> float:
+    """Of all variables at some times, as a part of ``scale + |x|``."""
+    scale = system.workspace().scale
+    return max(float((np.abs(X - of) / (scale + np.abs(of))).max()) for X, of in zip(found, true, strict=True))
+
+
 def references(name: str, system: Equilibrium) -> list[np.ndarray]:
     """The variables at the times that are looked at: by IDA at 1e-10; of the large system by steps of 1 ms."""
     if name == "activsg2000":
         run = How(TRBDF2, step=1e-3).simulate(system)
         return [run.X[np.searchsorted(run.t, t - 1e-6)] for t in LOOK]
-    return [gc.simulate(system, t, 1.0, "ida", rtol=1e-10, atol=1e-12).X[-1] for t in LOOK]
+    return by_ida(system, LOOK)
 
 
 @dataclass
@@ -100,12 +111,11 @@ class Found:
 def measure(name: str) -> list[Found]:
     """Every method on a system; the least times of rounds in which all take turns, for machines change their speed."""
     system, large = SYSTEMS[name](), name == "activsg2000"
-    true, scale, found = references(name, system), system.workspace().scale, []
+    true, found = references(name, system), []
     for how in FEW if large else EVERY:
         run = how.simulate(system)
         ends = [*(how.simulate(system, t).X[-1] for t in LOOK[:-1]), run.X[-1]]
-        error = max(float((np.abs(end - X) / (scale + np.abs(X))).max()) for end, X in zip(ends, true, strict=True))
-        found.append(Found(how, error, math.inf, run.counters))
+        found.append(Found(how, largest_error(system, ends, true), math.inf, run.counters))
     for _, each in itertools.product(range(2 if large else ROUNDS), found):
         began = time.process_time()
         each.how.simulate(system)

@@ -43,9 +43,8 @@ class Problem:
 
     def error(self, options: dict[str, Any]) -> float:
         """The largest of any variable at those times."""
-        scale = self.system.workspace().scale
         ends = (gc.simulate(self.system, t, **options).X[-1] for t in self.looks)
-        return max(float((np.abs(end - X) / (scale + np.abs(X))).max()) for end, X in zip(ends, self.true, strict=True))
+        return float(page("work_precision").largest_error(self.system, ends, self.true))
 
     def ratio(self) -> Ratio:
         """Chosen steps over fixed ones with their error."""
@@ -68,23 +67,17 @@ def at_equal_error(error: float, errors: Sequence[float], times: Sequence[float]
     return times[later] * (error / errors[later]) ** slope
 
 
-def by_ida(system: Equilibrium, looks: Sequence[float]) -> list[np.ndarray]:
-    """The states at these times."""
-    return [gc.simulate(system, t, 1.0, "ida", rtol=1e-10, atol=1e-12).X[-1] for t in looks]
-
-
 def swings() -> Problem:
     """npcc140 with its 45 events."""
-    looks = page("work_precision").LOOK
-    system = gc.build("npcc140")
-    return Problem("npcc140", system, looks, by_ida(system, looks), (0.005, 0.0025, 0.00125), CHOSEN, 1 / 3)
+    of, system = page("work_precision"), gc.build("npcc140")
+    return Problem("npcc140", system, of.LOOK, of.by_ida(system, of.LOOK), (0.005, 0.0025, 0.00125), CHOSEN, 1 / 3)
 
 
 def minutes() -> Problem:
     """300 s of recovery loads after a line trip."""
     of = page("trbdf2")
     system = of.minutes()
-    return Problem("recovery loads, 300 s", system, of.LOOK, by_ida(system, of.LOOK), (0.02, 0.01),
+    return Problem("recovery loads, 300 s", system, of.LOOK, of.by_ida(system, of.LOOK), (0.02, 0.01),
                    {"step": "auto", "method": "theta", "rtol": 1e-3, "atol": 1e-5}, 1 / 20, 3)
 
 
