@@ -327,18 +327,19 @@ def evaluate(run: Run, objectives: Sequence[Objective], moving: bool = True) -> 
     points, together = Points(run, moving), max(1, _TOGETHER // count)
     for some in (pointwise[first: first + together] for first in range(0, len(pointwise), together)):
         functions = _Together(joint_function(run.system, [o.function for _, _, o in some]))
-        r, weights = np.empty((2, count, len(some)))
+        r = np.empty((count, len(some)))  # values, and in their place the weights of these
         run.stretches(lambda part, of=functions, r=r: r.__setitem__(part.points, of.trace(part).values))  # type: ignore
         with np.errstate(invalid="ignore"):  # what is not finite is refused
             for place, (owner, factor, o) in enumerate(some):
                 taken = o.take(points, r[:, place])
-                weights[:, place] = factor * taken.weight
+                weight = factor * taken.weight
+                counted = np.where(weight != 0.0, r[:, place], 0.0)[:, None]
+                _need_finite(run, objectives, np.array([owner]), counted, "its value", run.t)
+                r[:, place] = weight
                 add(owner, factor, taken.value, taken.clocks)
-        owners = np.array([owner for owner, *_ in some])
-        _need_finite(run, objectives, owners, np.where(weights != 0.0, r, 0.0), "its value", run.t)
-        traced.append((functions, weights))
+        traced.append((functions, r))
         _, arguments, which, column = functions.joint
-        rows.append(owners[which])
+        rows.append(np.array([owner for owner, *_ in some])[which])
         ats.append(arguments[column])
     for owner, factor, simple in terms:
         if not isinstance(simple, Pointwise):
@@ -377,11 +378,10 @@ class _Together:
 
 
 def _weighted(part: Stretch, functions: _Together, weights: np.ndarray) -> np.ndarray:
-    """Weighted gradients of functions at a part of a run, (points, entries)."""
+    """Weighted gradients of functions at a part of a run, (points, entries); what weighs nothing may be anything."""
     traced = functions.trace(part)
     used = weights[part.points, traced.row]
-    out = np.zeros_like(used)  # where a weight is zero, it does not matter what it weighs
-    return np.multiply(used, traced.gradients, out=out, where=used != 0.0)
+    return np.multiply(used, traced.gradients, out=np.zeros_like(used), where=used != 0.0)
 
 
 def _need_finite(run: Run, objectives: Sequence[Objective], owners: np.ndarray, numbers: np.ndarray, what: str,

@@ -101,9 +101,10 @@ def work(system: Equilibrium, t_end: float = T_END, rounds: int = 21, times: int
 
 
 def measure(rounds: int = 21) -> list[Ratio]:
-    """Share of the run that is neither kernel, factorisation nor solve."""
+    """The run over its kernels, factorisations and solves alone."""
     found = work(gc.build("ieee118"), rounds=rounds)
-    return [Ratio("share of Python in 1 s of the 118-bus study", 1 - found.floor / found.run, 0.5, str(found))]
+    return [Ratio("1 s of the 118-bus study / its kernels, factorisations and solves", found.run / found.floor, 2.0,
+                  str(found))]
 
 
 if __name__ == "__main__":
