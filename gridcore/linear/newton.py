@@ -33,7 +33,7 @@ MIXED, _FACTOR, _MIXING = 2.0, 2.0, 10
 _SLOW = 2
 # Corrections that are tried with whatever factors there are, where it may take no more to see that a step ends earlier.
 _APPROACHES = 3
-# Iterations that are not damped; fewer if a correction is so many times as large as X, none after one that goes astray.
+# Iterations that are not damped; fewer if a correction is so many times as large as X; who goes so far may be astray.
 _UNDAMPED, _LOST, _ASTRAY = 8, 1e3, 1e6
 # Parts of a step that are tried; where none helps (a kink), one that moves nothing by more than this of scale + |x|.
 _DAMPINGS, _BOUND = 0.5 ** np.arange(1 - np.log2(numerics.SHORTEST_STEP)), 0.5
@@ -253,7 +253,7 @@ class Newton:
             if mixing is not None:
                 mixing.mix(R)
             ended = told.end(ws.newton(told.enough))
-            if not norms[-1] < _ASTRAY:
+            if not ended and not math.isfinite(norms[-1]):
                 break
             if told.stalls and not ended:
                 if norms[-1] >= _LOST or len(norms) - 1 > _UNDAMPED + 2 * self._worth:
@@ -268,7 +268,7 @@ class Newton:
         now.first = norms[0]
         if old and len(norms) > 1 and norms[0] > numerics.NEWTON_TELLING * numerics.NEWTON:
             now.rate = norms[1] / norms[0]
-        if not ended:
+        if not (ended := ended and (max(norms) < _ASTRAY or self._solved())):
             ws.X[:] = start
         if not ended or (norms[-1] > numerics.NEWTON and not self._solved()):
             self.solve_damped()

@@ -96,7 +96,7 @@ def test_a_correction_counts_beside_the_lesser_of_what_it_leads_from_and_to(befo
 
 
 class Vanishing(Device):
-    """``gone / (1 + y²) = 0`` where all is gone: a root at infinity, to which Newton's method leads from near zero."""
+    """``1 / (1 + y²) = 0`` where all is gone: a root at infinity, to which Newton's method leads from near zero."""
 
     none = Param("", 0.0)
     gone, y = State("", start_at="none"), Algebraic("")
@@ -105,7 +105,7 @@ class Vanishing(Device):
         return 0.0
 
     def residuals(s: Any) -> Any:
-        return s.gone / (1 + s.y**2) + (1 - s.gone) * (s.y - 1e-9)
+        return np.where(s.gone > 0.5, 1 / (1 + s.y**2), s.y - 1e-9)
 
 
 def test_what_is_small_far_away_is_no_solution() -> None:
@@ -121,6 +121,30 @@ def test_what_is_small_far_away_is_no_solution() -> None:
     newton.forget()
     with pytest.raises(ConvergenceError, match=r"^Newton's method does not converge at V\.y"):
         newton.solve()
+
+
+class Large(Device):
+    """An algebraic variable in a unit of which there are a thousand million, by an equation that is bent."""
+
+    x0 = Param("", 0.0)
+    x, y = State("", start_at="x0"), Algebraic("")
+
+    def rates(s: Any) -> Any:
+        return 1.0
+
+    def residuals(s: Any) -> Any:
+        return s.y - 1e9 * np.sin(200 * s.x) - 1e-12 * s.y**2
+
+
+@pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
+def test_what_moves_far_in_a_small_unit_is_solved(method: str) -> None:
+    with gc.registered(Large):
+        case = gc.Case("large")
+        case.add("Large", id="L")
+        run = gc.simulate(gc.build(case), 0.5, 0.01, method=method)
+    y = run["L", "y"]
+    assert np.abs(y).max() > 9e8
+    np.testing.assert_allclose(y - 1e-12 * y**2, 1e9 * np.sin(200 * run["L", "x"]), rtol=0, atol=1e-12 * 1e9)
 
 
 @pytest.mark.parametrize(("far", "near"), [(1e2, True), (1e4, False)])
