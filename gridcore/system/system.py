@@ -138,7 +138,7 @@ class System:
         return lambda Z: (columns, function(Z[gather])[own])
 
     def _guard_entries(self, columns: Sequence[int] | np.ndarray) -> list[Entries | None]:
-        """The same of each group."""
+        """Gradients of the guards of each group in the entries of Z at these positions."""
         column_of, parts, first = self.columns(columns), [], 0
         for group in self.layout.groups:
             functions = [e for _, e in group.trace.guards]

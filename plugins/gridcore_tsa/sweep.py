@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gridcore.sensitivity import Replay
-from gridcore.tape import Arm, Cancel, Record, Resolve, Step, Switch
+from gridcore.tape import Arm, Cancel, Resolve, Step, Switch
 
 _BACK = 8  # steps, whose starts one may read
 
@@ -44,7 +44,7 @@ class ForwardSweep:
     def run(self, visit: Callable[[int, np.ndarray], None]) -> None:
         """From the first point to the last; `visit` is called with each point and the state's tangent."""
         handlers: dict[type, Callable[[Any], None]] = {
-            Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: self.cancel}
+            Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: lambda record: None}
         visit(0, self.X)
         for record in self.replay.tape.records:
             handlers[type(record)](record)
@@ -82,6 +82,3 @@ class ForwardSweep:
         """A delay: its end follows the trigger and the delay."""
         clock = self.replay.tape.clocks[record.clock]
         self.T[record.clock] = self.T[clock.after] + self.P[:, self.replay.column_of[clock.of]]
-
-    def cancel(self, record: Record) -> None:
-        """Nothing: what was cancelled changed nothing."""

@@ -10,8 +10,17 @@ import pytest
 import gridcore as gc
 from gridcore import numerics
 from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.equilibrium import Equilibrium
 from gridcore.errors import ConvergenceError
 from gridcore.linear import Newton
+
+
+def built(device: type[Device], **values: float) -> Equilibrium:
+    """A system of one device."""
+    with gc.registered(device):
+        case = gc.Case(device.__name__)
+        case.add(device.__name__, id=device.__name__[0], **values)
+        return gc.build(case)
 
 
 class Blurred(Device):
@@ -30,11 +39,7 @@ class Blurred(Device):
 
 def solved(large: float) -> tuple[Newton, dict[str, float]]:
     """An iteration that has solved the equations at some x, and the round-off that it found, of each variable."""
-    with gc.registered(Blurred):
-        case = gc.Case("blurred")
-        case.add("Blurred", id="B", large=large)
-        system = gc.build(case)
-    ws = system.workspace()
+    ws = built(Blurred, large=large).workspace()
     newton = Newton(ws)
     newton.hold(ws.differential | (np.arange(3) == 0))
     for x in np.linspace(1.0, 0.5, 50):
@@ -109,11 +114,8 @@ class Vanishing(Device):
 
 
 def test_what_is_small_far_away_is_no_solution() -> None:
-    with gc.registered(Vanishing):
-        case = gc.Case("vanishing")
-        case.add("Vanishing", id="V")
-        newton = Newton(gc.build(case).workspace())
-    ws = newton.ws
+    ws = built(Vanishing).workspace()
+    newton = Newton(ws)
     newton.hold(np.arange(2) == 0)
     ws.X[1] = 1e-9
     newton.solve()
@@ -138,10 +140,7 @@ class Large(Device):
 
 @pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 def test_what_moves_far_in_a_small_unit_is_solved(method: str) -> None:
-    with gc.registered(Large):
-        case = gc.Case("large")
-        case.add("Large", id="L")
-        run = gc.simulate(gc.build(case), 0.5, 0.01, method=method)
+    run = gc.simulate(built(Large), 0.5, 0.01, method=method)
     y = run["L", "y"]
     assert np.abs(y).max() > 9e8
     np.testing.assert_allclose(y - 1e-12 * y**2, 1e9 * np.sin(200 * run["L", "x"]), rtol=0, atol=1e-12 * 1e9)
@@ -181,11 +180,7 @@ class Cycling(Device):
 @pytest.mark.parametrize("e", [1e-2, 1e-8, 1e-9, 5e-10, 1e-10])
 @pytest.mark.parametrize("start", [(-1, -1, 0), (-1, 0, 0), (-1, -1, -1), (0.1, 0.2, -0.3)])
 def test_corrections_that_hop_across_a_kink_are_not_taken_for_round_off(e: float, start: tuple[float, ...]) -> None:
-    with gc.registered(Cycling):
-        case = gc.Case("cycling")
-        case.add("Cycling", id="C")
-        system = gc.build(case)
-    ws = system.workspace()
+    ws = built(Cycling).workspace()
     newton = Newton(ws)
     newton.hold(np.arange(4) == 0)
     ws.base[0] = ws.X[0] = e
