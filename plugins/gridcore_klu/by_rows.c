@@ -1,28 +1,44 @@
 /* LU by rows, with the pivots that KLU has found. A solve takes rows of one length together that do not wait for each
- * other, so that its loops have no ends to guess; a factorisation takes up to four rows of U at once whose patterns are
- * nested. by_rows.py binds this. */
+ * other, so that its loops have no ends to guess. A factorisation does so with pivots whose rows of U are short; then it
+ * takes the other rows one after the other, with up to four rows of U at once whose patterns are nested. by_rows.py binds
+ * this. */
 
 #include <math.h>
+#include <string.h>
+
+#define SHORT 16
 
 typedef struct {
     long groups;
     int *length, *count; /* of each group of rows, in the order of a solve */
     int *row;            /* the rows, group after group */
     int *begin, *size;   /* of each row, in the order of pivots: where its entries are, and how many */
-    int *column;         /* of each entry, in rising order; without the diagonal */
+    int *column;         /* of each entry; without the diagonal */
 } triangle;
 
 typedef struct {
+    long groups, late, numbers;
+    int *length, *below, *count; /* of each group: entries in a row of U and in a column of L, and pivots */
+    int *row;   /* the pivots that are not in groups, and come after them */
+    int *ahead; /* how many entries of each row of L are of pivots in groups: they come first */
+    int *at;    /* of each pivot in a group: it and where its row of U is; of each entry of its column of L, its place and
+                 * those of the entries that change with it */
+} eliminations;
+
+typedef struct {
     long n;
-    const int *P, *Q;          /* row and column of the matrix by the order of pivots */
-    int *ptr, *column, *place; /* the matrix by rows, rows and columns in that order; where its values are */
-    int *nested;               /* how many rows of U begin here, each of which is the next one and its entries */
+    const int *P, *Q;         /* row and column of the matrix by the order of pivots */
+    int *row, *ptr;           /* rows of the matrix in that order, those with fewer entries first; where they begin */
+    int *column, *place, *to; /* of their entries: columns in that order; where their values are, and where in factors */
+    int *nested;              /* how many rows of U begin here, each of which is the next one and its entries */
     triangle lower, upper;
+    eliminations early;
     double *w, *x; /* w is zero wherever nobody is at work */
 } pivots;
 
 typedef struct {
-    double *lower, *upper, *inverse, *scale; /* `inverse` of U's diagonal; `scale` of the matrix's rows */
+    double *lower, *upper, *inverse; /* one behind the other; `inverse` of U's diagonal */
+    double *scale;                   /* of the matrix's rows, to a largest entry of one: pivots are told so */
 } values;
 
 /* out = in, or 0, 1, .. n - 1, in the order of its keys */
@@ -66,13 +82,78 @@ static void arrange(long n, const int *ptr, const int *index, int begin, int end
         for (int p = ptr[j] + begin; p < ptr[j + 1] - end; ++p) t->column[first[index[p]]++] = (int)j;
 }
 
-/* What is the same for all matrices with these pivots, from KLU's L and U by columns; returns the operations of a
- * factorisation. `work` has 3 n + 1 numbers. */
+/* The matrix by rows */
+static void arrange_matrix(pivots *p, const int *indptr, const int *indices, int *work)
+{
+    const long n = p->n;
+    int *of_row = work, *more = work + n, *next = work + 2 * n; /* `more` entries than one */
+    for (long k = 0; k < n; ++k) of_row[p->P[k]] = (int)k, more[k] = -1;
+    for (int q = 0; q < indptr[n]; ++q) ++more[of_row[indices[q]]];
+    sort(n, more, 0, p->row, next);
+    p->ptr[0] = 0;
+    for (long q = 0; q < n; ++q) p->ptr[q + 1] = p->ptr[q] + more[p->row[q]] + 1;
+    for (long q = 0; q < n; ++q) next[p->row[q]] = p->ptr[q];
+    for (long k = 0; k < n; ++k)
+        for (int q = indptr[p->Q[k]]; q < indptr[p->Q[k] + 1]; ++q) {
+            const int at = next[of_row[indices[q]]]++;
+            p->column[at] = (int)k;
+            p->place[at] = q;
+        }
+}
+
+/* Which pivots come in groups; `begin` of each is where its numbers are, or -1 */
+static void arrange_early(pivots *p, const int *Lp, const int *Up, const int *Ui, int *begin, int *work)
+{
+    const long n = p->n;
+    const int *length = p->upper.size;
+    int *level = work, *below = work + n, *order = work + 2 * n, *early = work + 3 * n, *first = work + 4 * n;
+    eliminations *e = &p->early;
+    long count = 0;
+    for (long k = 0; k < n; ++k) { /* after all that change its row or its column, if they are in groups */
+        const int *column = p->lower.column + p->lower.begin[k];
+        int after = length[k] <= SHORT ? 0 : -1;
+#define COMES_AFTER(j) after = after < 0 || level[j] < 0 ? -1 : level[j] < after ? after : level[j] + 1
+        for (int q = 0; q < p->lower.size[k]; ++q) COMES_AFTER(column[q]);
+        for (int q = Up[k]; q < Up[k + 1] - 1; ++q) COMES_AFTER(Ui[q]);
+        level[k] = after;
+        begin[k] = after < 0 ? 0 : after;
+        below[k] = Lp[k + 1] - Lp[k] - 1;
+    }
+    sort(n, below, 0, early, first);
+    sort(n, length, early, order, first);
+    sort(n, begin, order, early, first);
+    e->groups = e->late = e->numbers = 0;
+    for (long q = 0; q < n; ++q) {
+        const int k = early[q], before = count ? early[count - 1] : k;
+        begin[k] = -1;
+        if (level[k] < 0) continue;
+        if (!count || level[k] != level[before] || below[k] != below[before] || length[k] != length[before]) {
+            e->length[e->groups] = length[k];
+            e->below[e->groups] = below[k];
+            e->count[e->groups++] = 0;
+        }
+        ++e->count[e->groups - 1];
+        early[count++] = k;
+        begin[k] = (int)e->numbers;
+        e->numbers += 2 + below[k] * (1 + length[k]);
+    }
+    for (long k = 0; k < n; ++k) {
+        int *column = p->lower.column + p->lower.begin[k], left = 0;
+        if (level[k] < 0) e->row[e->late++] = (int)k;
+        e->ahead[k] = 0;
+        for (int q = 0; q < p->lower.size[k]; ++q) /* those of groups first, each sort in rising order */
+            if (level[column[q]] < 0) order[left++] = column[q];
+            else column[e->ahead[k]++] = column[q];
+        for (int q = 0; q < left; ++q) column[e->ahead[k] + q] = order[q];
+    }
+}
+
+/* What is the same for all matrices with these pivots, from KLU's L and U by columns, but for `early.at` and `to`; returns
+ * the operations of a factorisation. `work` has 6 n + 1 numbers, of which rows_places reads the first n. */
 double rows_arrange(pivots *p, const int *Lp, const int *Li, const int *Up, const int *Ui, const int *indptr,
                     const int *indices, int *work)
 {
     const long n = p->n;
-    int *of_row = work, *next = work + n;
     double operations = 0.0;
     arrange(n, Lp, Li, 1, 0, 1, &p->lower, work);
     arrange(n, Up, Ui, 0, 1, -1, &p->upper, work);
@@ -83,45 +164,118 @@ double rows_arrange(pivots *p, const int *Lp, const int *Li, const int *Up, cons
         for (int q = 1; same && q < size; ++q) same = row[q] == p->upper.column[p->upper.begin[k + 1] + q - 1];
         p->nested[k] = same ? p->nested[k + 1] + 1 : 1;
     }
-    for (long k = 0; k < n; ++k) of_row[p->P[k]] = (int)k;
-    for (long k = 0; k <= n; ++k) p->ptr[k] = 0;
-    for (int q = 0; q < indptr[n]; ++q) ++p->ptr[of_row[indices[q]] + 1];
-    for (long k = 0; k < n; ++k) next[k] = p->ptr[k + 1] += p->ptr[k];
-    for (long k = n - 1; k >= 0; --k)
-        for (int q = indptr[p->Q[k]]; q < indptr[p->Q[k] + 1]; ++q) {
-            const int at = --next[of_row[indices[q]]];
-            p->column[at] = (int)k;
-            p->place[at] = q;
-        }
+    arrange_matrix(p, indptr, indices, work);
+    arrange_early(p, Lp, Up, Ui, work, work + n);
     return operations;
 }
 
-/* Factors of the matrix with the values A, rows scaled to a largest entry of one. Returns the ratio of the extreme pivots;
- * 0, and no factors, where one is zero or no number. */
+/* The places in the factors: of the matrix's entries, and in the numbers of pivots in groups, for which there is room now */
+void rows_places(const pivots *p, int *work)
+{
+    const triangle *L = &p->lower, *U = &p->upper;
+    const long n = p->n;
+    int *next = work, *where = work + n, upper = 0, inverse;
+    for (long k = 0; k < n; ++k) upper += L->size[k];
+    inverse = upper;
+    for (long k = 0; k < n; ++k) inverse += U->size[k];
+    for (long k = 0; k < n; ++k) {
+        if (next[k] < 0) continue;
+        int *at = p->early.at + next[k];
+        at[0] = (int)k;
+        at[1] = upper + U->begin[k];
+        next[k] += 2;
+    }
+    for (long r = 0; r < n; ++r) {
+        const int k = p->row[r], *l = L->column + L->begin[k], *u = U->column + U->begin[k];
+        for (int q = 0; q < L->size[k]; ++q) where[l[q]] = L->begin[k] + q;
+        for (int q = 0; q < U->size[k]; ++q) where[u[q]] = upper + U->begin[k] + q;
+        where[k] = inverse + k;
+        for (int q = p->ptr[r]; q < p->ptr[r + 1]; ++q) p->to[q] = where[p->column[q]];
+        for (int q = 0; q < p->early.ahead[k]; ++q) {
+            const int j = l[q], size = U->size[j], *changed = U->column + U->begin[j];
+            int *at = p->early.at + next[j];
+            at[0] = where[j];
+            for (int i = 0; i < size; ++i) at[1 + i] = where[changed[i]];
+            next[j] += 1 + size;
+        }
+    }
+}
+
+typedef struct {
+    double least, most; /* of the pivots, without their sign */
+} extremes;
+
+static inline void meet(extremes *e, double pivot)
+{
+    const double size = fabs(pivot);
+    if (!(size >= e->least)) e->least = size > 0.0 ? size : 0.0;
+    if (size > e->most) e->most = size;
+}
+
+/* Pivots of one shape that do not wait for each other */
+#define PIVOTS(length)                                                               \
+    case length:                                                                     \
+        for (int q = 0; q < count; ++q) {                                            \
+            double u[length + 1], *pivot = v->inverse + at[0];                       \
+            for (int i = 0; i < length; ++i) u[i] = value[at[1] + i];                \
+            meet(&met, *pivot * v->scale[at[0]]);                                    \
+            const double of = *pivot = 1.0 / *pivot;                                 \
+            at += 2;                                                                 \
+            for (int j = 0; j < below; ++j, at += 1 + length) {                      \
+                const double l = value[at[0]] *= of;                                 \
+                for (int i = 0; i < length; ++i) value[at[1 + i]] -= l * u[i];       \
+            }                                                                        \
+        }                                                                            \
+        break;
+
+static extremes eliminate_early(const eliminations *e, const values *v)
+{
+    extremes met = {INFINITY, 0.0};
+    double *value = v->lower;
+    const int *at = e->at;
+    for (long g = 0; g < e->groups; ++g) {
+        const int below = e->below[g], count = e->count[g];
+        switch (e->length[g]) {
+            PIVOTS(0) PIVOTS(1) PIVOTS(2) PIVOTS(3) PIVOTS(4) PIVOTS(5) PIVOTS(6) PIVOTS(7) PIVOTS(8) PIVOTS(9) PIVOTS(10)
+            PIVOTS(11) PIVOTS(12) PIVOTS(13) PIVOTS(14) PIVOTS(15) PIVOTS(16)
+        }
+    }
+    return met;
+}
+
+/* Factors of the matrix with the values A. Returns the ratio of the extreme pivots, as if rows were scaled; 0, and no
+ * factors, where one is zero or no number. */
 double rows_refactor(const pivots *p, const double *A, const values *v)
 {
     const int *begin = p->upper.begin, *size = p->upper.size, *column = p->upper.column;
-    double *restrict w = p->w, *restrict upper = v->upper, *restrict lower = v->lower, least = INFINITY, most = 0.0;
-    for (long k = 0; k < p->n; ++k) {
+    double *restrict w = p->w, *upper = v->upper, *lower = v->lower, *inverse = v->inverse;
+    memset(lower, 0, (inverse + p->n - lower) * sizeof *lower);
+    for (long r = 0; r < p->n; ++r) {
         double largest = 0.0;
-        for (int q = p->ptr[k]; q < p->ptr[k + 1]; ++q) {
-            const double entry = fabs(A[p->place[q]]);
-            largest = entry > largest ? entry : largest;
+        for (int q = p->ptr[r]; q < p->ptr[r + 1]; ++q) {
+            const double entry = lower[p->to[q]] = A[p->place[q]], size = fabs(entry);
+            largest = size > largest ? size : largest;
         }
-        const double scale = v->scale[k] = largest > 0.0 ? 1.0 / largest : 1.0;
-        for (int q = p->ptr[k]; q < p->ptr[k + 1]; ++q) w[p->column[q]] = scale * A[p->place[q]];
-        const int *at = p->lower.column + p->lower.begin[k], left = p->lower.size[k];
-        double *restrict l = lower + p->lower.begin[k];
+        v->scale[p->row[r]] = largest > 0.0 ? 1.0 / largest : 1.0;
+    }
+    extremes met = eliminate_early(&p->early, v);
+    for (long r = 0; r < p->early.late && met.least > 0.0; ++r) {
+        const int k = p->early.row[r], ahead = p->early.ahead[k], left = p->lower.size[k] - ahead;
+        const int *at = p->lower.column + p->lower.begin[k] + ahead, *own = column + begin[k];
+        double *restrict l = lower + p->lower.begin[k] + ahead, *restrict u = upper + begin[k];
+        for (int q = 0; q < left; ++q) w[at[q]] = l[q];
+        for (int i = 0; i < size[k]; ++i) w[own[i]] = u[i];
+        w[k] = inverse[k];
         for (int q = 0; q < left;) {
             const int j = at[q];
-            const double *u0 = upper + begin[j], l0 = l[q++] = w[j] * v->inverse[j];
+            const double *u0 = upper + begin[j], l0 = l[q++] = w[j] * inverse[j];
             w[j] = 0.0;
             if (p->nested[j] < 2 || q >= left || at[q] != j + 1) {
                 const int *c = column + begin[j];
                 for (int i = 0; i < size[j]; ++i) w[c[i]] -= l0 * u0[i];
                 continue;
             }
-            const double *u1 = upper + begin[j + 1], l1 = l[q++] = (w[j + 1] - l0 * u0[0]) * v->inverse[j + 1];
+            const double *u1 = upper + begin[j + 1], l1 = l[q++] = (w[j + 1] - l0 * u0[0]) * inverse[j + 1];
             w[j + 1] = 0.0;
             if (p->nested[j] < 4 || q + 1 >= left || at[q] != j + 2 || at[q + 1] != j + 3) {
                 const int *c = column + begin[j + 1];
@@ -129,26 +283,22 @@ double rows_refactor(const pivots *p, const double *A, const values *v)
                 continue;
             }
             const double *u2 = upper + begin[j + 2], *u3 = upper + begin[j + 3];
-            const double l2 = l[q++] = (w[j + 2] - l0 * u0[1] - l1 * u1[0]) * v->inverse[j + 2];
-            const double l3 = l[q++] = (w[j + 3] - l0 * u0[2] - l1 * u1[1] - l2 * u2[0]) * v->inverse[j + 3];
+            const double l2 = l[q++] = (w[j + 2] - l0 * u0[1] - l1 * u1[0]) * inverse[j + 2];
+            const double l3 = l[q++] = (w[j + 3] - l0 * u0[2] - l1 * u1[1] - l2 * u2[0]) * inverse[j + 3];
             w[j + 2] = w[j + 3] = 0.0;
             const int *c = column + begin[j + 3];
             for (int i = 0; i < size[j + 3]; ++i) w[c[i]] -= l0 * u0[i + 3] + l1 * u1[i + 2] + l2 * u2[i + 1] + l3 * u3[i];
         }
-        const double pivot = w[k], pivot_size = fabs(pivot);
+        const double pivot = w[k];
         w[k] = 0.0;
-        const int *c = column + begin[k];
-        double *restrict u = upper + begin[k];
         for (int i = 0; i < size[k]; ++i) {
-            u[i] = w[c[i]];
-            w[c[i]] = 0.0;
+            u[i] = w[own[i]];
+            w[own[i]] = 0.0;
         }
-        if (!(pivot_size > 0.0)) return 0.0;
-        v->inverse[k] = 1.0 / pivot;
-        if (pivot_size < least) least = pivot_size;
-        if (pivot_size > most) most = pivot_size;
+        meet(&met, pivot * v->scale[k]);
+        inverse[k] = 1.0 / pivot;
     }
-    return least / most;
+    return met.least > 0.0 ? met.least / met.most : 0.0;
 }
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
@@ -159,14 +309,15 @@ double rows_growth(const pivots *p, const double *A, const values *v)
 {
     double *matrix = p->x, *factor = p->w, ratio = 1.0, nothing = 0.0;
     for (long k = 0; k < p->n; ++k) matrix[k] = 0.0;
+    for (long r = 0; r < p->n; ++r)
+        for (int q = p->ptr[r]; q < p->ptr[r + 1]; ++q)
+            matrix[p->column[q]] = larger(matrix[p->column[q]], fabs(v->scale[p->row[r]] * A[p->place[q]]));
     for (long k = 0; k < p->n; ++k) {
-        for (int q = p->ptr[k]; q < p->ptr[k + 1]; ++q)
-            matrix[p->column[q]] = larger(matrix[p->column[q]], fabs(v->scale[k] * A[p->place[q]]));
-        factor[k] = larger(factor[k], fabs(1.0 / v->inverse[k]));
+        factor[k] = larger(factor[k], fabs(v->scale[k] / v->inverse[k]));
         const int *c = p->upper.column + p->upper.begin[k];
         const double *u = v->upper + p->upper.begin[k];
         for (int i = 0; i < p->upper.size[k]; ++i) {
-            factor[c[i]] = larger(factor[c[i]], fabs(u[i]));
+            factor[c[i]] = larger(factor[c[i]], fabs(v->scale[k] * u[i]));
             nothing += 0.0 * u[i];
         }
     }
@@ -213,7 +364,7 @@ void rows_solve(const pivots *p, const values *v, long count, double *b)
 {
     double *x = p->x;
     for (; count--; b += p->n) {
-        for (long k = 0; k < p->n; ++k) x[k] = v->scale[k] * b[p->P[k]];
+        for (long k = 0; k < p->n; ++k) x[k] = b[p->P[k]];
         substitute(&p->lower, v->lower, 0, x);
         substitute(&p->upper, v->upper, v->inverse, x);
         for (long k = 0; k < p->n; ++k) b[p->Q[k]] = x[k];
@@ -241,7 +392,7 @@ void rows_tsolve(const pivots *p, const values *v, long count, double *b)
         }
         for (long k = p->n - 1; k >= 0; --k) {
             spread(&p->lower, v->lower, k, x);
-            b[p->P[k]] = v->scale[k] * x[k];
+            b[p->P[k]] = x[k];
         }
     }
 }

@@ -1,7 +1,7 @@
 """LU by rows with the pivots that KLU has found: for large matrices that are factored and solved with again and again.
 
 What KLU's loops cost there is hardly their arithmetic, but that most are short: a processor guesses wrongly where they
-end. Those of ``by_rows.c`` take rows of one length together, and rows of U with nested patterns.
+end. Those of ``by_rows.c`` take rows and pivots of one shape together, and rows of U with nested patterns.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ def _places(names: str) -> list[tuple[str, Any]]:
 
 
 Triangle = _struct("Triangle", "groups", *_places("length count row begin size column"))
-Pivots = _struct("Pivots", "n", *_places("P Q ptr column place nested"), ("lower", Triangle), ("upper", Triangle),
-                 *_places("w x"))
+Early = _struct("Early", "groups late numbers", *_places("length below count row ahead at"))
+Pivots = _struct("Pivots", "n", *_places("P Q row ptr column place to nested"), ("lower", Triangle),
+                 ("upper", Triangle), ("early", Early), *_places("w x"))
 Values = _struct("Values", "", *_places("lower upper inverse scale"))
 
 
 def loops() -> dict[str, Any]:
     """The functions of ``by_rows.c``; empty where there is no compiler."""
-    return runtime().functions(SOURCE, "rows", arrange="pppppppp d", refactor="ppp d", growth="ppp d", solve="pplp",
-                               tsolve="pplp")
+    return runtime().functions(SOURCE, "rows", arrange="pppppppp d", places="pp", refactor="ppp d", growth="ppp d",
+                               solve="pplp", tsolve="pplp")
 
 
 class _Arranged:
     """Pivots of KLU's present factors, and all that follows from them and from the pattern of the matrix."""
 
-    def __init__(self, arrange: Any, numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray, indices: np.ndarray):
+    def __init__(self, loops: dict[str, Any], numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray,
+                 indices: np.ndarray):
         n, place, taken = numeric.n, Library.place, []
         for count in (numeric.lnz, numeric.unz, 1):
             taken += [np.zeros(n + 1, np.int32), np.zeros(count, np.int32), np.zeros(count)]
@@ -51,12 +53,16 @@ class _Arranged:
         numbers = [P, Q, *np.zeros((2, max(n, 1)))]
         self._arrays = numbers.copy()
         triangles = [Triangle(0, *self._room(n, n, n, n, n, entries)) for entries in self.entries]
-        matrix = self._room(n + 1, len(indices), len(indices), n)
+        matrix = self._room(n, n + 1, *3 * [len(indices)], n)
+        early = Early(0, 0, 0, *self._room(n, n, n, n, n))
         pivots, work = map(place, numbers[:2]), map(place, numbers[2:])
-        self._pivots = Pivots(n, *pivots, *matrix, *triangles, *work)
+        self._pivots = Pivots(n, *pivots, *matrix, *triangles, early, *work)
         self.place = ctypes.addressof(self._pivots)
-        read = [*taken[:2], *taken[3:5], indptr, indices, np.zeros(3 * n + 1, np.int32)]
-        self.operations = arrange(self.place, *map(place, read))
+        read = [*taken[:2], *taken[3:5], indptr, indices, shared := np.zeros(6 * n + 1, np.int32)]
+        self.operations = loops["arrange"](self.place, *map(place, read))
+        early = self._pivots.early
+        early.at, = self._room(early.numbers)
+        loops["places"](self.place, place(shared))
 
     def _room(self, *sizes: int) -> list[int]:
         arrays = [np.zeros(max(size, 1), np.int32) for size in sizes]
@@ -70,8 +76,8 @@ class Rows:
     def __init__(self, arranged: _Arranged):
         self.arranged, n, (lower, upper) = arranged, arranged.n, arranged.entries
         self.n, self.lnz, self.unz, self.nzoff = n, lower + n, upper + n, 0
-        self._arrays = [np.empty(max(size, 1)) for size in (lower, upper, n, n)]
-        self._values = Values(*map(Library.place, self._arrays))
+        self._room = np.empty(lower + upper + 2 * n + 1)
+        self._values = Values(*map(Library.place, np.split(self._room, np.cumsum([lower, upper, n]))))
         self.places = arranged.place, ctypes.addressof(self._values)
 
     def free(self, common: Any) -> None:
@@ -102,7 +108,7 @@ class ByRows:
         if common.status != _klu.KLU_OK:
             return numeric
         try:
-            self._arranged = _Arranged(self._loops["arrange"], numeric, symbolic, common, indptr, indices)
+            self._arranged = _Arranged(self._loops, numeric, symbolic, common, indptr, indices)
         finally:
             numeric.free(common)
         rows = self.again()
