@@ -27,7 +27,7 @@ class Watch:
         self.switching = switching
         self.direction = switching.directions.copy()
         self.active = np.zeros(len(self.direction), dtype=bool)
-        self.side = np.zeros(len(self.direction), dtype=int)
+        self.side = np.zeros(len(self.direction), dtype=np.int8)
         self.pending: dict[int, tuple[float, int]] = {}  # guards whose actions are delayed: time and clock of these
         self._note()
 
@@ -79,9 +79,8 @@ class Watch:
             elif (cancel := self.switching.guards[guard].cancel) >= 0:
                 active[cancel] = True
         self._restore_directions()
-        begin = active & ~self.active
-        armed = np.where(self.direction == 0, np.sign(gamma), -self.direction)
-        self.side = np.where(begin, armed, self.side).astype(int)
+        armed = np.where(self.direction == 0, np.sign(gamma).astype(np.int8), -self.direction)
+        self.side = np.where(active & ~self.active, armed, self.side)
         self.active = active
         self._note()
 
@@ -89,7 +88,7 @@ class Watch:
         """Guards whose value is now across, in order of their numbers."""
         if self._unmoved(gamma):
             return _NONE
-        sign, towards = np.sign(gamma), np.where(self.direction == 0, -self.side, self.direction)
+        sign, towards = np.sign(gamma).astype(np.int8), np.where(self.direction == 0, -self.side, self.direction)
         return np.flatnonzero(self.active & (sign == towards) & (sign != self.side))
 
     def fired_by_jump(self, gamma: np.ndarray, visible: Visible) -> np.ndarray:
@@ -104,7 +103,7 @@ class Watch:
         """
         if not len(fired) and self._unmoved(gamma):
             return
-        sign = np.sign(gamma).astype(int)
+        sign = np.sign(gamma).astype(np.int8)
         near = self.active & np.where(self.direction == 0, self.side == 0, sign == -self.direction)
         near[list(before)] = False
         across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])

@@ -25,9 +25,11 @@ class Mixing:
         self._arrays = [np.zeros(shape) for shape in (row, rows, rows, row, row, square)]
         self._places: Any = [ws.runtime.place(array) for array in self._arrays]
 
-    def begin(self, weight: np.ndarray) -> Self:
-        """An iteration begins; by `weight` the entries of corrections are compared."""
-        self._arrays[0][:], self._seen = weight, 0
+    def begin(self, size: np.ndarray, *more: float) -> Self:
+        """An iteration begins; entries of corrections are compared as parts of the sizes of X, and of what is more."""
+        weight, self._seen = self._arrays[0], 0
+        np.divide(1.0, size, out=weight[: len(size)])
+        weight[len(size):] = np.divide(1.0, more)
         return self
 
     def mix(self, correction: np.ndarray) -> None:

@@ -113,8 +113,7 @@ class Newton:
         self._now = self._kept[0]
         self._coefficient, self.iterations = 1.0, 0
         self._worth, self._patience = 1.0, float(_SLOW)  # iterations worth a factorisation; slow ones that are borne
-        self.keeps = MIXED <= 0
-        self._mixings: dict[int, Mixing] = {}  # by the number of unknowns beside X
+        self.keeps, self._mixings = MIXED <= 0, dict[int, Mixing]()  # by the number of unknowns beside X
 
     @property
     def lu(self) -> Factors:
@@ -186,9 +185,8 @@ class Newton:
 
     def _mixing(self, *more: float) -> Mixing:
         """The mixing of an iteration that begins now, with the sizes of unknowns beside X."""
-        if len(more) not in self._mixings:
-            self._mixings[len(more)] = Mixing(self.ws, len(more))
-        return self._mixings[len(more)].begin(1 / np.append(self.ws.scale + np.abs(self.ws.X), more))
+        mixing = self._mixings.get(len(more)) or self._mixings.setdefault(len(more), Mixing(self.ws, len(more)))
+        return mixing.begin(self.ws.scale + np.abs(self.ws.X), *more)
 
     def _took(self, told: _Corrections) -> None:
         """A solve took these corrections."""
@@ -199,10 +197,9 @@ class Newton:
         if not self.keeps:
             now.uses += 1
             return
-        iterations = len(told.norms)
         now.uses += now.far(self._coefficient) <= _SAME
-        now.least = now.least or iterations
-        now.excess += max(iterations - now.least, 0)
+        now.least = now.least or len(told.norms)
+        now.excess += max(len(told.norms) - now.least, 0)
 
     def _solved(self) -> bool:
         """Whether the residual is small for its terms: corrections that no longer shrink may also hop across a kink."""

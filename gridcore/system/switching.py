@@ -103,7 +103,7 @@ class Switching:
         self._batch_of = {self.guards[int(batch.scatter[0, 0])].group: batch for batch in batches}
         table = np.array(conditions, dtype=float).reshape(-1, 3)
         self._when_of, self._when_at, self._when_is = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
-        self.directions = np.array([g.direction for g in self.guards], dtype=int)
+        self.directions = np.array([g.direction for g in self.guards], dtype=np.int8)
         self.is_cancel = np.isin(np.arange(len(self.guards)), self._when_of, invert=True)
 
     def _add_guards(self, number: int, group: Group, conditions: list[tuple[int, int, float]]) -> Batch:
@@ -149,7 +149,7 @@ class Switching:
     def active(self, Z: np.ndarray) -> np.ndarray:
         """Which guards are watched under the modes in Z (not those of cancellation functions)."""
         active = ~self.is_cancel
-        active[self._when_of[Z[self._when_at] != self._when_is]] = False
+        active[self._when_of.compress(Z.take(self._when_at) != self._when_is)] = False
         return active
 
     def across(self, Z: np.ndarray, margin: float | None = None) -> np.ndarray:

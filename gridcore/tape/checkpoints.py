@@ -77,7 +77,10 @@ class InMemory:
         return np.empty((points, self.width))
 
     def _resize(self, points: int) -> None:
-        self._X.resize((points, self.width), refcheck=False)
+        if self.points:
+            self._X.resize((points, self.width), refcheck=False)
+        else:  # memory that nobody writes to is not touched
+            self._X = self._room(points)
 
     def reserve(self, points: int) -> None:
         """Make room for this many points in all."""
@@ -180,8 +183,7 @@ class OnDisk(InMemory):
         elif size <= self._budget:
             super()._resize(points)
         else:
-            before = self._X[: self.points]
-            self._X = self._room(points)
+            before, self._X = self._X[: self.points], self._room(points)
             self._X[: self.points] = before
 
 
