@@ -113,7 +113,7 @@ class Newton:
         self._now = self._kept[0]
         self._coefficient, self.iterations = 1.0, 0
         self._worth, self._patience = 1.0, float(_SLOW)  # iterations worth a factorisation; slow ones that are borne
-        self.keeps, self._mixings = MIXED <= 0, dict[int, Mixing]()  # by the number of unknowns beside X
+        self.keeps, self._mixings = MIXED <= 0, dict[int, Mixing]()  # mixings by how many unknowns are beside X
 
     @property
     def lu(self) -> Factors:
