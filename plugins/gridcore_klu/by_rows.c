@@ -101,6 +101,12 @@ static void arrange_matrix(pivots *p, const int *indptr, const int *indices, int
         }
 }
 
+/* The level of a pivot that also waits for one of this level; -1 is none, of pivots that come after all groups */
+static int waits(int level, int of)
+{
+    return level < 0 || of < 0 ? -1 : level > of ? level : of + 1;
+}
+
 /* Which pivots come in groups; `begin` of each is where its numbers are, or -1 */
 static void arrange_early(pivots *p, const int *Lp, const int *Up, const int *Ui, int *begin, int *work)
 {
@@ -111,12 +117,10 @@ static void arrange_early(pivots *p, const int *Lp, const int *Up, const int *Ui
     long count = 0;
     for (long k = 0; k < n; ++k) { /* after all that change its row or its column, if they are in groups */
         const int *column = p->lower.column + p->lower.begin[k];
-        int after = length[k] <= SHORT ? 0 : -1;
-#define COMES_AFTER(j) after = after < 0 || level[j] < 0 ? -1 : level[j] < after ? after : level[j] + 1
-        for (int q = 0; q < p->lower.size[k]; ++q) COMES_AFTER(column[q]);
-        for (int q = Up[k]; q < Up[k + 1] - 1; ++q) COMES_AFTER(Ui[q]);
-        level[k] = after;
-        begin[k] = after < 0 ? 0 : after;
+        level[k] = length[k] <= SHORT ? 0 : -1;
+        for (int q = 0; q < p->lower.size[k]; ++q) level[k] = waits(level[k], level[column[q]]);
+        for (int q = Up[k]; q < Up[k + 1] - 1; ++q) level[k] = waits(level[k], level[Ui[q]]);
+        begin[k] = level[k] < 0 ? 0 : level[k];
         below[k] = Lp[k + 1] - Lp[k] - 1;
     }
     sort(n, below, 0, early, first);

@@ -60,8 +60,7 @@ class _Arranged:
         self.place = ctypes.addressof(self._pivots)
         read = [*taken[:2], *taken[3:5], indptr, indices, shared := np.zeros(6 * n + 1, np.int32)]
         self.operations = loops["arrange"](self.place, *map(place, read))
-        early = self._pivots.early
-        early.at, = self._room(early.numbers)
+        self._pivots.early.at, = self._room(self._pivots.early.numbers)
         loops["places"](self.place, place(shared))
 
     def _room(self, *sizes: int) -> list[int]:
@@ -76,8 +75,8 @@ class Rows:
     def __init__(self, arranged: _Arranged):
         self.arranged, n, (lower, upper) = arranged, arranged.n, arranged.entries
         self.n, self.lnz, self.unz, self.nzoff = n, lower + n, upper + n, 0
-        self._room = np.empty(lower + upper + 2 * n + 1)
-        self._values = Values(*map(Library.place, np.split(self._room, np.cumsum([lower, upper, n]))))
+        self._entries = np.empty(lower + upper + 2 * n + 1)
+        self._values = Values(*map(Library.place, np.split(self._entries, np.cumsum([lower, upper, n]))))
         self.places = arranged.place, ctypes.addressof(self._values)
 
     def free(self, common: Any) -> None:
