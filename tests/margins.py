@@ -38,7 +38,8 @@ PROCESSORS: dict[str, dict[str, str]] = {
     "Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "Zen": {"OPENBLAS_CORETYPE": "Zen"},
     "no AVX-512": {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"},
-    "no AVX2": {"OPENBLAS_CORETYPE": "Sandybridge", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
+    "no AVX2": {"OPENBLAS_CORETYPE": "Sandybridge", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+                "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-AVX2,-FMA_Usable,-FMA,-FMA4_Usable,-FMA4"},
     "interpreted": {"GRIDCORE_NO_COMPILER": "1"},
     "SkylakeX": {"OPENBLAS_CORETYPE": "SkylakeX"},
 }

@@ -87,7 +87,7 @@ class Workspace:
     noise : (n,) array
         What round-off was seen to make of corrections, which count for what they are above it.
     moved : float
-        The part of ``scale + |X|`` by which the last correction moved X.
+        The part of ``scale + |X|`` by which the last correction moved X, or less if it left less.
     differential : (n,) bool array
         The rows that are differential under the present modes; set by the driver of a run.
     pivots : Factors

@@ -187,17 +187,17 @@ class Driver:
     def _checkpoint(self, work: Mapping[str, int]) -> Checkpoint:
         tape, watch = self.tape, self.watch
         return Checkpoint(
-            self.Z[: self.system.n].copy(), self.t, self.clock, tape.points, len(tape.records), len(tape.clocks),
-            self._settings_before + len(tape.settings), self.reached, self.timers, watch.active.copy(),
-            watch.side.copy(), dict(watch.pending), work)
+            self.Z[: self.system.n].copy(), self.ws.noise.copy(), self.t, self.clock, tape.points, len(tape.records),
+            len(tape.clocks), self._settings_before + len(tape.settings), self.reached, self.timers,
+            watch.active.copy(), watch.side.copy(), dict(watch.pending), work)
 
     def go_to(self, at: Checkpoint, settings: Settings) -> None:
         """To a checkpoint of a run with these settings."""
-        n = self.system.n
         self.t, self.clock, self.reached, self.timers = at.t, at.clock, at.reached, at.timers
         self._switches.clear()
         self.watch.restore(at)
-        self.Z[:n], self.Z[n:-1], self.Z[-1] = at.X, settings[max(at.settings - 1, 0)], at.t
+        self.ws.X[:], self.ws.noise[:], self.Z[-1] = at.X, at.noise, at.t
+        self.Z[self.system.n:-1] = settings[max(at.settings - 1, 0)]
         self._refresh()
         if at.settings:
             self._evaluate_guards()

@@ -43,8 +43,9 @@ _ADVICE = "; there may be a solution with a smaller step, or with loads at const
 
 def tolerances() -> dict[str, float]:
     """Those of an iteration, for loops in C: see :meth:`_Corrections.end` and :meth:`Newton.at`."""
-    return {"remains": numerics.NEWTON_REMAINS, "enough": numerics.NEWTON, "fast": numerics.NEWTON_FAST,
-            "telling": numerics.NEWTON_TELLING * numerics.NEWTON, "same": numerics.SAME_LENGTH, "astray": _ASTRAY}
+    return {"remains": numerics.NEWTON_REMAINS, "enough": numerics.NEWTON, "floor": numerics.NEWTON_FLOOR,
+            "fast": numerics.NEWTON_FAST, "telling": numerics.NEWTON_TELLING * numerics.NEWTON,
+            "same": numerics.SAME_LENGTH, "astray": _ASTRAY}
 
 
 class _Corrections:
@@ -66,7 +67,7 @@ class _Corrections:
             return True  # what no longer shrinks is round-off
         # a correction this short leaves no more, if the next is shorter by as much as it was, or if its rate stays
         rate, remains = norm / before if before and not self.stalls else math.inf, numerics.NEWTON_REMAINS
-        self.enough = min(max(math.sqrt(remains * norm), remains / rate), numerics.NEWTON)
+        self.enough = min(max(math.sqrt(remains * norm), remains / rate), numerics.NEWTON_FLOOR)
         return False
 
 
@@ -131,10 +132,9 @@ class Newton:
         self._now.fresh = False
 
     def renew(self) -> None:
-        """Forget all that earlier solves have left, pivots and rates too: what follows does not depend on them."""
+        """Forget what earlier solves have left, pivots and rates too: what follows depends on ``ws.noise`` alone."""
         for each in self._kept:
             each.lu.forget()
-        self.ws.noise[:] = 0.0
         self.jumped()
 
     def jumped(self) -> None:
@@ -177,7 +177,7 @@ class Newton:
         corrections, which have no rate: what they have taken more already). Whether they are old.
         """
         now = self._now
-        if now.fresh and (now.excess < self._worth if self.keeps else
+        if now.fresh and (now.excess < 1 + self._worth if self.keeps else
                           now.first * now.rate**(1 + self._worth) <= numerics.NEWTON_REMAINS):
             return True
         self.factor(alike=not math.isnan(now.coefficient))  # if it is not, convergence will tell
@@ -194,10 +194,9 @@ class Newton:
         if told.norms[-1] > told.enough:  # the next one is round-off, which later solves need not fight
             most = numerics.NEWTON_ROUND_OFF * (ws.scale + np.abs(ws.X))
             np.maximum(ws.noise, np.minimum(2 * np.abs(self.lu.solve(ws.R)), most), out=ws.noise)
-        if not self.keeps:
-            now.uses += 1
-            return
-        now.uses += now.far(self._coefficient) <= _SAME
+        else:  # it leaves far less than it was
+            ws.moved = min(ws.moved, numerics.NEWTON)
+        now.uses += not self.keeps or now.far(self._coefficient) <= _SAME
         now.least = now.least or len(told.norms)
         now.excess += max(len(told.norms) - now.least, 0)
 
@@ -267,7 +266,7 @@ class Newton:
             now.rate = norms[1] / norms[0]
         if not (ended := ended and (max(norms) < _ASTRAY or self._solved())):
             ws.X[:] = start
-        if not ended or (norms[-1] > numerics.NEWTON and not self._solved()):
+        if not ended or (norms[-1] > max(told.enough, numerics.NEWTON) and not self._solved()):
             self.solve_damped()
         if ended:
             self._took(told)
@@ -320,7 +319,7 @@ class Newton:
             equations(t)
             if told.end(norm):
                 self._took(told)
-                return t if norm <= numerics.NEWTON or self._solved() else None
+                return t if norm <= max(told.enough, numerics.NEWTON) or self._solved() else None
             if told.stalls and told.slow > self._worth and told.patience > _SLOW:  # once
                 self.factor()
                 rate, mixing, told.patience = self.lu.solve(drift.copy()), self._mixing(width), _SLOW

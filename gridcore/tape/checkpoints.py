@@ -37,12 +37,13 @@ BLOCK, POINTS = 1 << 24, 1 << 11  # bytes of states, and points, that are looked
 class Checkpoint:
     """Where a run is, and all that it needs to go on from there.
 
-    State, time and clock of the present point. How many `points`, `records`, `clocks` and `settings` the tape has, and
-    points of the grid are `reached`. The `timers` to come: time, number, clock. Of each guard whether it is watched
-    (`active`), and its `side`; of those whose actions are `pending`, time and clock of these. The work done.
+    State, time and clock of the present point, `noise` of its workspace. How many `points`, `records`, `clocks` and
+    `settings` the tape has, and points of the grid are `reached`. `timers` to come: time, number, clock. Of each guard
+    if it is watched (`active`), and its `side`; of `pending` actions of these time and clock. The work done.
     """
 
     X: np.ndarray
+    noise: np.ndarray
     t: float
     clock: int
     points: int
@@ -239,16 +240,16 @@ class Recomputed:
     @property
     def held(self) -> int:
         """Bytes of all states in memory."""
-        return self.buffer.nbytes + sum(checkpoint.X.nbytes for checkpoint in self._kept.values())
+        return self.buffer.nbytes + sum(each.X.nbytes + each.noise.nbytes for each in self._kept.values())
 
     def _check(self) -> None:
         if self.slots() <= 0:
-            need = 8 * self.n * (len(self.buffer) + 1)
+            need = 8 * self.n * (len(self.buffer) + 2)
             raise CaseError(f"checkpoint = {self._budget} bytes is too little: a segment of this run needs {need}")
 
     def slots(self) -> int:
         """Checkpoints for which there is room."""
-        return self._budget // (8 * self.n) - len(self.buffer)
+        return (self._budget // (8 * self.n) - len(self.buffer)) // 2  # state and round-off
 
     def reserve(self, points: int) -> None:
         """Choose the checkpoints of a run of about this many points."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
 
 FORMAT = "gridcore run"
-VERSION = 5
+VERSION = 6
 CASE = "case.toml"  # the format in which a file has its case
 BLOCK = 1 << 24  # bytes of a run that are looked at together
 ROWS = 1 << 13  # of a table

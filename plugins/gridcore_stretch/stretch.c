@@ -41,7 +41,7 @@ typedef struct {
     double *gamma;
     const double *sides;
     /* tolerances of the iteration and of lengths */
-    double remains, enough, fast, telling, same, astray;
+    double remains, enough, floor, fast, telling, same, astray;
     /* what is chosen */
     double rtol, atol, share, least, shortest, safety, of_error, of_before, of_start, shrink, growth, longest, h, before;
     const double *in_time; /* the slope of the equations in time, if they read it */
@@ -71,11 +71,14 @@ typedef struct {
 static int ends(stretch *s, corrections *c, double norm)
 {
     s->moved = norm;
-    if (norm <= c->enough) return 1;
+    if (norm <= c->enough) {
+        s->moved = fmin(norm, s->enough); /* it leaves far less than it was */
+        return 1;
+    }
     if (!(c->count ? norm <= s->fast * c->before : norm < s->astray)) return -1;
     const double by_square = sqrt(s->remains * norm), by_rate = c->count ? s->remains * c->before / norm : 0.0;
     c->enough = by_square > by_rate ? by_square : by_rate;
-    if (c->enough > s->enough) c->enough = s->enough;
+    if (c->enough > s->floor) c->enough = s->floor;
     c->before = norm;
     return ++c->count < ITERATIONS ? 0 : -1;
 }

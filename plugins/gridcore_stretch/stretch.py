@@ -31,8 +31,8 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_void_p, "refactor solve pivots values"),
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
-                *_fields(ctypes.c_double, "remains enough fast telling same astray rtol atol share least shortest "
-                         "safety of_error of_before of_start shrink growth longest h before"),
+                *_fields(ctypes.c_double, "remains enough floor fast telling same astray rtol atol share least "
+                         "shortest safety of_error of_before of_start shrink growth longest h before"),
                 *_fields(ctypes.c_void_p, "in_time"), *_fields(ctypes.c_double, "coefficient first rate moved"),
                 *_fields(ctypes.c_long, "fresh fired iterations solves factorisations rejections"),
                 *_fields(ctypes.c_void_p, "along wrong followed times states")]

@@ -152,7 +152,7 @@ def test_what_is_recomputed_is_the_same_to_the_last_bit(method):
     run = gc.simulate(built("wscc9"), 5.0, "auto", method)
     n, segments = built("wscc9").n, len(run.t) // SEGMENT
     assert segments >= 2
-    kept = gc.simulate(built("wscc9"), 5.0, "auto", method, checkpoint=8 * n * (SEGMENT + 8 + 2))
+    kept = gc.simulate(built("wscc9"), 5.0, "auto", method, checkpoint=8 * n * (SEGMENT + 8 + 4))
     assert np.array_equal(kept.t, run.t)
     assert np.array_equal(kept.X, run.X)
 

@@ -328,7 +328,8 @@ def test_a_number_of_a_checkpoint_is_one_that_its_tape_has(saved, tmp_path, name
 
 @pytest.mark.parametrize(("name", "good", "bad"), [
     ("last_active", (0, 1), (-1, 2, 9)), ("last_side", (-1, 0, 1), (-2, 2, 9)),
-    ("last_X", (0.5,), (float("nan"), float("inf")))])
+    ("last_X", (0.5,), (float("nan"), float("inf"))),
+    ("last_noise", (0.0, 1e-12), (-1e-12, float("nan"), float("inf")))])
 def test_a_checkpoint_has_states_that_are_finite_and_guards_that_are_watched_or_not(saved, tmp_path, name, good, bad):
     for value in (*good, *bad):
         def change(file, value=value):

@@ -194,7 +194,7 @@ def test_what_is_of_variables_guards_and_points_has_their_dimension(tmp_path):
     with h5netcdf.File(tmp_path / "run.nc") as file:
         tape = file["tape"]
         found = {name: (*variable.dimensions, *variable.shape) for name, variable in tape.variables.items()}
-    assert found["last_X"] == ("variable", run.system.n)
+    assert found["last_X"] == found["last_noise"] == ("variable", run.system.n)
     assert found["last_active"] == found["last_side"] == ("guard", len(run.system.switching.guards))
     assert found["point_clock"] == ("point", len(run.t))
     assert found["record_kind"] == ("record", len(run.tape.records))
@@ -248,15 +248,15 @@ def test_what_a_file_has_is_that_of_the_number_of_its_format(tmp_path):
     """Whoever changes what it has changes the number, and both here; the files of users have the old one."""
     gc.simulate(gc.build("wscc9"), t_end=0.3).save(tmp_path / "run.nc")
     with h5netcdf.File(tmp_path / "run.nc") as file:
-        assert file.attrs["gridcore_format_version"] == form.VERSION == 5
+        assert file.attrs["gridcore_format_version"] == form.VERSION == 6
         assert {*file["tape"].attrs} - {"_NCProperties"} == {
             "case", "case_name", "columns_of", "counters", "declarations", "deenergise", "held", "last", "methods",
             "operating_point", "order", "records", "run", "settings", "timings"}
         assert {*file["tape"].variables} == {
             "Clock_after", "Clock_kind", "Clock_of", "Resolve_k", "Step_end", "Step_guard", "Step_h", "Step_k",
             "Step_method", "Step_start", "Switch_k", "Switch_settings", "Switch_triggers", "Z0", "columns", "last_X",
-            "last_active", "last_side", "point_clock", "record_kind", "settings", "settings_at", "settings_number",
-            "settings_value"}
+            "last_active", "last_noise", "last_side", "point_clock", "record_kind", "settings", "settings_at",
+            "settings_number", "settings_value"}
 
 
 @pytest.mark.parametrize("first", ["state", "derived"])

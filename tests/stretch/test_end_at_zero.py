@@ -52,7 +52,7 @@ def test_they_end_there_by_newtons_iteration_too(case: str, options: dict[str, A
     in_python, in_c = watched(monkeypatch, Newton, "solve_with_time"), watched(monkeypatch, Stretch, "end_at_zero")
     run = gc.simulate(system, 2.0, **options)
     located = len([t for t in in_c if t is not None])
-    assert 3 < located > len(in_c) / 2  # where round-off does not shrink, the loop in Python decides
+    assert 3 < located > 0.6 * len(in_c)  # of the first step nothing is known there; where round-off decides, in Python
     assert len(in_python) == len(in_c) - located
     monkeypatch.setattr(Stretch, "end_at_zero", lambda *of: None)
     other = gc.simulate(system, mesh=run) if options.get("step") == "auto" else gc.simulate(system, 2.0, **options)
