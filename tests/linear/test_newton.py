@@ -10,6 +10,7 @@ import pytest
 import gridcore as gc
 from gridcore import numerics
 from gridcore.contract import Algebraic, Device, Param, State
+from gridcore.equations import Workspace
 from gridcore.equilibrium import Equilibrium
 from gridcore.errors import ConvergenceError
 from gridcore.linear import Newton
@@ -67,6 +68,23 @@ def test_it_is_known_after_a_switch_and_where_all_else_is_forgotten() -> None:
     newton.jumped()
     newton.renew()
     assert newton.ws.noise[1] == found["y"]
+
+
+def test_the_last_correction_leaves_round_off_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``x z² - z + x/10 = 0`` in closed form, from far and near, with new factors and with those of another x."""
+    newton, _ = solved(0.0)
+    ws, norms, last, plain = newton.ws, list[float](), list[float](), Workspace.newton
+    monkeypatch.setattr(Workspace, "newton", lambda ws, tol: norms.append(plain(ws, tol)) or norms[-1])
+    for x in np.linspace(0.5, 0.6, 40):
+        root = (1 - np.sqrt(1 - 0.4 * x**2)) / (2 * x)
+        for off in (0.0, *np.geomspace(1e-8, 0.1, 30)):
+            ws.base[0] = ws.X[0] = x
+            ws.X[2] = root + off
+            newton.solve()
+            last.append(norms[-1])
+            assert abs(ws.X[2] - root) < 10 * numerics.NEWTON_REMAINS
+            assert ws.moved == min(last[-1], numerics.NEWTON)
+    assert 100 * numerics.NEWTON < max(last) <= numerics.NEWTON_FLOOR  # so it is tried
 
 
 @pytest.mark.parametrize("noise", [1e-12, 1e-9])
