@@ -1,9 +1,8 @@
 """Where the states of a tape live: in memory, in a file, or nowhere but at checkpoints; all of them, or a few.
 
-Of a tape only the states are heavy. A run that keeps none but a few is replayed from them, segment by
-segment, when a state is asked for. The replay does the very same operations: at the start of every
-segment of :data:`SEGMENT` points the stepper forgets all that came before, in every run, however it is
-kept; so the states, and every gradient, are the same to the last bit.
+Of a tape only the states are heavy. A run that keeps a few of them is replayed from these, segment by segment, when
+others are asked for. The replay does the very same operations: where a segment of :data:`SEGMENT` points begins, a
+stepper forgets all but the `noise` that was seen, in every run, however it is kept: all have the same bits.
 
 Which checkpoints to keep, with fewer slots than segments, is the binomial schedule: A. Griewank,
 A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
