@@ -298,9 +298,9 @@ class Newton:
         later = ws.R.copy()
         equations(t)
         drift = (later - ws.R) / width
-        old = self._prepare()
-        rate = self.lu.solve(drift.copy())  # of X, with the time
-        mixing, step, along = self._mixing(width) if old else None, ws.step, np.empty(ws.n)
+        self._prepare()
+        rate = self.lu.solve(drift.copy())  # of X, with the time: a chord, which mixing mends
+        mixing, step, along = self._mixing(width), ws.step, np.empty(ws.n)
         for _ in range(_ITERATIONS):
             self.lu.solve(ws.R)
             gamma, columns, gradient, slope = guard()
@@ -309,8 +309,7 @@ class Newton:
                 break
             step[-1] = -(gamma + float(gradient @ step[columns])) / speed
             ws.R += np.multiply(rate, step[-1], out=along)
-            if mixing is not None:
-                mixing.mix(step)
+            mixing.mix(step)
             unsure = float(np.abs(gradient) @ ws.noise[columns]) / abs(speed)  # as its variables are
             norm = max(ws.newton(math.inf), (abs(float(step[-1])) - unsure) / width)
             t += float(step[-1])
@@ -323,7 +322,7 @@ class Newton:
                 return t if norm <= max(told.enough, numerics.NEWTON) or self._solved() else None
             if told.stalls and told.slow > self._worth and told.patience > _SLOW:  # once
                 self.factor()
-                rate, mixing, told.patience = self.lu.solve(drift.copy()), None, _SLOW
+                rate, mixing, told.patience = self.lu.solve(drift.copy()), self._mixing(width), _SLOW
         return None
 
     def solve_damped(self) -> None:
