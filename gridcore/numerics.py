@@ -58,8 +58,8 @@ NEWTON_ROUND_OFF = _row("NEWTON_ROUND_OFF", 10 * NEWTON, "scale + abs(x)",
                         "the largest round-off of corrections that later solves of a run take for granted",
                         "10 NEWTON: what is larger is fought again in every step")
 NEWTON_FLOOR = _row("NEWTON_FLOOR", 1e-9, "scale + abs(x)", "a correction this small, which new factors do not shrink, "
-                    "may be round-off; no larger one is the last", "1000 NEWTON: round-off of equations whose matrix "
-                    "is nearly singular; other corrections leave a residual above NEWTON of its terms")
+                    "may be round-off; or the last one, if it leaves EPS", "1000 NEWTON: round-off of equations whose "
+                    "matrix is nearly singular; other corrections leave a residual above NEWTON of its terms")
 NEWTON_TELLING = _row("NEWTON_TELLING", 100.0, "of the round-off of corrections",
                       "a first correction above this tells, with the second, the rate at which old factors converge",
                       "below it the second one is round-off itself")

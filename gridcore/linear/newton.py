@@ -66,8 +66,9 @@ class _Corrections:
         if self.stalls and (norm <= numerics.NEWTON or (norm <= numerics.NEWTON_FLOOR and self.slow > self.patience)):
             return True  # what no longer shrinks is round-off
         # a correction this short leaves no more, if the next is shorter by as much as it was, or if its rate stays
-        rate, remains = norm / before if before and not self.stalls else math.inf, numerics.NEWTON_REMAINS
-        self.enough = min(max(math.sqrt(remains * norm), remains / rate), numerics.NEWTON_FLOOR)
+        rate = norm / before if before and not self.stalls else math.inf
+        self.enough = max(min(max(math.sqrt(remains * norm), remains / rate), most) for remains, most in (
+            (numerics.NEWTON_REMAINS, numerics.NEWTON), (numerics.EPS, numerics.NEWTON_FLOOR)))
         return False
 
 

@@ -67,6 +67,12 @@ typedef struct {
     long count;
 } corrections;
 
+/* How short the next correction is that leaves so much: shorter by as much as this one was, or at the rate of this one */
+static double leaves(const corrections *c, double norm, double remains)
+{
+    return fmax(sqrt(remains * norm), c->count ? remains * c->before / norm : 0.0);
+}
+
 /* Whether a correction is the last one; -1 where it has not shrunk as it should */
 static int ends(stretch *s, corrections *c, double norm)
 {
@@ -76,9 +82,7 @@ static int ends(stretch *s, corrections *c, double norm)
         return 1;
     }
     if (!(c->count ? norm <= s->fast * c->before : norm < s->astray)) return -1;
-    const double by_square = sqrt(s->remains * norm), by_rate = c->count ? s->remains * c->before / norm : 0.0;
-    c->enough = by_square > by_rate ? by_square : by_rate;
-    if (c->enough > s->floor) c->enough = s->floor;
+    c->enough = fmax(fmin(leaves(c, norm, s->remains), s->enough), fmin(leaves(c, norm, DBL_EPSILON), s->floor));
     c->before = norm;
     return ++c->count < ITERATIONS ? 0 : -1;
 }

@@ -82,9 +82,9 @@ def test_the_last_correction_leaves_round_off_however_long_it_is(monkeypatch: py
             ws.X[2] = root + off
             newton.solve()
             last.append(norms[-1])
-            assert abs(ws.X[2] - root) < 10 * numerics.NEWTON_REMAINS
+            assert abs(ws.X[2] - root) < 3 * numerics.NEWTON_REMAINS
             assert ws.moved == min(last[-1], numerics.NEWTON)
-    assert 100 * numerics.NEWTON < max(last) <= numerics.NEWTON_FLOOR  # so it is tried
+    assert 10 * numerics.NEWTON < max(last) <= numerics.NEWTON_FLOOR  # so it is tried
 
 
 @pytest.mark.parametrize("noise", [1e-12, 1e-9])
