@@ -187,7 +187,7 @@ class Driver:
     def _checkpoint(self, work: Mapping[str, int]) -> Checkpoint:
         tape, watch = self.tape, self.watch
         return Checkpoint(
-            self.Z[: self.system.n].copy(), self.ws.noise.copy(), self.t, self.clock, tape.points, len(tape.records),
+            self.ws.X.copy(), self.ws.noise.copy(), self.t, self.clock, tape.points, len(tape.records),
             len(tape.clocks), self._settings_before + len(tape.settings), self.reached, self.timers,
             watch.active.copy(), watch.side.copy(), dict(watch.pending), work)
 

@@ -238,7 +238,7 @@ class Recomputed:
 
     @property
     def held(self) -> int:
-        """Bytes of all states in memory."""
+        """Bytes of all states in memory, and of the noise of checkpoints."""
         return self.buffer.nbytes + sum(each.X.nbytes + each.noise.nbytes for each in self._kept.values())
 
     def _check(self) -> None:
@@ -248,7 +248,7 @@ class Recomputed:
 
     def slots(self) -> int:
         """Checkpoints for which there is room."""
-        return (self._budget // (8 * self.n) - len(self.buffer)) // 2  # state and round-off
+        return (self._budget // (8 * self.n) - len(self.buffer)) // 2  # of each state and noise
 
     def reserve(self, points: int) -> None:
         """Choose the checkpoints of a run of about this many points."""

@@ -90,7 +90,7 @@ class TestSameBits:
     @given(name=st.sampled_from(list(STUDIES)), checkpoints=st.integers(0, 20))
     def test_recomputed_within_any_budget(self, name, checkpoints):
         """From one checkpoint in all to more than are needed."""
-        budget = system(name).n * (LEAST + 8 * 16 + 16 * checkpoints)
+        budget = system(name).n * (LEAST + 16 * (8 + checkpoints))
         run = same_to_the_last_bit(name, budget)
         assert run.tape.states.held <= budget
 
