@@ -25,6 +25,10 @@ void {name}_batch(long count, const double *Z, const int *gather, double *out, c
     }}
 }}
 """
+# Sine and cosine of one value are made together: compilers make one call of the two, or leave out what nobody reads.
+_TURNS = {ca.OP_SIN: "sin", ca.OP_COS: "cos"}
+_TURN = """        lanes sin{0} = {1}, cos{0} = {1};
+        for (long l = 0; l < some; ++l) sin{0}[l] = sin({1}[l]), cos{0}[l] = cos({1}[l]);"""
 _INFINITE = {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}
 
 
@@ -35,7 +39,7 @@ def _of_each(form: str, names: str) -> dict[int, str]:
 # The operations, of what stands at {1} and {2}, into {0}; functions that take long are called for no lane in vain.
 OPERATIONS = {
     **_of_each("{{0}} = each({}, some, {{1}});",
-               "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf log1p expm1"),
+               "exp log tan asin acos atan sinh cosh tanh asinh acosh atanh erf log1p expm1"),
     **_of_each("{{0}} = each({}, LANES, {{1}});", "sqrt fabs floor ceil sign"),
     **_of_each("{{0}} = each2({}, some, {{1}}, {{2}});", "pow fmod atan2 copysign hypot remainder"),
     **_of_each("{{0}} = each2({}, LANES, {{1}}, {{2}});", "fmin fmax"),
@@ -67,14 +71,21 @@ def _kernel(function: ca.Function) -> str:
 def _operations(function: ca.Function, places: Sequence[str]) -> Iterator[str]:
     """A line for each operation of a function, on these places."""
     operation, read, written = function.instruction_id, function.instruction_input, function.instruction_output
+    writer, turned = dict[int, int](), dict[int, int]()  # of what is at a place; the first that turned what one wrote
     for k in range(function.n_instructions()):
-        op = operation(k)
+        op, of, to = operation(k), read(k), written(k)
         if op == ca.OP_INPUT:
-            yield f"        {places[written(k)[0]]} = READ({read(k)[1]});"
+            yield f"        {places[to[0]]} = READ({of[1]});"
         elif op == ca.OP_OUTPUT:
-            yield f"        res[{written(k)[1]}] = {places[read(k)[0]]};"
+            yield f"        res[{to[1]}] = {places[of[0]]};"
+            continue
         elif op == ca.OP_CONST:
             value = function.instruction_constant(k)
-            yield f"        {places[written(k)[0]]} = SAME({_INFINITE.get(str(value)) or value.hex()});"
+            yield f"        {places[to[0]]} = SAME({_INFINITE.get(str(value)) or value.hex()});"
+        elif op in _TURNS:
+            if (first := turned.setdefault(writer[of[0]], k)) == k:
+                yield _TURN.format(k, places[of[0]])
+            yield f"        {places[to[0]]} = {_TURNS[op]}{first};"
         else:
-            yield "        " + OPERATIONS[op].format(*(places[i] for i in (*written(k), *read(k))))
+            yield "        " + OPERATIONS[op].format(*(places[i] for i in (*to, *of)))
+        writer[to[0]] = k

@@ -53,17 +53,17 @@ def entries(name: str, layout: Layout, group: Group, outputs: Sequence[ca.SX], r
     column_of : (size of Z,) array
         Column of each entry of Z, -1 for those that are none.
     """
-    trace = group.trace
-    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols} if len(outputs) else {}
+    trace, values = group.trace, ca.vertcat(*outputs)
+    columns = {key: column_of[layout.gather(group, *key)] for key in trace.symbols_of(values)} if len(outputs) else {}
     derived = [key for key, column in columns.items() if (column >= 0).any()]
     if not derived:
         return None
     variables = ca.vertcat(*(trace.symbols[key] for key in derived))
-    jacobian = ca.jacobian(ca.vertcat(*outputs), variables)
+    jacobian = ca.jacobian(values, variables)
     if jacobian.nnz() == 0:
         return None
     r, c = (np.array(part) for part in jacobian.sparsity().get_triplet())
-    moving = {trace.symbols[key].element_hash() for key in trace.symbols if key in derived or trace.kind(key) == "t"}
+    moving = {trace.symbols[key].element_hash() for key in columns if key in derived or trace.kind(key) == "t"}
     nonzeros = jacobian.nz[:]
     function, gather = function_of(name, layout, group, nonzeros)
     places = np.stack([columns[key] for key in derived], axis=1)

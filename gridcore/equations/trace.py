@@ -158,9 +158,7 @@ class Trace:
     def kind(self, symbol: Symbol) -> str:
         """``x``, ``u``, ``p``, ``m`` or ``t`` for one of the symbols."""
         path, name = symbol
-        if not path and name in GLOBALS:
-            return "t" if name == "time" else "p"
-        return kind_of(self.shape.at(path), name)
+        return kind_of(self.shape.at(path), name) if path or name not in GLOBALS else "t" if name == "time" else "p"
 
 
 @contextlib.contextmanager

@@ -88,8 +88,9 @@ class Watch:
         """Guards whose value is now across, in order of their numbers."""
         if self._unmoved(gamma):
             return _NONE
-        sign, towards = np.sign(gamma).astype(np.int8), np.where(self.direction == 0, -self.side, self.direction)
-        return np.flatnonzero(self.active & (sign == towards) & (sign != self.side))
+        moved = np.flatnonzero(self.active if self._undecided else gamma * self._sides < 0.0)
+        sign, side, direction = np.sign(gamma[moved]), self.side[moved], self.direction[moved]
+        return moved[(sign == np.where(direction == 0, -side, direction)) & (sign != side)]
 
     def fired_by_jump(self, gamma: np.ndarray, visible: Visible) -> np.ndarray:
         """Guards that are across by more than round-off: right after a switch and at t0, the others will be located."""

@@ -42,6 +42,8 @@ class Trigger:
         What happens, in words.
     settles : bool
         Of a guard: whether initialisation makes its changes where it finds it across.
+    own : int
+        Of a guard: which of the functions of its group's guards it is.
     """
 
     device: str
@@ -53,6 +55,7 @@ class Trigger:
     cancel: int
     what: str
     settles: bool = False
+    own: int = -1
 
     def __str__(self) -> str:
         return f"{self.device}.{self.item}"
@@ -113,20 +116,18 @@ class Switching:
                        for mode, value in {"status": 1.0, **guard.when}.items()]
                 for name, guard in declared.guards.items()}
         for k, i in enumerate(group.members):
-            of_member = first + k * len(names)
-            for name in names:
+            for own, name in enumerate(names):
                 guard = declared.guards[name.removesuffix(":cancel")]
                 is_cancel, row = name != guard.name, len(self.guards)
                 delay, cancel = -1, -1
                 if guard.delay is not None:
                     delay = layout.address(f"{layout.instances[i].id}.{guard.delay}")
                     if guard.cancel is not False:
-                        own = callable(guard.cancel)
-                        cancel = of_member + names.index(f"{guard.name}:cancel") if own else CROSSING_BACK
+                        cancel = row + (not is_cancel) if callable(guard.cancel) else CROSSING_BACK
                 words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
                 self.guards.append(Trigger(
                     layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction, delay, cancel,
-                    words, guard.settles and not is_cancel))
+                    words, guard.settles and not is_cancel, own))
                 if not is_cancel:
                     conditions += [(row, int(at[k]), value) for at, value in when[name]]
         return Batch(*function_of("guards", layout, group, [e for _, e in trace.guards]),
@@ -141,8 +142,8 @@ class Switching:
     def value(self, guard: int) -> Callable[[np.ndarray], float]:
         """The function of one guard."""
         if guard not in self._value_of:
-            batch, member = self._batch_of[self.guards[guard].group], self.guards[guard].member
-            own, gather, function = guard - int(batch.scatter[member, 0]), batch.gather[member], Direct(batch.function)
+            batch, own = self._batch_of[self.guards[guard].group], self.guards[guard].own
+            gather, function = batch.gather[self.guards[guard].member], Direct(batch.function)
             self._value_of[guard] = lambda Z: float(function(Z[gather])[own])
         return self._value_of[guard]
 

@@ -125,42 +125,33 @@ class System:
 
     def guard_gradients(self, columns: Sequence[int] | np.ndarray) -> Callable[[int], Gradient]:
         """For a guard, a function of Z: its gradient in the entries of Z at these positions, columns and values."""
-        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: functools.cache(
-            functools.partial(self._guard_gradient, self._guard_entries(columns))))
+        return self._maps.get(("guards", np.asarray(columns).tobytes()), lambda: functools.cache(functools.partial(
+            self._guard_gradient, functools.cache(functools.partial(self._guard_entries, self.columns(columns))))))
 
-    def _guard_gradient(self, parts: list[Entries | None], guard: int) -> Gradient:
+    def _guard_gradient(self, of: Callable[[int, int], Entries | None], guard: int) -> Gradient:
         trigger = self.switching.guards[guard]
-        part, member = parts[trigger.group], trigger.member
+        part, member = of(trigger.group, trigger.own), trigger.member
         if part is None:
             return lambda Z: (np.zeros(0, dtype=int), np.zeros(0))
-        own = np.flatnonzero((part.rows[member] == guard) & (part.columns[member] >= 0))
-        columns, gather, function = part.columns[member, own], part.gather[member], Direct(part.function)
-        return lambda Z: (columns, function(Z[gather])[own])
+        kept = np.flatnonzero(part.columns[member] >= 0)
+        columns, gather, function = part.columns[member, kept], part.gather[member], Direct(part.function)
+        return lambda Z: (columns, function(Z[gather])[kept])
 
-    def _guard_entries(self, columns: Sequence[int] | np.ndarray) -> list[Entries | None]:
-        """Gradients of the guards of each group in the entries of Z at these positions."""
-        column_of, parts, first = self.columns(columns), [], 0
-        for group in self.layout.groups:
-            functions = [e for _, e in group.trace.guards]
-            rows = first + np.arange(len(group) * len(functions)).reshape(len(group), -1)
-            parts.append(entries("guards", self.layout, group, functions, rows, column_of))
-            first += rows.size
-        return parts
+    def _guard_entries(self, column_of: np.ndarray, number: int, own: int) -> Entries | None:
+        """The gradient of one guard of a group."""
+        group, row = self.layout.groups[number], np.zeros((len(self.layout.groups[number]), 1), dtype=int)
+        return entries("guard", self.layout, group, [group.trace.guards[own][1]], row, column_of)
 
     @functools.cached_property
-    def _guards_in_Xt(self) -> Callable[[int], Gradient]:
-        return self.guard_gradients([*range(self.n), self.layout.t])
+    def guard_row(self) -> Callable[[int], GuardRow]:
+        """For a guard, a function of Z: the columns and the entries of its gradient, and its slope in time."""
+        in_x, in_time = self.guard_gradients(range(self.n)), self.guard_gradients([self.layout.t])
 
-    def guard_row(self, guard: int) -> GuardRow:
-        """A function of Z giving the gradient of one guard: columns, entries, and the slope in time."""
-        gradient = self._guards_in_Xt(guard)
+        def row(guard: int) -> GuardRow:
+            gradient, slope = in_x(guard), in_time(guard)
+            return lambda Z: (*gradient(Z), sum(slope(Z)[1].tolist()))
 
-        def row(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            columns, values = gradient(Z)
-            in_x = columns < self.n
-            return columns[in_x], values[in_x], float(values[~in_x].sum())
-
-        return row
+        return functools.cache(row)
 
     @functools.cached_property
     def _time_jacobian(self) -> SparseMap:

@@ -64,6 +64,20 @@ def test_a_lane_has_the_bits_that_an_instance_alone_has():
         assert outputs(function, pairs()[:count], library).tobytes() == alone[:count].tobytes()
 
 
+def test_sine_and_cosine_of_one_value_are_made_together_with_the_bits_of_each_alone():
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    wholes = [ca.cos(x), ca.sin(x - y) * ca.sin(x), ca.cos(x - y), ca.sin(ca.cos(x))]
+    source = c_source([vector_function("turned", [x, y], wholes)])
+    assert source.count("= sin(") == source.count("= cos(") == 3
+    apart = [vector_function(f"apart{k}", [x, y], [whole]) for k, whole in enumerate(
+        [ca.cos(x), ca.sin(x - y), ca.sin(x), ca.cos(x - y), ca.sin(ca.cos(x))])]
+    (library, other) = compile_libraries([source, c_source(apart)])
+    cos_x, sin_xy, sin_x, cos_xy, sin_cos = (outputs(each, pairs(), other).ravel() for each in apart)
+    found = outputs(vector_function("turned", [x, y], wholes), pairs(), library)
+    alone = np.stack([cos_x, sin_xy * sin_x, cos_xy, sin_cos], axis=1)
+    assert np.array_equal(found, alone, equal_nan=True)
+
+
 def test_bits_do_not_depend_on_how_many_lanes_there_are(monkeypatch, tmp_path):
     monkeypatch.setenv(compiler.CACHE, str(tmp_path))
     function, found = every_operation(), []

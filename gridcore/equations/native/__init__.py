@@ -18,9 +18,8 @@ from .native import SOURCE, Native
 Runtime = Native | Fallback
 Kernels = Library | Interpreter
 
-__all__ = [
-    "FALLBACK", "INTERPRETER", "Direct", "Fallback", "Kernels", "Library", "Native", "Runtime", "load", "runtime",
-]
+__all__ = ["FALLBACK", "INTERPRETER", "Direct", "Fallback", "Kernels", "Library", "Native", "Runtime", "load",
+           "runtime"]
 
 
 def load(sources: Sequence[str]) -> tuple[Runtime, list[Kernels]]:
