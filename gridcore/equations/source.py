@@ -27,7 +27,7 @@ void {name}_batch(long count, const double *Z, const int *gather, double *out, c
 """
 # Sine and cosine of one value are made together: compilers make one call of the two, or leave out what nobody reads.
 _TURNS = {ca.OP_SIN: "sin", ca.OP_COS: "cos"}
-_TURN = """        lanes sin{0} = {1}, cos{0} = {1};
+_TURN = """        {2}lanes sin{0}, cos{0}; sin{0} = cos{0} = {1};
         for (long l = 0; l < some; ++l) sin{0}[l] = sin({1}[l]), cos{0}[l] = cos({1}[l]);"""
 _INFINITE = {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}
 
@@ -65,11 +65,11 @@ def _kernel(function: ca.Function) -> str:
     else:
         where, work, place = "", ", ".join(map("a{}".format, range(n_work))), "a{}".format
     return _KERNEL.format(name=function.name(), n_in=n_in, n_out=n_out, where=where, work=work,
-                          operations="\n".join(_operations(function, list(map(place, range(n_work))))))
+                          operations="\n".join(_operations(function, list(map(place, range(n_work))), where)))
 
 
-def _operations(function: ca.Function, places: Sequence[str]) -> Iterator[str]:
-    """A line for each operation of a function, on these places."""
+def _operations(function: ca.Function, places: Sequence[str], where: str) -> Iterator[str]:
+    """A line for each operation of a function, on these places; `where` others are."""
     operation, read, written = function.instruction_id, function.instruction_input, function.instruction_output
     writer, turned = dict[int, int](), dict[int, int]()  # of what is at a place; the first that turned what one wrote
     for k in range(function.n_instructions()):
@@ -84,7 +84,7 @@ def _operations(function: ca.Function, places: Sequence[str]) -> Iterator[str]:
             yield f"        {places[to[0]]} = SAME({_INFINITE.get(str(value)) or value.hex()});"
         elif op in _TURNS:
             if (first := turned.setdefault(writer[of[0]], k)) == k:
-                yield _TURN.format(k, places[of[0]])
+                yield _TURN.format(k, places[of[0]], where)
             yield f"        {places[to[0]]} = {_TURNS[op]}{first};"
         else:
             yield "        " + OPERATIONS[op].format(*(places[i] for i in (*to, *of)))
