@@ -85,8 +85,8 @@ def _parse(path: Path) -> tuple[dict[str, Any], dict[str, list[int]]]:
     data, text = sources.toml(path)
     for key, value in data.items():
         if isinstance(value, dict):
-            raise CaseError(f"a model is an array of rows: {key} = [ {{...}}, ] or [[{key}]]",
-                            file=str(path), field=key)
+            raise CaseError(f"a model is an array of rows: {key} = [ {{...}}, ] or [[{key}]]; {', '.join(HEADINGS)} "
+                            f"and {T_END} of the case are in no table, above all rows", file=str(path), field=key)
     return data, _row_lines(text)
 
 

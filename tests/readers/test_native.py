@@ -106,7 +106,8 @@ def test_a_recommended_end_is_kept_as_it_was_written(read, tmp_path, written, ke
     ("t_end = '5 ohm'", r"field 't_end': '5 ohm' must be"),
     ("base_mva = '100 kV'", r"field 'base_mva': unit 'kV' is not understood here; accepted: MVA"),
     ("name = 5", r"field 'name'"),
-    ("[Bus]\nid = 1", r"field 'Bus': a model is an array of rows"),
+    ("[Bus]\nid = 1", r"field 'Bus': a model is an array of rows: Bus = \[ .* or \[\[Bus\]\];"),
+    ("[case]\nname = 'a'", r"field 'case': .*; name, .*t_end of the case are in no table, above all rows"),
     ("Bus = [1]", r"Bus row 1: 1 is not a row"),
 ])
 def test_a_malformed_file_is_told_on_one_line_with_the_place(read, text, says):
