@@ -49,8 +49,7 @@ TABLE: dict[str, dict[str, Scale]] = {
         "%": 0.01, **dict.fromkeys(("MW", "MVA", "MVAr"), lambda base: 1 / base.mva),
         "kV": lambda base: 1 / base.volts(), "kA": lambda base: math.sqrt(3) * base.volts() / base.mva,
         "ohm": lambda base: base.mva / base.volts() ** 2, "S": lambda base: base.volts() ** 2 / base.mva,
-        "Hz": lambda base: 1 / base.frequency},
-}
+        "Hz": lambda base: 1 / base.frequency}}
 
 _PREFIXES = {"": 1.0, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf))\s*(\S.*?)?\s*")

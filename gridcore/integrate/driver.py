@@ -298,7 +298,7 @@ class Driver:
             self.end_at(self.t)
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
         else:  # what rests at zero but for round-off has not crossed it
-            size = np.maximum(np.abs(self.gamma), np.abs(before))[fired]
+            size = np.maximum(np.abs(self.gamma[fired]), np.abs(before[fired]))
             fired = fired[self.visible(fired, size, relative=True)]
         return first(self, begun, before, X, fired) if len(fired) else -1
 

@@ -85,6 +85,6 @@ def first_by_itself(driver: Driver, begun: float, end: float, before: np.ndarray
 def _beside(driver: Driver, guard: int, fired: np.ndarray, before: np.ndarray, across: np.ndarray) -> np.ndarray:
     """Other guards that are across where the step is ended at one, or come to zero there."""
     near = fired[np.abs(driver.gamma[fired]) <= numerics.TOUCHING * np.abs(across[fired])]
-    others = np.setdiff1d(np.union1d(near, driver.watch.fired(driver.gamma)), [guard])
-    size = np.maximum(np.abs(driver.gamma), np.abs(before))[others]
+    others = np.array(sorted({*near, *driver.watch.fired(driver.gamma)} - {guard}), dtype=int)
+    size = np.maximum(np.abs(driver.gamma[others]), np.abs(before[others]))
     return others[driver.visible(others, size, relative=True)]

@@ -38,7 +38,7 @@ class Watch:
         self._note()
 
     def _note(self) -> None:
-        """Sides, directions or watched guards have changed: see :meth:`_unmoved`."""
+        """Sides, directions or watched guards have changed: see :meth:`_moved`."""
         self._sides = np.where(self.active, self.side, 0).astype(float)
         self._undecided = bool((self.active & (self.side == 0)).any())
         self._last_unmoved: np.ndarray | None = None
@@ -49,13 +49,14 @@ class Watch:
         """(k,) on which side of zero each watched guard is, 0 of the others; None while one is on neither."""
         return None if self._undecided else self._sides
 
-    def _unmoved(self, gamma: np.ndarray) -> bool:
-        """Whether every watched guard is on the side where it was: then nothing fires and no side changes."""
+    def _moved(self, gamma: np.ndarray) -> np.ndarray:
+        """Watched guards that are not on the side where they were, or on neither: without any nothing fires."""
         if gamma is not self._last_unmoved:  # :meth:`accept` asks for the array that :meth:`fired` has asked for
-            if self._undecided or np.minimum.reduce(gamma * self._sides, initial=0.0) < 0.0:
-                return False
+            moved = np.flatnonzero(self.active if self._undecided else gamma * self._sides < 0.0)
+            if len(moved):
+                return moved
             self._last_unmoved = gamma
-        return True
+        return _NONE
 
     def margins(self, Z: np.ndarray) -> np.ndarray:
         """The guards at Z with signs by which those that fire there are negative, (k,); 1 of those that cannot fire.
@@ -86,9 +87,8 @@ class Watch:
 
     def fired(self, gamma: np.ndarray) -> np.ndarray:
         """Guards whose value is now across, in order of their numbers."""
-        if self._unmoved(gamma):
-            return _NONE
-        moved = np.flatnonzero(self.active if self._undecided else gamma * self._sides < 0.0)
+        if not len(moved := self._moved(gamma)):
+            return moved
         sign, side, direction = np.sign(gamma[moved]), self.side[moved], self.direction[moved]
         return moved[(sign == np.where(direction == 0, -side, direction)) & (sign != side)]
 
@@ -102,13 +102,14 @@ class Watch:
 
         `before`: guards that fired at this instant already, and stay on the side where that has put them.
         """
-        if not len(fired) and self._unmoved(gamma):
+        moved = self._moved(gamma)
+        if not len(moved) and not len(fired):
             return
-        sign = np.sign(gamma).astype(np.int8)
-        near = self.active & np.where(self.direction == 0, self.side == 0, sign == -self.direction)
-        near[list(before)] = False
+        moved = moved[~np.isin(moved, list(before))] if before else moved
+        sign, direction = np.sign(gamma[moved]), self.direction[moved]
         across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
-        self.side = np.where(near, sign, self.side)
+        near = np.where(direction == 0, self.side[moved] == 0, sign == -direction)
+        self.side[moved[near]] = sign[near]
         self.side[fired] = across
         self._note()
 
