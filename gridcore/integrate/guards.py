@@ -52,7 +52,7 @@ class Watch:
     def _moved(self, gamma: np.ndarray) -> np.ndarray:
         """Watched guards that are not on the side where they were, or on neither: without any nothing fires."""
         if gamma is not self._last_unmoved:  # :meth:`accept` asks for the array that :meth:`fired` has asked for
-            moved = np.flatnonzero(self.active if self._undecided else gamma * self._sides < 0.0)
+            moved, = (self.active if self._undecided else gamma * self._sides < 0.0).nonzero()
             if len(moved):
                 return moved
             self._last_unmoved = gamma
