@@ -211,7 +211,7 @@ class Factors(abc.ABC):
 
 def all_finite(values: npt.NDArray[Any]) -> bool:
     """Whether all of these numbers are finite, (n,) real or complex."""
-    return bool(np.logical_and.reduce(np.isfinite(values)))
+    return 0 not in np.isfinite(values).tobytes()  # the quickest way, of few and of many
 
 
 def products(rows: npt.NDArray[Any], vector: npt.NDArray[Any]) -> npt.NDArray[Any]:
