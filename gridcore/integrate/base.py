@@ -79,8 +79,9 @@ class Stepper(ABC):
         Quadrature weight of the end of a step in integrals along the run, if :meth:`between` says no other.
     makes_grid : bool
         Whether the ends of its steps are the grid of the run, which has no other points than its end.
-    growth : float
-        How many times as long as the last a step that is chosen by its error may be.
+    growth, share : float
+        Where steps are chosen by their error: how many times as long as the last one may be; and how much of what is
+        tolerated may be its error, with an rtol of 1e-3: there are many.
     chosen : mapping
         Defaults of options where steps are chosen by their error, in place of those of the signature.
     """
@@ -92,6 +93,7 @@ class Stepper(ABC):
     end_weight: float = 0.5
     makes_grid: bool = False
     growth: float = 5.0
+    share: float = 0.3
     chosen: Mapping[str, Any] = {}
 
     @abstractmethod
@@ -163,7 +165,7 @@ class Stepper(ABC):
             A guess of the time; one of the state stands in ``ws.X``.
         guard : Crossing
             Called, it gives its value at what stands in the workspace, columns and entries of its gradient, and its
-            slope in time; ``guard.guard`` is its number.
+            slope in time; ``guard.guard`` is its number. The guesses are on the straight line between ``guard.ends``.
         low, high : float
             Between which times it crosses.
         side : float

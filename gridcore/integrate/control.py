@@ -25,10 +25,8 @@ from .linearised import Linearised
 from .locate import Crossing
 
 TOLERANCES = ("rtol", "atol")
-_SAFETY = 0.9
-_SHARE = 0.3  # of the tolerance, for the error of one step where rtol is RTOL: there are many
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
-_SHRINK = 0.2  # at most, by one change
+_SAFETY, _SHRINK = 0.9, 0.2  # of the length that the error says; by one change at most
 _START = 0.5  # error of the first step, of what is tolerated
 
 
@@ -48,7 +46,7 @@ class Controlled(Stepper):
         self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
         self.end_weight, self.rejections = stepper.end_weight, 0
         self.ws: Any = None
-        self._share = min(_SHARE * (rtol / numerics.RTOL) ** (1 / self.order), 1.0)
+        self._share = min(stepper.share * (rtol / numerics.RTOL) ** (1 / self.order), 1.0)
 
     def restart(self, ws: Workspace, t: float) -> None:
         """Begin anew, with a step that is small enough."""

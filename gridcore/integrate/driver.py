@@ -447,10 +447,10 @@ class Driver:
         ws = self.ws
         if not np.array_equal(X, ws.X):
             return True
-        algebraic, size = ~ws.differential, ws.scale + np.abs(X)
-        moved = np.abs(ws.rhs() - np.where(differential, 0.0, F)) / size
-        least = np.where(differential, numerics.NEWTON, numerics.ROUND_OFF)
-        return bool((moved > least)[algebraic].any())
+        moved = ws.rhs() - np.where(differential, 0.0, F)
+        at = np.flatnonzero((moved != 0) & ~ws.differential)
+        least = np.where(differential[at], numerics.NEWTON, numerics.ROUND_OFF) * (ws.scale[at] + np.abs(X[at]))
+        return bool((np.abs(moved[at]) > least).any())
 
     def _resolve(self) -> None:
         """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""

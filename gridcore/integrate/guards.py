@@ -39,8 +39,8 @@ class Watch:
 
     def _note(self) -> None:
         """Sides, directions or watched guards have changed: see :meth:`_moved`."""
-        self._sides = np.where(self.active, self.side, 0).astype(float)
-        self._undecided = bool((self.active & (self.side == 0)).any())
+        self._sides = np.multiply(self.side, self.active, dtype=float)
+        self._undecided = np.count_nonzero(self._sides) < np.count_nonzero(self.active)
         self._last_unmoved: np.ndarray | None = None
         self._towards: np.ndarray | None = None  # of :meth:`margins`
 
@@ -80,8 +80,8 @@ class Watch:
             elif (cancel := self.switching.guards[guard].cancel) >= 0:
                 active[cancel] = True
         self._restore_directions()
-        armed = np.where(self.direction == 0, np.sign(gamma).astype(np.int8), -self.direction)
-        self.side = np.where(active & ~self.active, armed, self.side)
+        begin = np.flatnonzero(active & ~self.active)
+        self.side[begin] = np.where(self.direction[begin] == 0, np.sign(gamma[begin]), -self.direction[begin])
         self.active = active
         self._note()
 

@@ -35,7 +35,7 @@ class End:
 
 
 class Crossing:
-    """A guard along the end of the present step of a run."""
+    """A guard along the end of the present step of a run; `ends`, between which a method is to end it by itself."""
 
     def __init__(self, driver: Driver, guard: int):
         self.driver, self.guard, self.X, self._begun = driver, guard, driver.ws.X, driver.stepper.iterations
@@ -108,7 +108,7 @@ class Crossing:
 
     def ended_at_zero(self, low: End, high: End) -> float | None:
         """The time, and the state in the workspace, if the method ends the step there by itself: see :meth:`locate`."""
-        t, rate = interpolated([low, high]), (high.X - low.X) / (high.t - low.t)
+        self.ends, t, rate = (low, high), interpolated([low, high]), (high.X - low.X) / (high.t - low.t)
         self.X[:] = low.X + (t - low.t) * rate
         found = self.driver.stepper.end_at_zero(t, self, low.t, high.t, np.sign(high.gamma))
         if found is not None:

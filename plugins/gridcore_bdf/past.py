@@ -66,6 +66,16 @@ class Past:
         self._equations(self._at, t, lead)
         return float(self._made[0])
 
+    def curve(self, low: float, t: float, high: float) -> None:
+        """Move X, at `t` on the straight line between ends of the present step at `low` and `high`, off it as the
+        polynomial through the points bends.
+        """
+        known = self._rows[: self._rows[-1]]
+        times, part = self._times[known], (t - low) / (high - low)
+        nodes = chosen(times.tolist(), self.highest + 1)
+        at_low, here, at_high = (np.array(extrapolation((end - times[nodes]).tolist())) for end in (low, t, high))
+        self.ws.X += np.dot(here - (1 - part) * at_low - part * at_high, self._points[known[nodes]])
+
     @property
     def order(self) -> int:
         """That of the formula of the last step."""

@@ -21,6 +21,7 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Crossing, Linearised, Stepper, Stretched
 from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Tape
+from gridcore_stretch import on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
@@ -51,6 +52,7 @@ class Bdf(Stepper):
     name = "bdf"
     one_step = False
     growth = 2.0
+    share = 0.12  # an error goes on in the points of the next steps
     chosen: Mapping[str, Any] = {"start": 2}
 
     def __init__(self, step: float, order: int = HIGHEST, start: int = 1):
@@ -117,7 +119,10 @@ class Bdf(Stepper):
         def equations(t: float) -> None:
             self.past.equations(t, lead=False)
 
-        if not self.newton.keeps and (found := self.past.stretch.end_at_zero(t, guard, low, high, side)) is not None:
+        if self.newton.keeps:  # an iteration costs more than a better guess
+            assert self._ws is not None
+            t = on_bent_path(self._ws, t, guard, lambda t: self.past.curve(low, t, high))
+        elif (found := self.past.stretch.end_at_zero(t, guard, low, high, side)) is not None:
             self.order = self.past.order
             return found
         self.newton.at(self.past.equations(t, lead=False))

@@ -1,9 +1,10 @@
-"""Steps in which nothing happens, many at once in C: for the authors of integrators.
+"""Steps in which nothing happens, many at once in C, and guesses of where one does: for the authors of integrators.
 
 What an integrator's own C has to offer are two functions, and its :meth:`~gridcore.integrate.Stepper.stretch` is one
 call of a :class:`Stretch`: see ``gridcore_theta`` and ``gridcore_bdf``.
 """
 
+from .guess import on_bent_path
 from .stretch import Stretch
 
-__all__ = ["Stretch"]
+__all__ = ["Stretch", "on_bent_path"]

@@ -20,6 +20,7 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Crossing, Linearised, Stepper, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step
+from gridcore_stretch import on_bent_path
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
@@ -134,9 +135,14 @@ class Theta(Stepper):
             ws.Z[-1] = t
             self.predictor.equations(t - self._begun, self.theta)
 
-        self.predictor.bend(*(each - self._begun for each in (low, t, high)))
-        found = None if self.newton.keeps else self.predictor.end_at_zero(
-            self._begun, self.theta, t, guard, low, high, side)
+        def bend(t: float) -> None:
+            self.predictor.bend(*(each - self._begun for each in (low, t, high)))
+
+        if self.newton.keeps:  # an iteration costs more than a better guess
+            t, found = on_bent_path(ws, t, guard, bend), None
+        else:
+            bend(t)
+            found = self.predictor.end_at_zero(self._begun, self.theta, t, guard, low, high, side)
         if found is None:
             self.newton.at(t - self._begun)
             try:

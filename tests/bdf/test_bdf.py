@@ -132,7 +132,7 @@ def test_the_first_step_is_longer_than_that_of_euler_where_the_bend_is_small_bes
 
     with gc.registered(Ramp):
         run = gc.simulate(system(Ramp(id="R", constant=constant, bend=bend)), 1e3, "auto", "bdf")
-    tolerated = 0.3 * (1e-3 + 1e-5)
+    tolerated = Bdf.share * (1e-3 + 1e-5)
     euler = np.sqrt(tolerated / max(abs(bend), abs(constant)))
     longer = np.cbrt(3 * tolerated * abs(constant) / bend**2) if bend else np.inf
     assert run.t[1] == pytest.approx(min(max(euler, longer), 2.0 / abs(constant) if constant else np.inf), rel=1e-6)
@@ -172,6 +172,27 @@ def test_the_loops_of_c_are_those_of_numpy(seed: int, highest: int, start: int) 
             for a, c in ((one.Z, other.Z), (one.base, other.base), (one.c, other.c), (of_one.led, of_other.led)):
                 np.testing.assert_allclose(a, c, rtol=0, atol=1e-11 * (1 + np.abs(c).max()))
         t = float(ends[1])
+
+
+@pytest.mark.parametrize("degree", range(7))
+def test_a_polynomial_that_the_points_determine_is_bent_exactly_off_its_chord(degree: int) -> None:
+    s, t = gc.build("wscc9"), 0.0
+    ws = s.workspace()
+    points, exact = past.Past(ws, 5, 1), np.random.default_rng(1).normal(size=(degree + 1, ws.n))
+
+    def at(t: float) -> np.ndarray:
+        return np.polynomial.polynomial.polyval(t, exact)
+
+    for h in (0.1, 0.07, 0.2, 0.1, 0.15, 0.0):
+        ws.X[:] = at(t)
+        points.begin(t)
+        begun, t = t, t + h
+    for low, end, high in ((0.0, 0.04, 0.13), (0.02, 0.1, 0.11)):
+        part = (end - low) / (high - low)
+        ws.X[:] = chord = (1 - part) * at(begun + low) + part * at(begun + high)
+        points.curve(begun + low, begun + end, begun + high)
+        assert (np.abs(ws.X - at(begun + end)).max() < 1e-12) == (degree < 6)
+        assert degree < 2 or np.abs(chord - at(begun + end)).max() > 1e-5
 
 
 @pytest.mark.parametrize("name", ["ieee39", "kundur", "hiskens_pai"])

@@ -386,6 +386,14 @@ def test_a_step_is_made_again_where_its_error_is_above_its_share_of_the_toleranc
     assert tried[0] > 1e-4
 
 
+def test_of_a_method_that_says_so_it_is_another_share():
+    with registered(Integrator("careful", type("Careful", (Told,), {"share": 0.15}))):
+        for part, more in ((0.99, False), (1.01, True)):
+            gc.simulate(system(Driven(id="D", x0=1.0)), 1e6, "auto", "careful", errors=(part / 2,), order=2)
+            tried = made[-1].lengths
+            assert (sum(tried) > 1e6 * (1 + 1e-12)) == more
+
+
 @pytest.mark.parametrize("rough", [True, False])
 def test_a_state_that_is_only_near_its_target_is_solved_there_unless_its_error_is_too_large(rough):
     class Rough(Told):

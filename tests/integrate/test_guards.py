@@ -156,7 +156,7 @@ def test_an_action_without_a_cancellation_function_has_no_other_guard_watched(ca
 
 def test_a_cancellation_function_is_watched_only_while_the_action_is_pending():
     watch = watching(UP, UP, at=[-1, -1], cancel=[1, -1])
-    watch.switching.active = lambda Z: np.array([True, False])
+    watch.switching.on[1] = False
     watch.refresh(None, np.array([-1.0, -1.0]))
     assert fires(watch, -1, 1) == []
     go(watch, 1, -1)

@@ -193,6 +193,7 @@ def test_a_method_that_ends_its_step_at_a_zero_is_given_where_a_straight_line_le
 
     def by_itself(t, guard, low, high, side):
         given.append((t, path.ws.X[0], low, high, side, guard()))
+        assert [(end.t, end.gamma, end.X[0]) for end in guard.ends] == [(at, 0.6 - at, at) for at in (low, high)]
         return 0.5432
 
     path = Path(lambda t: 0.6 - t, by_itself=by_itself, terms=2.0)

@@ -14,7 +14,9 @@ from gridcore.errors import ConvergenceError
 from gridcore.integrate import Stepper
 from gridcore.linear import newton
 from gridcore.linear.mixing import Mixing
-from gridcore_theta import Theta
+from gridcore_stretch import on_bent_path
+from gridcore_theta import Theta, stepper
+from gridcore_theta.predictor import Predictor
 
 STUDIES = {"wscc9": 2.0, "ieee39": 2.0, "hiskens_pai": 0.2, "kundur": 2.0}
 
@@ -165,6 +167,27 @@ def test_where_old_factors_converge_slowly_a_guard_is_located_with_new_ones(
     assert all(found is not None for found, _ in made)
     assert max(factorisations for _, factorisations in made) <= 2
     assert mixed or sum(factorisations > 0 for _, factorisations in made) > len(made) / 2
+
+
+def test_a_better_guess_of_a_crossing_is_made_where_factors_are_kept_and_takes_fewer_iterations(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    took, bend = [], Predictor.bend
+    for mixed, guess in ((np.inf, on_bent_path), (-np.inf, on_bent_path), (-np.inf, lambda ws, t, guard, bend: t)):
+        bent = 0
+
+        def counted(self: Predictor, *of: float) -> None:
+            nonlocal bent
+            bent += 1
+            bend(self, *of)
+
+        monkeypatch.setattr(newton, "MIXED", mixed)
+        monkeypatch.setattr(stepper, "on_bent_path", guess)
+        monkeypatch.setattr(Predictor, "bend", counted)
+        counters = gc.simulate("npcc140", 2.0, 0.01).counters
+        took.append((counters["location_iterations"], bent / counters["locations"]))
+    (_, small), (large, twice), (without, never) = took
+    assert (small, twice, never) == (1, 2, 0)
+    assert without - large > 0.08 * without
 
 
 def test_where_the_guess_of_a_crossing_is_no_good_it_is_found_by_halving(
