@@ -120,8 +120,7 @@ class Bdf(Stepper):
             self.past.equations(t, lead=False)
 
         if self.newton.keeps:  # an iteration costs more than a better guess
-            assert self._ws is not None
-            t = on_bent_path(self._ws, t, guard, lambda t: self.past.curve(low, t, high))
+            t = on_bent_path(self.past.ws, t, guard, lambda t: self.past.curve(low, t, high))
         elif (found := self.past.stretch.end_at_zero(t, guard, low, high, side)) is not None:
             self.order = self.past.order
             return found
