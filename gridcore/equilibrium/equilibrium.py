@@ -104,22 +104,19 @@ class Equilibrium:
         moving = self.limited[self.limited[:, 2] == 1, :2]
         return moving[Z[moving[:, 1]] != 0]
 
-    def workspace(self) -> Workspace:
-        """New buffers at Z0, for one run, sweep or thread."""
-        return self._loaded(self.Z0)
-
-    def _loaded(self, Z: np.ndarray) -> Workspace:
+    def workspace(self, Z: np.ndarray | None = None) -> Workspace:
+        """New buffers at Z, by default Z0, for one run, sweep or thread."""
         ws = self.system.workspace()
-        ws.load(Z)
+        ws.load(self.Z0 if Z is None else Z)
         return ws
 
     def rhs(self, Z: np.ndarray) -> np.ndarray:
         """F at Z, (n,)."""
-        return self._loaded(Z).rhs().copy()
+        return self.workspace(Z).rhs().copy()
 
     def jacobian(self, Z: np.ndarray) -> Any:
         """F_X at Z, (n, n)."""
-        ws = self._loaded(Z)
+        ws = self.workspace(Z)
         return csc((ws.jacobian(), ws.indices, ws.indptr), shape=(self.n, self.n))
 
     def with_values(self, values: Mapping[Any, float | str]) -> Equilibrium:

@@ -205,8 +205,7 @@ class Driver:
     def _replay(self, at: Checkpoint) -> None:
         """Run on from a checkpoint as before."""
         whole = self.tape
-        self.tape = Tape(whole.states, methods=whole.methods)
-        self.tape.clocks = list(whole.clocks)
+        self.tape = Tape(whole.states, list(whole.clocks), methods=whole.methods)
         self._settings_before = max(at.settings - 1, 0)
         self.go_to(at, whole.settings)
         if at.settings:
@@ -411,7 +410,7 @@ class Driver:
         """Make the changes, and solve the algebraic equations again."""
         system, switching = self.system, self.system.switching
         k = self.tape.points - 1
-        chosen = [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in triggers]
+        chosen = switching.chosen(triggers)
         names = (f"{c} ({c.what})" for c in chosen)
         X, F, differential = self.ws.X.copy(), self.ws.rhs().copy(), self.ws.differential.copy()
         try:

@@ -152,16 +152,13 @@ class Linearised:
 
     def buffer(self, k: int) -> np.ndarray:
         """Z at point `k`: variables, parameters, modes and time."""
-        tape, Z, n = self.tape, np.empty(self.system.layout.size), self.n
-        Z[:n], Z[n:-1], Z[-1] = tape.states.row(k), tape.settings[self._settings[k]], tape.t[k]
-        return Z
+        tape = self.tape
+        return np.r_[tape.states.row(k), tape.settings[self._settings[k]], tape.t[k]]
 
     def differential(self, settings: int) -> np.ndarray:
         """(n,) bool: the rows that are differential under some settings."""
         if settings not in self._masks:
-            Z = np.zeros(self.system.layout.size)
-            Z[self.n: -1] = self.tape.settings[settings]
-            mask = self.system.differential(Z)
+            mask = self.system.differential(np.r_[np.zeros(self.n), self.tape.settings[settings], 0.0])
             self._masks[settings] = self._distinct.setdefault(mask.tobytes(), mask)  # so that coefficients are shared
         return self._masks[settings]
 

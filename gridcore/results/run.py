@@ -118,16 +118,15 @@ class Points(ABC):
     @functools.cached_property
     def events(self) -> list[Event]:
         """What happened, in order."""
-        guards, timers = self.system.switching.guards, self.system.switching.timers
+        switching = self.system.switching
         happened: list[tuple[int, Any, str, str]] = []
         for record in self.tape.records.others:
             if isinstance(record, Switch):
-                for kind, number in record.triggers:
-                    trigger = (timers if kind == "timer" else guards)[number]
+                for (kind, _), trigger in zip(record.triggers, switching.chosen(record.triggers), strict=True):
                     place = self._target(trigger.device) if kind == "timer" else trigger.device
                     happened.append((record.k, trigger, "switch", place))
             elif isinstance(record, Arm | Cancel):
-                trigger = guards[record.guard]
+                trigger = switching.guards[record.guard]
                 kind = "delay started" if isinstance(record, Arm) else "cancelled"
                 happened.append((record.k, trigger, kind, trigger.device))
         return [Event(float(self.tape.t[k]), trigger.device, trigger.item, kind, trigger.what, place)

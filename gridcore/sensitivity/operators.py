@@ -17,7 +17,6 @@ from ..equilibrium import Equilibrium
 from ..errors import EventError
 from ..integrate import Linearised, Operator, Point, StepOperator, Stepper, made_by
 from ..linear import products
-from ..system import Trigger
 from ..tape import Step, Switch, Tape
 
 
@@ -125,7 +124,7 @@ class SwitchOperator:
         self.replay = replay
         system, Z = replay.system, replay.buffer(record.k)
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        for trigger in triggers(system, record):
+        for trigger in system.switching.chosen(record.triggers):
             change = system.switching.change(trigger)
             gather, targets = change.gather[trigger.member], change.targets[trigger.member]
             jacobian = change.gradient(Z[gather])
@@ -159,12 +158,6 @@ class SwitchOperator:
         return row[:, :n].copy(), row[:, n:-1].copy(), row[:, -1]
 
 
-def triggers(system: Equilibrium, record: Switch) -> list[Trigger]:
-    """The guards and timers that a switch acted for, in order."""
-    switching = system.switching
-    return [(switching.timers if kind == "timer" else switching.guards)[number] for kind, number in record.triggers]
-
-
 def carried_parameters(system: Equilibrium, tape: Tape, *wanted: Sequence[int] | np.ndarray) -> np.ndarray:
     """Positions of all parameters that a sweep must carry to have the derivatives in those `wanted`:
     themselves, event times and delays, and what switches change.
@@ -174,7 +167,7 @@ def carried_parameters(system: Equilibrium, tape: Tape, *wanted: Sequence[int] |
     mask[[clock.of for clock in tape.clocks if clock.kind in ("timer", "delay")]] = True
     for record in tape.records.others:
         if isinstance(record, Switch):
-            for trigger in triggers(system, record):
+            for trigger in system.switching.chosen(record.triggers):
                 targets = system.switching.change(trigger).targets[trigger.member]
                 mask[targets[(targets >= n) & (targets < end)]] = True
     for part in wanted:

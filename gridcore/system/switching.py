@@ -174,6 +174,10 @@ class Switching:
                 *function_of("change", self.layout, group, [value for _, value in actions]), targets)
         return self._changes[key]
 
+    def chosen(self, triggers: Iterable[tuple[str, int]]) -> list[Trigger]:
+        """Triggers by kind, ``"timer"`` or ``"guard"``, and number."""
+        return [(self.timers if kind == "timer" else self.guards)[number] for kind, number in triggers]
+
     def targets(self, guard: int) -> set[int]:
         """Positions in Z that a guard changes at once: none, where its action is delayed or it cancels one."""
         trigger = self.guards[guard]

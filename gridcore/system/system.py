@@ -78,6 +78,7 @@ class System:
         self.layout = layout = Layout(self.network)
         self.n = layout.n
         self.traces = [group.trace for group in layout.groups]
+        self._members = {int(i): (k, m) for k, g in enumerate(layout.groups) for m, i in enumerate(g.members)}
         self.islands = Islands(layout, deenergise)
         self.switching = Switching(layout, self.islands)
         self.equations = self._assemble()
@@ -184,10 +185,6 @@ class System:
         group = self.layout.groups[number]
         function, gather = function_of("quantity", self.layout, group, group.trace.quantity(name))
         return function, gather[member]
-
-    @functools.cached_property
-    def _members(self) -> dict[int, tuple[int, int]]:
-        return {int(i): (k, m) for k, g in enumerate(self.layout.groups) for m, i in enumerate(g.members)}
 
     def locate(self, device: str) -> tuple[int, int]:
         """Group of a device, and its place in the group."""

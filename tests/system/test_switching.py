@@ -185,6 +185,11 @@ def test_simultaneous_timers_act_in_the_order_of_their_declaration_and_all_are_r
     assert run["T", "x"][after] == -20
 
 
+def test_triggers_are_chosen_by_kind_and_number_in_their_order(board):
+    chosen = board.switching.chosen([("timer", 4), ("guard", 0), ("timer", 2)])
+    assert [str(each) for each in chosen] == ["G.hits", "S.watched", "S.second"]
+
+
 # ---------------------------------------------------------------- out of service
 
 
