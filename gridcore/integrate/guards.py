@@ -35,12 +35,12 @@ class Watch:
         """The state that a checkpoint has."""
         self.active, self.side, self.pending = at.active.copy(), at.side.copy(), dict(at.pending)
         self._restore_directions()
-        self._note()
 
     def _note(self) -> None:
         """Sides, directions or watched guards have changed: see :meth:`_moved`."""
-        self._sides = np.multiply(self.side, self.active, dtype=float)
-        self._undecided = np.count_nonzero(self._sides) < np.count_nonzero(self.active)
+        sides = self.side * self.active
+        self._undecided = np.count_nonzero(sides) < np.count_nonzero(self.active)
+        self._sides = sides.astype(float)
         self._last_unmoved: np.ndarray | None = None
         self._towards: np.ndarray | None = None  # of :meth:`margins`
 
@@ -79,11 +79,11 @@ class Watch:
                 del self.pending[guard]
             elif (cancel := self.switching.guards[guard].cancel) >= 0:
                 active[cancel] = True
-        self._restore_directions()
-        begin = np.flatnonzero(active & ~self.active)
-        self.side[begin] = np.where(self.direction[begin] == 0, np.sign(gamma[begin]), -self.direction[begin])
+        begin = np.flatnonzero(active & ~self.active)  # none of which is pending
+        direction = self.switching.directions[begin]
+        self.side[begin] = np.where(direction == 0, np.sign(gamma[begin]), -direction)
         self.active = active
-        self._note()
+        self._restore_directions()
 
     def fired(self, gamma: np.ndarray) -> np.ndarray:
         """Guards whose value is now across, in order of their numbers."""
@@ -127,21 +127,16 @@ class Watch:
     def arm(self, guard: int, time: float, clock: int) -> None:
         """Put the action of a guard off; from here on its cancellation is watched."""
         self.pending[guard] = time, clock
-        trigger = self.switching.guards[guard]
-        if trigger.cancel >= 0:
-            self.active[trigger.cancel] = True
-            self.side[trigger.cancel] = -1
+        if (cancel := self.switching.guards[guard].cancel) >= 0:
+            self.active[cancel], self.side[cancel] = True, -1
         self._restore_directions()
-        self._note()
 
     def disarm(self, guard: int) -> None:
         """The pending action of a guard was made or cancelled."""
         self.pending.pop(guard, None)
-        trigger = self.switching.guards[guard]
-        if trigger.cancel >= 0:
-            self.active[trigger.cancel] = False
+        if (cancel := self.switching.guards[guard].cancel) >= 0:
+            self.active[cancel] = False
         self._restore_directions()
-        self._note()
 
     def cancelled_by(self, guard: int) -> int:
         """The guard whose pending action a firing guard row cancels, or -1."""
@@ -155,3 +150,4 @@ class Watch:
             cancel = self.switching.guards[guard].cancel
             # a pending guard fires only by crossing back; one that cannot be cancelled, not at all
             self.direction[guard] = -self.side[guard] if cancel == CROSSING_BACK else _NEITHER
+        self._note()
