@@ -223,7 +223,6 @@ class Driver:
         self.tape.point(self.t, self.Z[: self.system.n], GRID)
         if self.t != 0 and self.ws.time_slope() is not None:  # the operating point is one at time zero
             self._switch(())
-            self._evaluate_guards()
         self.newton.hold(self.ws.differential)
         self._events(self.watch.fired_by_jump(self.gamma, self.visible))
 
@@ -361,8 +360,6 @@ class Driver:
                 if clock != self.clock:
                     self._zero_step(clock)
             self._switch(triggers)
-            self._evaluate_guards()
-            self.watch.refresh(self.Z, self.gamma)
             for guard in (number for kind, number in triggers if kind == "guard"):
                 if self.watch.bounces(guard, self.gamma, self.visible):  # sent back at once, it may fire again
                     self.watch.turned(guard, self.instant.rates([guard])[0])
@@ -407,7 +404,7 @@ class Driver:
         return clock, tuple(("timer", number) for number in sorted(number for _, number, of in timers if of == clock))
 
     def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
-        """Make the changes, and solve the algebraic equations again."""
+        """Make the changes, solve the algebraic equations again, and see which guards are watched now."""
         system, switching = self.system, self.system.switching
         k = self.tape.points - 1
         chosen = switching.chosen(triggers)
@@ -440,6 +437,8 @@ class Driver:
         begun = self.t - self.spacing
         if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:
             self._chattering(begun, _REPETITIONS)
+        self._evaluate_guards()
+        self.watch.refresh(self.Z, self.gamma)
 
     def _jumps(self, X: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
         """Whether a switch, before which these were, moves anything by more than round-off."""
