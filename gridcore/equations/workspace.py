@@ -54,7 +54,7 @@ class Equations:
         self.linear_ptr = np.searchsorted(places, np.arange(len(self.linear_rows) + 1)).astype(np.int32)
         self.linear_cols = self.columns[self.linear_entries]
         read = np.concatenate([rows[0], *(b.gather.ravel() for b in (*self.linear_rhs, *self.linear_jac))])
-        self.linear_reads = np.flatnonzero(np.bincount(read[read >= self.n]))  # parameters and modes
+        self.linear_reads = np.bincount(read[read >= self.n], minlength=layout.size) > 0  # parameters and modes
 
 
 class Workspace:
@@ -113,7 +113,7 @@ class Workspace:
         self.guards: Callable[[np.ndarray], np.ndarray] = lambda Z: np.zeros(0)
         self._linear_matrix = np.zeros(nnz + 1)
         self._linear_values, self._linear_constant = np.zeros(len(e.linear_entries)), np.zeros(len(e.linear_rows))
-        self._linear_of = np.full(len(e.linear_reads), np.nan)
+        self._linear_of = np.full(len(self.Z), np.nan)  # the linear part is that of these parameters and modes
         self.plan = e.runtime.plan(
             n=n, nnz=nnz, n_rhs=len(e.rhs.batches), n_jac=len(e.jac.batches), n_linear=len(e.linear_rows),
             rhs=e.rhs.table, jac=e.jac.table, linear_rows=e.linear_rows, linear_ptr=e.linear_ptr,
@@ -140,13 +140,13 @@ class Workspace:
         self.Z[:] = Z
         self.refresh()
 
-    def refresh(self) -> None:
-        """Recompute the linear part, if what it reads has changed: after parameters or modes in ``Z`` have changed."""
+    def refresh(self, changed: np.ndarray | None = None) -> None:
+        """Recompute the linear part, if what it reads of parameters and modes, all or only those `changed`, is new."""
         e = self.equations
-        reads = self.Z[e.linear_reads]
-        if np.array_equal(reads, self._linear_of):
+        reads = np.flatnonzero(e.linear_reads) if changed is None else changed[e.linear_reads[changed]]
+        if np.array_equal(self.Z[reads], self._linear_of[reads]):
             return
-        self._linear_of = reads
+        self._linear_of[reads] = self.Z[reads]
         self._linear_matrix[:] = 0.0
         for batch in e.linear_jac:
             batch.add(self.Z, self._linear_matrix)

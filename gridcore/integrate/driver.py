@@ -179,9 +179,9 @@ class Driver:
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
-    def _refresh(self) -> None:
-        """Parameters or modes have changed: what follows from them in the workspace."""
-        self.ws.refresh()
+    def _refresh(self, changed: np.ndarray | None = None) -> None:
+        """Parameters or modes have changed, all or those at these positions: what follows in the workspace."""
+        self.ws.refresh(changed)
         self.ws.differential[:] = self.system.differential(self.Z)
 
     def _checkpoint(self, work: Mapping[str, int]) -> Checkpoint:
@@ -409,24 +409,26 @@ class Driver:
         k = self.tape.points - 1
         chosen = switching.chosen(triggers)
         names = (f"{c} ({c.what})" for c in chosen)
-        X, F, differential = self.ws.X.copy(), self.ws.rhs().copy(), self.ws.differential.copy()
+        differential = self.ws.differential.copy()
+        F = np.where(differential, 0.0, self.ws.rhs())
         try:
-            switching.apply(self.Z, chosen)
+            changed = switching.apply(self.Z, chosen)
         except NetworkError as error:
             error.args = (f"at t = {self.t:.9g} s, after {', '.join(names)}: {error}",)
             raise
-        self._refresh()
+        self._refresh(changed)
         self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
-        jumps = not chosen or self._jumps(X, F, differential)  # of a run that begins later than its operating point
+        jumps = not chosen or self._jumps(changed, F, differential)  # none: the run begins after time zero
         try:
             if jumps:
+                changed = np.append(changed, system.at_moving_limit(self.Z)[:, 1])
                 self._resolve()
         except GridcoreError as error:
             error.args = (f"no solution of the network after {', '.join(names)}, from before it or the operating "
                           f"point: {error}",)
             raise
         finally:
-            self.tape.settings.append(self.Z[system.n:-1])
+            self.tape.settings.append(self.Z[system.n:-1], changed[changed >= system.n] - system.n)
         self._check_finite()
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.tape.records.append(Resolve(k))
@@ -438,17 +440,15 @@ class Driver:
         if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:
             self._chattering(begun, _REPETITIONS)
         self._evaluate_guards()
-        self.watch.refresh(self.Z, self.gamma)
+        self.watch.refresh(self.Z, self.gamma, changed)
 
-    def _jumps(self, X: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
-        """Whether a switch, before which these were, moves anything by more than round-off."""
+    def _jumps(self, changed: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
+        """Whether a switch that `changed` Z here moves anything by more than round-off; rows, and F, are of before."""
         ws = self.ws
-        if not np.array_equal(X, ws.X):
-            return True
-        moved = ws.rhs() - np.where(differential, 0.0, F)
+        moved = ws.rhs() - F
         at = np.flatnonzero((moved != 0) & ~ws.differential)
-        least = np.where(differential[at], numerics.NEWTON, numerics.ROUND_OFF) * (ws.scale[at] + np.abs(X[at]))
-        return bool((np.abs(moved[at]) > least).any())
+        least = np.where(differential[at], numerics.NEWTON, numerics.ROUND_OFF) * (ws.scale[at] + np.abs(ws.X[at]))
+        return bool((changed < self.system.n).any() or (np.abs(moved[at]) > least).any())
 
     def _resolve(self) -> None:
         """Solve the algebraic equations; a limit that jumps away lets its state go, which does not jump after it."""
@@ -462,7 +462,7 @@ class Driver:
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0
-            self._refresh()
+            self._refresh(free[:, 1])
             self.newton.resolve(self.ws.differential, system.Z0[: system.n])
 
     def _chattering(self, since: float, repeated: int = 0) -> None:

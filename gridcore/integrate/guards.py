@@ -71,9 +71,9 @@ class Watch:
         np.putmask(margins, self._idle, 1.0)
         return margins
 
-    def refresh(self, Z: np.ndarray, gamma: np.ndarray) -> None:
-        """Modes may have changed: see which guards are watched now."""
-        active = self.switching.active(Z)
+    def refresh(self, Z: np.ndarray, gamma: np.ndarray, changed: np.ndarray | None = None) -> None:
+        """Modes may have changed, all or those at these positions of Z: see which guards are watched now."""
+        active = self.switching.active(Z, self.active, changed)
         for guard in list(self.pending):
             if not active[guard]:
                 del self.pending[guard]

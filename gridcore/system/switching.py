@@ -94,6 +94,7 @@ class Switching:
         self.timers: list[Trigger] = []
         self._changes: dict[tuple[int, str], Change] = {}
         conditions: list[tuple[int, int, float]] = []  # guard, position of a mode, value that it must have
+        self._asked: dict[int, list[range]] = {}  # by position: all conditions of each guard that asks for it
         batches: list[Batch] = []
         for number, group in enumerate(layout.groups):
             for name, timer in group.shape.cls.declares.timers.items():
@@ -105,9 +106,9 @@ class Switching:
         self.batches, self._value_of = Batches(batches), dict[int, Callable[[np.ndarray], float]]()
         self._batch_of = {self.guards[int(batch.scatter[0, 0])].group: batch for batch in batches}
         table = np.array(conditions, dtype=float).reshape(-1, 3)
-        self._when_of, self._when_at, self._when_is = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
+        self._when = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
         self.directions = np.array([g.direction for g in self.guards], dtype=np.int8)
-        self.is_cancel = np.isin(np.arange(len(self.guards)), self._when_of, invert=True)
+        self.is_cancel = np.isin(np.arange(len(self.guards)), self._when[0], invert=True)
 
     def _add_guards(self, number: int, group: Group, conditions: list[tuple[int, int, float]]) -> Batch:
         layout, trace, declared, first = self.layout, group.trace, group.shape.cls.declares, len(self.guards)
@@ -129,7 +130,10 @@ class Switching:
                     layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction, delay, cancel,
                     words, guard.settles and not is_cancel, own))
                 if not is_cancel:
-                    conditions += [(row, int(at[k]), value) for at, value in when[name]]
+                    its_own = range(len(conditions), len(conditions) + len(when[name]))
+                    for at, value in when[name]:
+                        conditions.append((row, int(at[k]), value))
+                        self._asked.setdefault(int(at[k]), []).append(its_own)
         return Batch(*function_of("guards", layout, group, [e for _, e in trace.guards]),
                      first + np.arange(len(group) * len(names)).reshape(len(group), -1))
 
@@ -147,10 +151,18 @@ class Switching:
             self._value_of[guard] = lambda Z: float(function(Z[gather])[own])
         return self._value_of[guard]
 
-    def active(self, Z: np.ndarray) -> np.ndarray:
-        """Which guards are watched under the modes in Z (not those of cancellation functions)."""
-        active = ~self.is_cancel
-        active[self._when_of.compress(Z.take(self._when_at) != self._when_is)] = False
+    def active(self, Z: np.ndarray, before: np.ndarray | None = None, changed: np.ndarray | None = None) -> np.ndarray:
+        """Which guards are watched under the modes in Z (not those of cancellation functions).
+
+        `before`: those that were, if only these positions of Z have `changed` since; all may have by default.
+        """
+        active, (guards, at, value) = ~self.is_cancel, self._when
+        if before is not None and changed is not None:
+            rows = [row for place in changed.tolist() for its_own in self._asked.get(place, ()) for row in its_own]
+            guards, at, value = (column[rows] for column in self._when)
+            active &= before
+            active[guards] = True
+        active[guards.compress(Z.take(at) != value)] = False
         return active
 
     def across(self, Z: np.ndarray, margin: float | None = None) -> np.ndarray:
@@ -184,8 +196,8 @@ class Switching:
         return set() if trigger.time >= 0 or self.is_cancel[guard] else {
             int(at) for at in self.change(trigger).targets[trigger.member]}
 
-    def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> None:
-        """Make the changes of the triggers in Z, one after the other, and what follows from them.
+    def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> np.ndarray:
+        """Make the changes of the triggers in Z, one after the other, and what follows; returns where Z has changed.
 
         Raises
         ------
@@ -194,19 +206,25 @@ class Switching:
         EventError
             If one of them changes an input that another device drives.
         """
-        touched: set[int] = set()
+        before: dict[int, float] = {}
         for trigger in triggers:
             change = self.change(trigger)
-            targets, new = change.targets[trigger.member], change.value(Z[change.gather[trigger.member]])
-            for at in self.layout.driven.keys() & targets.tolist():
+            targets, new = change.targets[trigger.member].tolist(), change.value(Z[change.gather[trigger.member]])
+            for at in self.layout.driven.keys() & targets:
                 raise EventError(f"{trigger} changes {self.layout.label(at)}, but {self.layout.driven[at]} drives it: "
                                  "that would have no effect", t=float(Z[-1]))
-            touched |= {int(at) for at in targets[Z[targets] != new] if at in self._status}
-            Z[targets] = new
+            for at, value in zip(targets, new.tolist(), strict=True):
+                if Z[at] != value:
+                    before.setdefault(at, float(Z[at]))
+                    Z[at] = value
+        if not (touched := [at for at in before if at in self._status]):
+            return np.array([at for at, value in before.items() if Z[at] != value], dtype=int)
+        whole = Z.copy()
+        whole[list(before)] = list(before.values())
         for at in touched:
             self.layout.set_status(Z, self._status[at], Z[at])
-        if touched:
-            self.islands.settle(Z)
+        self.islands.settle(Z)
+        return np.flatnonzero(Z != whole)
 
     @functools.cached_property
     def _status(self) -> dict[int, str]:

@@ -225,11 +225,12 @@ class Settings(Sequence[Any]):
         for values in whole:
             self.append(values)
 
-    def append(self, values: np.ndarray) -> None:
-        """Add the settings that hold from here on, (n_p + n_m,)."""
+    def append(self, values: np.ndarray, changed: np.ndarray | None = None) -> None:
+        """Add the settings that hold from here on, (n_p + n_m,), others than the last ones at most where `changed`."""
         if not self._changes:
             self._first = values.copy()
-        at = np.flatnonzero(values.view(np.int64) != self._first.view(np.int64))  # every bit: -0.0 and nan, too
+        at = np.arange(len(values)) if changed is None else np.union1d(self._changes[-1][0], changed)
+        at = at[values[at].view(np.int64) != self._first[at].view(np.int64)]  # every bit: -0.0 and nan, too
         self._changes.append((at, values[at]))
 
     def __len__(self) -> int:

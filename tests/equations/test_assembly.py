@@ -140,6 +140,19 @@ def test_linear_devices_are_not_evaluated_again_and_follow_their_parameters(grid
     assert changed == {"BUS5", "BUS7"}
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_refresh_that_is_told_what_has_changed_is_one_of_all(grid, seed):
+    random, told, layout = np.random.default_rng(seed), grid.workspace(), grid.layout
+    names = ["LINE5-7.x", "LINE5-7.status", "LINE4-5.b", "GEN2.H", "GEN2.status", "EXC1.KA", "BUS5.Vm0"]
+    for _ in range(4):
+        changed = np.array([layout.address(name) for name in random.choice(names, random.integers(0, 4))], dtype=int)
+        told.Z[changed] *= random.uniform(0.5, 2.0, len(changed))
+        told.refresh(np.append(changed, random.integers(grid.n, len(told.Z) - 1, 3)))
+        whole = grid.workspace(told.Z)
+        assert told.rhs().tobytes() == whole.rhs().tobytes()
+        assert told.matrix().tobytes() == whole.matrix().tobytes()
+
+
 def test_a_linear_device_out_of_service_carries_nothing(grid):
     Z = grid.Z0.copy()
     Z[grid.layout.address("LINE5-7.status")] = 0

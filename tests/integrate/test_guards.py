@@ -19,7 +19,7 @@ class Guards:
         self.on = np.ones(len(directions), dtype=bool)
         self.guards = [SimpleNamespace(cancel=c) for c in (cancel or [-1] * len(directions))]
 
-    def active(self, Z):
+    def active(self, Z, before=None, changed=None):
         return self.on.copy()
 
     def values(self, Z):

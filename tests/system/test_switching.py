@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from devices_for_tests import Delayed, DelayedForGood, DelayedOwnCancel, Limited, registered, system
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gridcore as gc
 from gridcore.contract import Device, Input, Mode, Param, Source, State, guard, timer
@@ -185,6 +187,43 @@ def test_simultaneous_timers_act_in_the_order_of_their_declaration_and_all_are_r
     assert run["T", "x"][after] == -20
 
 
+@given(names=st.lists(st.sampled_from(["S.first", "S.second", "T.first", "T.second", "G.hits"]), max_size=6),
+       x=st.floats(-3, 3), mode=st.integers(0, 3))
+def test_what_applying_triggers_returns_is_where_the_buffer_has_changed(names, x, mode):
+    """Also where one of them undoes what another one did, or sets what was so before."""
+    s = system(Switchboard(id="S"), Switchboard(id="T", x0=3.0), Guest(id="G", host="T"))
+    Z = s.Z0.copy()
+    Z[at(s, "T.x")], Z[at(s, "T.mode")] = x, mode
+    before = Z.copy()
+    assert sorted(s.switching.apply(Z, [trigger(s, name) for name in names])) == list(np.flatnonzero(Z != before))
+
+
+def test_a_trigger_that_sets_what_is_so_already_changes_nothing(board):
+    Z, hits = board.Z0.copy(), trigger(board, "G.hits")
+    Z[at(board, "T.x")] = 0.0  # which is turned round to -0.0
+    assert board.layout.label(*board.switching.apply(Z, [hits])) == "T.mode"
+    before = Z.tobytes()
+    assert len(board.switching.apply(Z, [hits])) == 0
+    assert Z.tobytes() == before
+
+
+@given(changes=st.dictionaries(st.sampled_from([f"{id}.{name}" for id, names in (
+    ("S", ["mode", "other", "status"]), ("T", ["mode", "other", "status"]), ("G", ["status"])) for name in names]),
+    st.integers(0, 3)), more=st.lists(st.sampled_from(["S.a", "T.x", "S.mode", "G.status"])))
+def test_what_is_watched_follows_from_what_was_and_the_modes_that_have_changed(changes, more):
+    s = system(Switchboard(id="S"), Switchboard(id="T", x0=3.0), Guest(id="G", host="T"))
+    Z, told = s.Z0.copy(), np.array([at(s, name) for name in (*changes, *more)], dtype=int)
+    before = s.switching.active(Z)
+    for name, value in changes.items():
+        Z[at(s, name)] = value
+    assert list(s.switching.active(Z, before, told)) == list(s.switching.active(Z))
+
+
+def test_a_cancellation_that_was_watched_is_not_watched_by_modes(small_devices):
+    s = system(DelayedOwnCancel(id="D"))
+    assert list(s.switching.active(s.Z0, np.array([True, True]), np.zeros(0, dtype=int))) == [True, False]
+
+
 def test_triggers_are_chosen_by_kind_and_number_in_their_order(board):
     chosen = board.switching.chosen([("timer", 4), ("guard", 0), ("timer", 2)])
     assert [str(each) for each in chosen] == ["G.hits", "S.watched", "S.second"]
@@ -232,6 +271,22 @@ def isolated(nine):
     for k, line in enumerate(lines):
         case.add(gc.BranchTrip(id=f"trip{k}", branch=line, t=0.1 + 0.1 * k))
     return case, load
+
+
+@pytest.mark.parametrize("names", [["trip.trips"], ["trip0.opens", "trip1.opens"],
+                                   ["trip0.opens", "trip0.closes"], ["trip1.opens", "trip.trips", "trip0.opens"]])
+def test_where_the_buffer_has_changed_and_what_is_watched_is_known_after_outages_too(nine, names):
+    case, load = isolated(nine)
+    case.add(gc.Trip(id="trip", device="GEN2", t=0.1))
+    s = gc.build(case, deenergise=True)
+    Z, watched = s.Z0.copy(), s.switching.active(s.Z0)
+    for some in ([], names[:1], names, names[::-1]):
+        before = Z.copy()
+        changed = s.switching.apply(Z, [trigger(s, name) for name in some])
+        assert list(changed) == list(np.flatnonzero(Z != before))
+        watched = s.switching.active(Z, watched, changed)
+        assert list(watched) == list(s.switching.active(Z))
+    assert (Z[at(s, f"{load}.status")] == 0) == ({"trip0.opens", "trip1.opens"} <= set(names))
 
 
 def test_an_island_without_a_source_is_refused_by_the_names_of_its_buses(nine):

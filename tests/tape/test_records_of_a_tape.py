@@ -23,6 +23,18 @@ def test_settings_come_back_whole_in_any_order(whole, order):
     np.testing.assert_array_equal(settings[-1], whole[-1])
 
 
+@given(values, st.lists(st.dictionaries(st.integers(0, 4), st.sampled_from([0.0, -0.0, 1.0, np.nan])), max_size=8),
+       st.sets(st.integers(0, 4)))
+def test_settings_that_are_told_what_has_changed_are_those_that_look_for_it(first, changes, others):
+    told, whole, now = Settings([first]), Settings([first]), first.copy()
+    for change in changes:
+        now[list(change)] = list(change.values())
+        told.append(now, np.array([*others, *change], dtype=int))
+        whole.append(now)
+    assert np.array(told).tobytes() == np.array(whole).tobytes()
+    assert len(pickle.dumps(told)) == len(pickle.dumps(whole))
+
+
 def test_settings_keep_only_what_changed():
     first = np.arange(10_000.0)
     settings = Settings([first])
