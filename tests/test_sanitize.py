@@ -25,7 +25,8 @@ def test_an_access_beyond_an_array_is_told(capfd):
 
 def test_kernels_and_loops_stay_within_their_arrays(capfd):
     here = Path(__file__).parent
-    names = ("equations/test_kernel.py", "klu/test_many_rhs.py", "klu/test_by_rows.py", "theta/test_theta.py")
+    names = ("equations/test_kernel.py", "klu/test_many_rhs.py", "klu/test_by_rows.py", "klu/test_chunks.py",
+             "theta/test_theta.py")
     tests = [str(here / name) for name in names]
     assert sanitize.run(["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests]) == 0, \
         capfd.readouterr()

@@ -23,12 +23,12 @@ GuardValue = Callable[[], tuple[float, np.ndarray, np.ndarray, float]]
 
 _ITERATIONS = 30
 # Factors that are kept: steps that end at events have many lengths.
-_KEPT = 4
+_KEPT = 6
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 9.0, 0.5
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed;
 # with the residual mixing is worth so many operations, for each unknown.
-MIXED, _FACTOR, _MIXING = 2.0, 2.0, 10
+MIXED, _FACTOR, _MIXING = 2.0, 1.7, 10
 # Corrections that have not shrunk, after which the floor of round-off will do; more where they are mixed.
 _SLOW = 2
 # Corrections that are tried with whatever factors there are, where it may take no more to see that a step ends earlier.

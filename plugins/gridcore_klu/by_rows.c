@@ -1,220 +1,7 @@
-/* LU by rows, with the pivots that KLU has found. A solve takes rows of one length together that do not wait for each
- * other, so that its loops have no ends to guess. A factorisation does so with pivots whose rows of U are short; then it
- * takes the other rows one after the other, with up to four rows of U at once whose patterns are nested. by_rows.py binds
- * this. */
-
-#include <math.h>
-#include <string.h>
-
-#define SHORT 16
-
-typedef struct {
-    long groups;
-    int *length, *count; /* of each group of rows, in the order of a solve */
-    int *row;            /* the rows, group after group */
-    int *begin, *size;   /* of each row, in the order of pivots: where its entries are, and how many */
-    int *column;         /* of each entry; without the diagonal */
-} triangle;
-
-typedef struct {
-    long groups, late, numbers;
-    int *length, *below, *count; /* of each group: entries in a row of U and in a column of L, and pivots */
-    int *row;   /* the pivots that are not in groups, and come after them */
-    int *ahead; /* how many entries of each row of L are of pivots in groups: they come first */
-    int *at;    /* of each pivot in a group: it and where its row of U is; of each entry of its column of L, its place and
-                 * those of the entries that change with it */
-} eliminations;
-
-typedef struct {
-    long n;
-    const int *P, *Q;         /* row and column of the matrix by the order of pivots */
-    int *row, *ptr;           /* rows of the matrix in that order, those with fewer entries first; where they begin */
-    int *column, *place, *to; /* of their entries: columns in that order; where their values are, and where in factors */
-    int *nested;              /* how many rows of U begin here, each of which is the next one and its entries */
-    triangle lower, upper;
-    eliminations early;
-    double *w, *x; /* w is zero wherever nobody is at work */
-} pivots;
-
-typedef struct {
-    double *lower, *upper, *inverse; /* one behind the other; `inverse` of U's diagonal */
-    double *scale;                   /* of the matrix's rows, to a largest entry of one: pivots are told so */
-} values;
-
-/* out = in, or 0, 1, .. n - 1, in the order of its keys */
-static void sort(long n, const int *key, const int *in, int *out, int *first)
-{
-    for (long i = 0; i <= n; ++i) first[i] = 0;
-    for (long i = 0; i < n; ++i) ++first[key[i] + 1];
-    for (long i = 0; i < n; ++i) first[i + 1] += first[i];
-    for (long i = 0; i < n; ++i) {
-        const int k = in ? in[i] : (int)i;
-        out[first[key[k]]++] = k;
-    }
-}
-
-/* Columns ptr + begin to ptr + 1 - end of L or U, by rows; `step` is the direction of a solve */
-static void arrange(long n, const int *ptr, const int *index, int begin, int end, int step, triangle *t, int *work)
-{
-    int *level = work, *by_size = work + n, *first = work + 2 * n, at = 0;
-    for (long k = 0; k < n; ++k) level[k] = t->size[k] = 0;
-    for (long j = step > 0 ? 0 : n - 1; j >= 0 && j < n; j += step)
-        for (int p = ptr[j] + begin; p < ptr[j + 1] - end; ++p) {
-            const int i = index[p];
-            ++t->size[i];
-            if (level[i] <= level[j]) level[i] = level[j] + 1;
-        }
-    sort(n, t->size, 0, by_size, first);
-    sort(n, level, by_size, t->row, first);
-    t->groups = 0;
-    for (long q = 0; q < n; ++q) {
-        const int k = t->row[q], before = q ? t->row[q - 1] : k;
-        if (!q || t->size[k] != t->size[before] || level[k] != level[before]) {
-            t->length[t->groups] = t->size[k];
-            t->count[t->groups++] = 0;
-        }
-        ++t->count[t->groups - 1];
-        t->begin[k] = at;
-        at += t->size[k];
-    }
-    for (long k = 0; k < n; ++k) first[k] = t->begin[k];
-    for (long j = 0; j < n; ++j)
-        for (int p = ptr[j] + begin; p < ptr[j + 1] - end; ++p) t->column[first[index[p]]++] = (int)j;
-}
-
-/* The matrix by rows */
-static void arrange_matrix(pivots *p, const int *indptr, const int *indices, int *work)
-{
-    const long n = p->n;
-    int *of_row = work, *more = work + n, *next = work + 2 * n; /* `more` entries than one */
-    for (long k = 0; k < n; ++k) of_row[p->P[k]] = (int)k, more[k] = -1;
-    for (int q = 0; q < indptr[n]; ++q) ++more[of_row[indices[q]]];
-    sort(n, more, 0, p->row, next);
-    p->ptr[0] = 0;
-    for (long q = 0; q < n; ++q) p->ptr[q + 1] = p->ptr[q] + more[p->row[q]] + 1;
-    for (long q = 0; q < n; ++q) next[p->row[q]] = p->ptr[q];
-    for (long k = 0; k < n; ++k)
-        for (int q = indptr[p->Q[k]]; q < indptr[p->Q[k] + 1]; ++q) {
-            const int at = next[of_row[indices[q]]]++;
-            p->column[at] = (int)k;
-            p->place[at] = q;
-        }
-}
-
-/* The level of a pivot that also waits for one of this level; -1 is none, of pivots that come after all groups */
-static int waits(int level, int of)
-{
-    return level < 0 || of < 0 ? -1 : level > of ? level : of + 1;
-}
-
-/* Which pivots come in groups; `begin` of each is where its numbers are, or -1 */
-static void arrange_early(pivots *p, const int *Lp, const int *Up, const int *Ui, int *begin, int *work)
-{
-    const long n = p->n;
-    const int *length = p->upper.size;
-    int *level = work, *below = work + n, *order = work + 2 * n, *early = work + 3 * n, *first = work + 4 * n;
-    eliminations *e = &p->early;
-    long count = 0;
-    for (long k = 0; k < n; ++k) { /* after all that change its row or its column, if they are in groups */
-        const int *column = p->lower.column + p->lower.begin[k];
-        level[k] = length[k] <= SHORT ? 0 : -1;
-        for (int q = 0; q < p->lower.size[k]; ++q) level[k] = waits(level[k], level[column[q]]);
-        for (int q = Up[k]; q < Up[k + 1] - 1; ++q) level[k] = waits(level[k], level[Ui[q]]);
-        begin[k] = level[k] < 0 ? 0 : level[k];
-        below[k] = Lp[k + 1] - Lp[k] - 1;
-    }
-    sort(n, below, 0, early, first);
-    sort(n, length, early, order, first);
-    sort(n, begin, order, early, first);
-    e->groups = e->late = e->numbers = 0;
-    for (long q = 0; q < n; ++q) {
-        const int k = early[q], before = count ? early[count - 1] : k;
-        begin[k] = -1;
-        if (level[k] < 0) continue;
-        if (!count || level[k] != level[before] || below[k] != below[before] || length[k] != length[before]) {
-            e->length[e->groups] = length[k];
-            e->below[e->groups] = below[k];
-            e->count[e->groups++] = 0;
-        }
-        ++e->count[e->groups - 1];
-        early[count++] = k;
-        begin[k] = (int)e->numbers;
-        e->numbers += 2 + below[k] * (1 + length[k]);
-    }
-    for (long k = 0; k < n; ++k) {
-        int *column = p->lower.column + p->lower.begin[k], left = 0;
-        if (level[k] < 0) e->row[e->late++] = (int)k;
-        e->ahead[k] = 0;
-        for (int q = 0; q < p->lower.size[k]; ++q) /* those of groups first, each sort in rising order */
-            if (level[column[q]] < 0) order[left++] = column[q];
-            else column[e->ahead[k]++] = column[q];
-        for (int q = 0; q < left; ++q) column[e->ahead[k] + q] = order[q];
-    }
-}
-
-/* What is the same for all matrices with these pivots, from KLU's L and U by columns, but for `early.at` and `to`; returns
- * the operations of a factorisation. `work` has 6 n + 1 numbers, of which rows_places reads the first n. */
-double rows_arrange(pivots *p, const int *Lp, const int *Li, const int *Up, const int *Ui, const int *indptr,
-                    const int *indices, int *work)
-{
-    const long n = p->n;
-    double operations = 0.0;
-    arrange(n, Lp, Li, 1, 0, 1, &p->lower, work);
-    arrange(n, Up, Ui, 0, 1, -1, &p->upper, work);
-    for (long k = 0; k < n; ++k) operations += (Lp[k + 1] - Lp[k] - 1) * (2.0 * p->upper.size[k] + 1.0);
-    for (long k = n - 1; k >= 0; --k) {
-        const int size = p->upper.size[k], *row = p->upper.column + p->upper.begin[k];
-        int same = k + 1 < n && size == p->upper.size[k + 1] + 1 && row[0] == k + 1;
-        for (int q = 1; same && q < size; ++q) same = row[q] == p->upper.column[p->upper.begin[k + 1] + q - 1];
-        p->nested[k] = same ? p->nested[k + 1] + 1 : 1;
-    }
-    arrange_matrix(p, indptr, indices, work);
-    arrange_early(p, Lp, Up, Ui, work, work + n);
-    return operations;
-}
-
-/* The places in the factors: of the matrix's entries, and in the numbers of pivots in groups, for which there is room now */
-void rows_places(const pivots *p, int *work)
-{
-    const triangle *L = &p->lower, *U = &p->upper;
-    const long n = p->n;
-    int *next = work, *where = work + n, upper = 0, inverse;
-    for (long k = 0; k < n; ++k) upper += L->size[k];
-    inverse = upper;
-    for (long k = 0; k < n; ++k) inverse += U->size[k];
-    for (long k = 0; k < n; ++k) {
-        if (next[k] < 0) continue;
-        int *at = p->early.at + next[k];
-        at[0] = (int)k;
-        at[1] = upper + U->begin[k];
-        next[k] += 2;
-    }
-    for (long r = 0; r < n; ++r) {
-        const int k = p->row[r], *l = L->column + L->begin[k], *u = U->column + U->begin[k];
-        for (int q = 0; q < L->size[k]; ++q) where[l[q]] = L->begin[k] + q;
-        for (int q = 0; q < U->size[k]; ++q) where[u[q]] = upper + U->begin[k] + q;
-        where[k] = inverse + k;
-        for (int q = p->ptr[r]; q < p->ptr[r + 1]; ++q) p->to[q] = where[p->column[q]];
-        for (int q = 0; q < p->early.ahead[k]; ++q) {
-            const int j = l[q], size = U->size[j], *changed = U->column + U->begin[j];
-            int *at = p->early.at + next[j];
-            at[0] = where[j];
-            for (int i = 0; i < size; ++i) at[1 + i] = where[changed[i]];
-            next[j] += 1 + size;
-        }
-    }
-}
-
-typedef struct {
-    double least, most; /* of the pivots, without their sign */
-} extremes;
-
-static inline void meet(extremes *e, double pivot)
-{
-    const double size = fabs(pivot);
-    if (!(size >= e->least)) e->least = size > 0.0 ? size : 0.0;
-    if (size > e->most) e->most = size;
-}
+/* LU by rows, with the pivots that KLU has found. Chunks of blocks come first (blocks.c, chunks.c). Of the rest, a solve
+ * takes rows of one length together that do not wait for each other, so that its loops have no ends to guess. A
+ * factorisation does so with pivots whose rows of U are short; then it takes the other rows one after the other, with up to
+ * four rows of U at once whose patterns are nested. by_rows.py binds this, behind arrange.c. */
 
 /* Pivots of one shape that do not wait for each other */
 #define PIVOTS(length)                                                               \
@@ -222,7 +9,7 @@ static inline void meet(extremes *e, double pivot)
         for (int q = 0; q < count; ++q) {                                            \
             double u[length + 1], *pivot = v->inverse + at[0];                       \
             for (int i = 0; i < length; ++i) u[i] = value[at[1] + i];                \
-            meet(&met, *pivot * v->scale[at[0]]);                                    \
+            meet(met, *pivot * scale[at[0]]);                                          \
             const double of = *pivot = 1.0 / *pivot;                                 \
             at += 2;                                                                 \
             for (int j = 0; j < below; ++j, at += 1 + length) {                      \
@@ -232,9 +19,8 @@ static inline void meet(extremes *e, double pivot)
         }                                                                            \
         break;
 
-static extremes eliminate_early(const eliminations *e, const values *v)
+static void eliminate_early(const eliminations *e, const values *v, const double *scale, extremes *met)
 {
-    extremes met = {INFINITY, 0.0};
     double *value = v->lower;
     const int *at = e->at;
     for (long g = 0; g < e->groups; ++g) {
@@ -244,25 +30,41 @@ static extremes eliminate_early(const eliminations *e, const values *v)
             PIVOTS(11) PIVOTS(12) PIVOTS(13) PIVOTS(14) PIVOTS(15) PIVOTS(16)
         }
     }
-    return met;
+}
+
+/* Take rows of the matrix with the values A, and their scale */
+static inline void load(const pivots *p, long row, long end, const double *A, const values *v)
+{
+    for (; row < end; ++row) {
+        double largest = 0.0;
+        for (int q = p->ptr[row]; q < p->ptr[row + 1]; ++q) {
+            const double entry = v->lower[p->to[q]] = A[p->place[q]], size = fabs(entry);
+            largest = size > largest ? size : largest;
+        }
+        v->scale[p->row[row]] = largest > 0.0 ? 1.0 / largest : 1.0;
+    }
 }
 
 /* Factors of the matrix with the values A. Returns the ratio of the extreme pivots, as if rows were scaled; 0, and no
  * factors, where one is zero or no number. */
 double rows_refactor(const pivots *p, const double *A, const values *v)
 {
-    const int *begin = p->upper.begin, *size = p->upper.size, *column = p->upper.column;
-    double *restrict w = p->w, *upper = v->upper, *lower = v->lower, *inverse = v->inverse;
-    memset(lower, 0, (inverse + p->n - lower) * sizeof *lower);
-    for (long r = 0; r < p->n; ++r) {
-        double largest = 0.0;
-        for (int q = p->ptr[r]; q < p->ptr[r + 1]; ++q) {
-            const double entry = lower[p->to[q]] = A[p->place[q]], size = fabs(entry);
-            largest = size > largest ? size : largest;
-        }
-        v->scale[p->row[r]] = largest > 0.0 ? 1.0 / largest : 1.0;
+    const int *begin = p->upper.begin, *size = p->upper.size, *column = p->upper.column, *sum = p->blocks.sum;
+    double *restrict w = p->w, *upper = v->upper, *lower = v->lower, *inverse = v->inverse, *number = v->numbers;
+    const double *scale = v->scale;
+    extremes met = {INFINITY, 0.0};
+    memset(lower, 0, (number + p->blocks.numbers - lower) * sizeof *lower);
+    load(p, p->blocks.pivots, p->rows, A, v);
+    for (long chunk = 0, row = 0; chunk < p->blocks.chunks; ++chunk) {
+        const form *f = FORM(&p->blocks, chunk);
+        load(p, row, row + LANES * f->size, A, v);
+        eliminate_chunk(f, p->blocks.some[chunk], number, scale, sum, lower, &met);
+        row += LANES * f->size;
+        scale += LANES * (f->size + f->beyond);
+        sum += LANES * (f->pivots - f->sums);
+        number += LANES * f->numbers;
     }
-    extremes met = eliminate_early(&p->early, v);
+    eliminate_early(&p->early, v, scale, &met);
     for (long r = 0; r < p->early.late && met.least > 0.0; ++r) {
         const int k = p->early.row[r], ahead = p->early.ahead[k], left = p->lower.size[k] - ahead;
         const int *at = p->lower.column + p->lower.begin[k] + ahead, *own = column + begin[k];
@@ -299,33 +101,33 @@ double rows_refactor(const pivots *p, const double *A, const values *v)
             u[i] = w[own[i]];
             w[own[i]] = 0.0;
         }
-        meet(&met, pivot * v->scale[k]);
+        meet(&met, pivot * scale[k]);
         inverse[k] = 1.0 / pivot;
     }
     return met.least > 0.0 ? met.least / met.most : 0.0;
 }
 
-static inline double larger(double a, double b) { return a > b ? a : b; }
-
 /* The smallest ratio, over columns, of the largest entry of the matrix to that of U, as klu_rgrowth's; 1 at most, and 0
  * where an entry of U is not finite */
 double rows_growth(const pivots *p, const double *A, const values *v)
 {
-    double *matrix = p->x, *factor = p->w, ratio = 1.0, nothing = 0.0;
-    for (long k = 0; k < p->n; ++k) matrix[k] = 0.0;
-    for (long r = 0; r < p->n; ++r)
+    const long before = p->blocks.places, places = before + p->n;
+    double *matrix = p->x, *factor = p->w, *rest = factor + before, ratio = 1.0, nothing = 0.0;
+    for (long k = 0; k < places; ++k) matrix[k] = 0.0;
+    for (long r = 0; r < p->rows; ++r)
         for (int q = p->ptr[r]; q < p->ptr[r + 1]; ++q)
             matrix[p->column[q]] = larger(matrix[p->column[q]], fabs(v->scale[p->row[r]] * A[p->place[q]]));
+    largest_in_blocks(&p->blocks, v->numbers, v->scale, factor, rest, &nothing);
     for (long k = 0; k < p->n; ++k) {
-        factor[k] = larger(factor[k], fabs(v->scale[k] / v->inverse[k]));
+        const double scale = v->scale[before + k], *u = v->upper + p->upper.begin[k];
         const int *c = p->upper.column + p->upper.begin[k];
-        const double *u = v->upper + p->upper.begin[k];
+        rest[k] = larger(rest[k], fabs(scale / v->inverse[k]));
         for (int i = 0; i < p->upper.size[k]; ++i) {
-            factor[c[i]] = larger(factor[c[i]], fabs(v->scale[k] * u[i]));
+            rest[c[i]] = larger(rest[c[i]], fabs(scale * u[i]));
             nothing += 0.0 * u[i];
         }
     }
-    for (long k = 0; k < p->n; ++k) {
+    for (long k = 0; k < places; ++k) {
         if (matrix[k] < ratio * factor[k]) ratio = matrix[k] / factor[k];
         factor[k] = 0.0;
     }
@@ -366,12 +168,16 @@ static inline void substitute(const triangle *t, const double *value, const doub
 /* A x = b for each of the rows of b, in place */
 void rows_solve(const pivots *p, const values *v, long count, double *b)
 {
-    double *x = p->x;
-    for (; count--; b += p->n) {
-        for (long k = 0; k < p->n; ++k) x[k] = b[p->P[k]];
-        substitute(&p->lower, v->lower, 0, x);
-        substitute(&p->upper, v->upper, v->inverse, x);
-        for (long k = 0; k < p->n; ++k) b[p->Q[k]] = x[k];
+    const long n = p->n, before = p->blocks.places;
+    const int *P = p->P + before, *Q = p->Q + before;
+    double *x = p->x, *rest = x + before;
+    for (; count--; b += p->unknowns) {
+        for (long k = 0; k < n; ++k) rest[k] = b[P[k]];
+        lower_blocks(&p->blocks, v->numbers, p->P, b, x, rest);
+        substitute(&p->lower, v->lower, 0, rest);
+        substitute(&p->upper, v->upper, v->inverse, rest);
+        upper_blocks(&p->blocks, v->numbers, p->Q, rest, x, b);
+        for (long k = 0; k < n; ++k) b[Q[k]] = rest[k];
     }
 }
 
@@ -387,16 +193,20 @@ static inline void spread(const triangle *t, const double *value, long k, double
 /* A^T x = b for each of the rows of b, in place */
 void rows_tsolve(const pivots *p, const values *v, long count, double *b)
 {
-    double *x = p->x;
-    for (; count--; b += p->n) {
-        for (long k = 0; k < p->n; ++k) x[k] = b[p->Q[k]];
-        for (long k = 0; k < p->n; ++k) {
-            x[k] *= v->inverse[k];
-            spread(&p->upper, v->upper, k, x);
+    const long n = p->n, before = p->blocks.places;
+    const int *P = p->P + before, *Q = p->Q + before;
+    double *x = p->x, *rest = x + before;
+    for (; count--; b += p->unknowns) {
+        for (long k = 0; k < n; ++k) rest[k] = b[Q[k]];
+        upper_transposed(&p->blocks, v->numbers, p->Q, b, x, rest);
+        for (long k = 0; k < n; ++k) {
+            rest[k] *= v->inverse[k];
+            spread(&p->upper, v->upper, k, rest);
         }
-        for (long k = p->n - 1; k >= 0; --k) {
-            spread(&p->lower, v->lower, k, x);
-            b[p->P[k]] = x[k];
+        for (long k = n - 1; k >= 0; --k) {
+            spread(&p->lower, v->lower, k, rest);
+            b[P[k]] = rest[k];
         }
+        lower_transposed(&p->blocks, v->numbers, p->P, rest, x, b);
     }
 }

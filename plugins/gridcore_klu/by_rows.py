@@ -1,12 +1,14 @@
 """LU by rows with the pivots that KLU has found: for large matrices that are factored and solved with again and again.
 
 What KLU's loops cost there is hardly their arithmetic, but that most are short: a processor guesses wrongly where they
-end. Those of ``by_rows.c`` take rows and pivots of one shape together, and rows of U with nested patterns.
+end. Those of ``by_rows.c`` take rows and pivots of one shape together, and rows of U with nested patterns; those of
+``chunks.c`` parts of the matrix that have one pattern, side by side.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ from nbklu import _ext as _klu
 
 from gridcore.equations.native import Library, runtime
 
-SOURCE = Path(__file__).with_name("by_rows.c")
+# Unknowns from which on blocks are looked for: factors of fewer stay in a near cache, and a search costs what it saves.
+LEAST = 2000
+FILES = [Path(__file__).with_name(f"{name}.c") for name in ("blocks", "chunks", "arrange", "by_rows")]
 
 
 def _struct(name: str, longs: str, *fields: tuple[str, Any]) -> Any:
@@ -28,15 +32,25 @@ def _places(names: str) -> list[tuple[str, Any]]:
 
 Triangle = _struct("Triangle", "groups", *_places("length count row begin size column"))
 Early = _struct("Early", "groups late numbers", *_places("length below count row ahead at"))
-Pivots = _struct("Pivots", "n", *_places("P Q row ptr column place to nested"), ("lower", Triangle),
-                 ("upper", Triangle), ("early", Early), *_places("w x"))
-Values = _struct("Values", "", *_places("lower upper inverse scale"))
+Blocks = _struct("Blocks", "chunks places pivots numbers sums reached ints",
+                 *_places("root some form beyond sum forms"))
+Pivots = _struct("Pivots", "unknowns n rows entries lower_entries upper_entries",
+                 *_places("P Q row ptr column place to nested"), ("lower", Triangle), ("upper", Triangle),
+                 ("early", Early), ("blocks", Blocks), *_places("w x"))
+Values = _struct("Values", "", *_places("lower upper inverse numbers scale"))
+Source = _struct("Source", "n bits least", *_places(
+    "Lp Li Up Ui P Q indptr indices room more keys rest rest_Lp rest_Li rest_Up rest_Ui"))
+
+
+@functools.cache
+def _head() -> str:
+    return "".join(each.read_text() for each in FILES[:-1])
 
 
 def loops() -> dict[str, Any]:
-    """The functions of ``by_rows.c``; empty where there is no compiler."""
-    return runtime().functions(SOURCE, "rows", arrange="pppppppp d", places="pp", refactor="ppp d", growth="ppp d",
-                               solve="pplp", tsolve="pplp")
+    """The functions of the four files; empty where there is no compiler."""
+    return runtime().functions(FILES[-1], "rows", _head(), find="pp d", arrange="pp", places="pp",
+                               refactor="ppp d", growth="ppp d", solve="pplp", tsolve="pplp")
 
 
 class _Arranged:
@@ -44,39 +58,53 @@ class _Arranged:
 
     def __init__(self, loops: dict[str, Any], numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray,
                  indices: np.ndarray):
-        n, place, taken = numeric.n, Library.place, []
+        n, taken, self._arrays = numeric.n, [], list[np.ndarray]()
         for count in (numeric.lnz, numeric.unz, 1):
             taken += [np.zeros(n + 1, np.int32), np.zeros(count, np.int32), np.zeros(count)]
         P, Q = np.zeros((2, n), np.int32)
         _klu.extract(numeric, symbolic, *taken, P, Q, np.zeros(n), np.zeros(n + 1, np.int32), common)
-        self.n, self.entries = n, (numeric.lnz - n, numeric.unz - n)
-        numbers = [P, Q, *np.zeros((2, max(n, 1)))]
-        self._arrays = numbers.copy()
-        triangles = [Triangle(0, *self._room(n, n, n, n, n, entries)) for entries in self.entries]
-        matrix = self._room(n, n + 1, *3 * [len(indices)], n)
-        early = Early(0, 0, 0, *self._room(n, n, n, n, n))
-        pivots, work = map(place, numbers[:2]), map(place, numbers[2:])
-        self._pivots = Pivots(n, *pivots, *matrix, *triangles, early, *work)
-        self.place = ctypes.addressof(self._pivots)
-        read = [*taken[:2], *taken[3:5], indptr, indices, shared := np.zeros(6 * n + 1, np.int32)]
-        self.operations = loops["arrange"](self.place, *map(place, read))
-        self._pivots.early.at, = self._room(self._pivots.early.numbers)
-        loops["places"](self.place, place(shared))
+        found, keys = (*taken[:2], *taken[3:5], P, Q, indptr, indices), np.zeros(4 * n, np.uint64)
+        bits = (2 * n).bit_length()  # of a hash table
+        room, *rest, root, some, form = self._room(
+            10 * n + numeric.unz + 2**bits, n, n + 1, numeric.lnz, n + 1, numeric.unz, n, n, n)
+        source = Source(n, bits, LEAST, *map(Library.place, found), room, 0, Library.place(keys), *rest)
+        self._pivots = p = Pivots(n, blocks=Blocks(0, 0, 0, 0, 0, 0, 0, root, some, form))
+        self.n, self.entries, at, of = n, (numeric.lnz - n, numeric.unz - n), *map(ctypes.addressof, (p, source))
+        self.place, self.operations = at, loops["find"](at, of)
+        b, m, entries, lower, upper = p.blocks, p.n, p.entries, p.lower_entries, p.upper_entries
+        places = b.places + m
+        (b.beyond, b.sum, b.forms, p.P, p.Q, p.row, p.ptr, p.column, p.place, p.to, p.nested, source.more,
+         *of_rest) = self._room(
+            b.reached, b.sums, b.ints, places, places, p.rows, p.rows + 1, entries, entries, entries, m,
+            9 * m + 3 * (n + len(indices)) + 2 * places + 3, m, m, m, m, m, lower, m, m, m, m, m, upper, m, m, m, m, m)
+        p.lower, p.upper = Triangle(0, *of_rest[:6]), Triangle(0, *of_rest[6:12])
+        p.early = Early(0, 0, 0, *of_rest[12:])
+        loops["arrange"](at, of)
+        p.early.at, = self._room(p.early.numbers)
+        loops["places"](at, of)
+        self._work = np.zeros((2, places))
+        p.w, p.x = map(Library.place, self._work)
+        self.begins = np.cumsum([0, lower, upper, m, b.numbers, places])
 
     def _room(self, *sizes: int) -> list[int]:
-        arrays = [np.zeros(max(size, 1), np.int32) for size in sizes]
-        self._arrays += arrays
-        return [Library.place(array) for array in arrays]
+        """Places of arrays of so many ints."""
+        array, at, places = np.zeros(sum(sizes), np.int32), 0, []
+        self._arrays.append(array)
+        begin = Library.place(array)
+        for size in sizes:
+            places.append(begin + array.itemsize * at)
+            at += size
+        return places
 
 
 class Rows:
     """Factors of one matrix by rows, in place of nbklu's ``Numeric``."""
 
     def __init__(self, arranged: _Arranged):
-        self.arranged, n, (lower, upper) = arranged, arranged.n, arranged.entries
+        self.arranged, n, (lower, upper), begins = arranged, arranged.n, arranged.entries, arranged.begins
         self.n, self.lnz, self.unz, self.nzoff = n, lower + n, upper + n, 0
-        self._entries = np.empty(lower + upper + 2 * n + 1)
-        self._values = Values(*map(Library.place, np.split(self._entries, np.cumsum([lower, upper, n]))))
+        self._entries = np.empty(begins[-1])
+        self._values = Values(*(Library.place(self._entries) + self._entries.itemsize * begins[:-1]).tolist())
         self.places = arranged.place, ctypes.addressof(self._values)
 
     def free(self, common: Any) -> None:

@@ -1,5 +1,6 @@
-"""Factors by rows: those of KLU, for any matrix of one block; and pivots that several of them share."""
+"""Factors by rows: those of KLU, for any irreducible matrix; and pivots that several of them share."""
 
+import contextlib
 import ctypes
 import functools
 import re
@@ -18,19 +19,49 @@ from gridcore.linear import Newton, SingularMatrix
 from gridcore.tape import SEGMENT
 from gridcore.testing import linear_solver_checks
 from gridcore_klu import by_rows
-from gridcore_klu.by_rows import SOURCE, ByRows, Values, loops
+from gridcore_klu.by_rows import FILES, ByRows, Values, loops
 from gridcore_klu.solver import KLU
 
 pytestmark = pytest.mark.skipif(not loops(), reason="no C compiler")
 
 
 def matrix(n, density, seed):
-    """A random one, with a circle through all unknowns: it is one block."""
+    """A random one, with a circle through all unknowns: it is irreducible."""
     rng = np.random.default_rng(seed)
     circle = sp.csc_array((rng.uniform(0.1, 1, n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
     A = sp.csc_array(sp.random_array((n, n), density=density, rng=rng) + sp.diags_array(rng.uniform(1, 2, n)) + circle)
     A.sort_indices()
     return A
+
+
+def repeated(count, size, reached, density, seed):
+    """One with `count` parts that have one pattern, each of which hangs on some unknowns of a random core."""
+    rng, core, part = np.random.default_rng(seed), 2 * reached + 4, sp.coo_array(matrix(size, density, seed))
+    rows, columns = [sp.coo_array(matrix(core, 0.3, seed)).row], [sp.coo_array(matrix(core, 0.3, seed)).col]
+    inside, outside = rng.integers(size, size=(2, reached)), [rng.permutation(core)[:reached] for _ in range(count)]
+    for own, at in zip(core + size * np.arange(count), outside, strict=True):
+        rows += [own + part.row, own + inside[0], at]
+        columns += [own + part.col, at, own + inside[1]]
+    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    n = core + size * count
+    A = sp.csc_array(sp.coo_array((rng.uniform(0.1, 1, len(rows)), (rows, columns)), shape=(n, n))
+                     + sp.diags_array(rng.uniform(2, 3, n)))
+    A.sort_indices()
+    return A
+
+
+matrices = st.one_of(
+    st.builds(matrix, st.integers(2, 60), st.floats(0.0, 0.6), st.integers(0, 10**6)),
+    st.builds(repeated, st.integers(4, 30), st.integers(2, 45), st.integers(1, 18), st.floats(0.0, 0.4),
+              st.integers(0, 10**6)))
+
+
+@contextlib.contextmanager
+def blocks_from(least):
+    """Look for blocks in matrices of so many unknowns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_rows, "LEAST", least)
+        yield
 
 
 def factors(A, kind=ByRows):
@@ -45,23 +76,27 @@ def of_klu(A, monkeypatch):
         return factors(A, type(None))
 
 
-@given(st.integers(2, 60), st.integers(1, 5), st.floats(0.0, 0.6), st.integers(0, 10**6))
-def test_solves_are_those_of_the_matrix(n, count, density, seed):
-    A, rng = matrix(n, density, seed), np.random.default_rng(seed)
+@given(matrices, st.integers(1, 5), st.sampled_from([0, np.iinfo(int).max]), st.integers(0, 10**6))
+def test_solves_are_those_of_the_matrix(A, count, least, seed):
+    rng = np.random.default_rng(seed)
     lu = factors(A)
     for scale in (1.0, rng.uniform(0.5, 2.0, len(A.data)), 1e-9):  # factors, and others with the same pivots
         A.data *= scale
-        lu.refactor(A.data)
-        b = rng.normal(size=(count, n))
+        with blocks_from(least):
+            lu.refactor(A.data)
+        b = rng.normal(size=(count, A.shape[0]))
         most = residual_bound(A, lu, lu.analysis.symbolic, b)
         np.testing.assert_allclose(lu.solve(b.copy()) @ A.T.toarray(), b, rtol=0, atol=most)
         np.testing.assert_allclose(lu.tsolve(b.copy()) @ A.toarray(), b, rtol=0, atol=most)
     assert lu.solves == 6 * count
 
 
-@pytest.mark.parametrize("density", [0.002, 0.02, 0.2])
-def test_what_klu_says_of_its_factors_is_said_of_these(density):
-    n, A = 300, matrix(300, density, 1)
+@pytest.mark.parametrize("A", [
+    matrix(300, 0.002, 1), matrix(300, 0.02, 1), matrix(300, 0.2, 1), repeated(17, 12, 3, 0.1, 1),
+    repeated(9, 30, 2, 0.02, 1)], ids=["sparse", "filled", "full", "repeated", "devices"])
+def test_what_klu_says_of_its_factors_is_said_of_these(A, monkeypatch):
+    monkeypatch.setattr(by_rows, "LEAST", 0)
+    n = A.shape[0]
     analysis, said, solved = KLU().analyse(n, A.indptr, A.indices), [], []
     for library in (ByRows(), klu):
         common = klu.Common()
@@ -214,10 +249,12 @@ def test_without_a_compiler_klu_does_it_itself(monkeypatch):
     factors(matrix(20, 0.1, 1), type(None))
 
 
-@pytest.mark.parametrize(("struct", "name"), [(by_rows.Triangle, "triangle"), (by_rows.Early, "eliminations"),
-                                              (by_rows.Pivots, "pivots"), (by_rows.Values, "values")])
+@pytest.mark.parametrize(("struct", "name"), [
+    (by_rows.Triangle, "triangle"), (by_rows.Early, "eliminations"), (by_rows.Blocks, "blocks"),
+    (by_rows.Pivots, "pivots"), (by_rows.Values, "values"), (by_rows.Source, "source")])
 def test_fields_are_those_of_the_struct_in_their_order(struct, name):
-    body = re.search(rf"typedef struct {{([^}}]*)}} {name};", SOURCE.read_text()).group(1)
+    source = "".join(each.read_text() for each in FILES)
+    body = re.search(rf"typedef struct {{([^}}]*)}} {name};", source).group(1)
     declared = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
     fields = [re.split(r"[ *]+", part.strip())[-1] for part in re.split("[,;]", declared) if part.strip()]
     assert fields == [field for field, _ in struct._fields_]
