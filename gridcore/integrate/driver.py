@@ -65,6 +65,8 @@ class Driver:
         system.islands.settle(self.Z)
         self.Z[-1] = t0
         self._refresh()
+        ws.mass[:], ws.c[:] = ws.differential, np.where(ws.differential, 0.5 * self.spacing, -1.0)  # as in a step
+        ws.pivots.keep(ws.matrix())  # segments begin with pivots that no segment before them has found
         self.timers: list[tuple[float, int, int]] = []  # those to come, in order of time: time, number, clock
         clocks: dict[int, int] = {}
         for number, trigger in enumerate(system.switching.timers):

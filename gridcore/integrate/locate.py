@@ -87,10 +87,7 @@ class Crossing:
                     return self._end(point)
                 point = after_it
             speed = (point.gamma - best.gamma) / (point.t - best.t)
-            if point.gamma * side > 0:
-                high = point
-            else:
-                low = point
+            low, high = (low, point) if point.gamma * side > 0 else (point, high)
             slow = slow + 1 if high.t - low.t > 0.5 * width else 0
             if speed * side <= 0:  # near a zero that is crossed the other way, if near any
                 slow = _SLOW

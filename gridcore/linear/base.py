@@ -161,8 +161,11 @@ class Factors(abc.ABC):
         """Floating-point operations of one factorisation that gives the present factors, and of one solve with them."""
 
     def forget(self) -> None:
-        """Give the factors up; the next factorisation searches for its pivots."""
+        """Give the factors up; the next factorisation searches for its pivots, or tries those of :meth:`keep`."""
         self.numeric = None
+
+    def keep(self, values: npt.NDArray[Any]) -> None:  # noqa: B027, a solver may find pivots each time
+        """Find pivots for these values, with which these and others as they are begin again after :meth:`forget`."""
 
     def another(self) -> Factors:
         """Empty factors as these are; for a matrix like theirs they may have the pivots that these have found."""

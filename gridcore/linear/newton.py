@@ -21,9 +21,7 @@ from .mixing import Mixing
 # Value of a guard, columns and entries of its gradient, slope in time.
 GuardValue = Callable[[], tuple[float, np.ndarray, np.ndarray, float]]
 
-_ITERATIONS = 30
-# Factors that are kept: steps that end at events have many lengths.
-_KEPT = 6
+_ITERATIONS, _KEPT = 30, 6  # of a solve at most; factors that are kept: steps that end at events have many lengths
 # Iterations that a factorisation is worth at most (where it has many operations, they are fast ones), and at least.
 _MOST_WORTH, _LEAST_WORTH = 9.0, 0.5
 # Factors that are worth so many iterations serve coefficients that differ by a factor, and their corrections are mixed;
@@ -76,13 +74,13 @@ class _Kept:
     """Factors of the matrix of a step, and what was learned of them."""
 
     def __init__(self, ws: Workspace, lu: Factors):
-        self.lu, self.searched = lu, -1  # searches for pivots that their cost was asked after
-        self.lu.trust(ws.entries)
+        self.lu = lu
+        lu.trust(ws.entries)
         self.outdate()
 
     def outdate(self) -> None:
         """Of the factors only the pivots may serve on."""
-        self.fresh, self.coefficient, self.uses = False, math.nan, 0
+        self.fresh, self.coefficient, self.uses, self.searched = False, math.nan, 0, -1  # searches whose cost is known
         self.first = self.rate = 0.0  # the first correction of the last solve, and the rate at which it converged
         self.least = self.excess = 0  # iterations of the first solve with these, and how many more later ones took
 

@@ -125,6 +125,8 @@ class ByRows:
 
     def __init__(self) -> None:
         self.known: float | None = None
+        self._arranged: Any = None
+        self._kept: tuple[float | None, Any] = None, None
         self._loops = loops()
         self.addresses = tuple(ctypes.cast(self._loops[name], ctypes.c_void_p).value for name in ("refactor", "solve"))
 
@@ -141,6 +143,16 @@ class ByRows:
         rows = self.again()
         self.refactor(indptr, indices, values, symbolic, rows, common)
         return rows
+
+    def keep(self) -> None:
+        """Come back to the present pivots where others were given up."""
+        self._kept = self.known, self._arranged
+
+    def come_back(self) -> float | None:
+        """Take the pivots that were found last, or else those that are kept; the growth with them, None without any."""
+        if self.known is None:
+            self.known, self._arranged = self._kept
+        return self.known
 
     def again(self) -> Rows:
         """Room for factors with the pivots that were found last."""

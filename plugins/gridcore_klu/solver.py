@@ -7,6 +7,7 @@ called.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import threading
 import weakref
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from nbklu import _ext as _klu
 
-from gridcore.linear import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, equilibrate
+from gridcore.linear import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, SingularMatrix, equilibrate
 
 from . import by_rows
 from .by_rows import ByRows
@@ -146,6 +147,12 @@ class KLUFactors(Factors):
         if self.rows is not None:
             self.rows.known = None
 
+    def keep(self, values: npt.NDArray[Any]) -> None:
+        if self.rows is not None:
+            with contextlib.suppress(SingularMatrix):
+                self.factor(values)
+            self.rows.keep()
+
     def another(self) -> Factors:
         return KLUFactors(self.analysis, self.dtype.type, self.loose, self.rows)
 
@@ -212,9 +219,9 @@ class KLUFactors(Factors):
     def refactor(self, values: npt.NDArray[Any], alike: bool = False) -> None:
         self.check_values(values)
         if self.numeric is None:
-            if self.rows is None or not self.rows.known:
+            if self.rows is None or not (known := self.rows.come_back()):
                 return self.factor(values)
-            self.numeric, self._growth = self.rows.again(), self.rows.known
+            self.numeric, self._growth = self.rows.again(), known
             self._scales, self._least = None, SINGULAR
         numeric, symbolic, common = self.numeric, self._symbolic, self._common
         entries = values if self._scales is None else values * self._scales[2]
