@@ -53,48 +53,47 @@ def loops() -> dict[str, Any]:
                                refactor="ppp d", growth="ppp d", solve="pplp", tsolve="pplp")
 
 
+def _room(kept: list[np.ndarray], *sizes: int) -> list[int]:
+    """Places of arrays of so many ints, which live as long as the list."""
+    kept.append(array := np.zeros(sum(sizes), np.int32))
+    at, places = Library.place(array), []
+    for size in sizes:
+        places.append(at)
+        at += array.itemsize * size
+    return places
+
+
 class _Arranged:
     """Pivots of KLU's present factors, and all that follows from them and from the pattern of the matrix."""
 
     def __init__(self, loops: dict[str, Any], numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray,
                  indices: np.ndarray):
-        n, taken, self._arrays = numeric.n, [], list[np.ndarray]()
+        n, taken, work, self._arrays = numeric.n, [], list[np.ndarray](), list[np.ndarray]()
         for count in (numeric.lnz, numeric.unz, 1):
             taken += [np.zeros(n + 1, np.int32), np.zeros(count, np.int32), np.zeros(count)]
         P, Q = np.zeros((2, n), np.int32)
         _klu.extract(numeric, symbolic, *taken, P, Q, np.zeros(n), np.zeros(n + 1, np.int32), common)
         found, keys = (*taken[:2], *taken[3:5], P, Q, indptr, indices), np.zeros(4 * n, np.uint64)
         bits = (2 * n).bit_length()  # of a hash table
-        room, *rest, root, some, form = self._room(
-            10 * n + numeric.unz + 2**bits, n, n + 1, numeric.lnz, n + 1, numeric.unz, n, n, n)
+        room, *rest = _room(work, 10 * n + numeric.unz + 2**bits, n, n + 1, numeric.lnz, n + 1, numeric.unz)
         source = Source(n, bits, LEAST, *map(Library.place, found), room, 0, Library.place(keys), *rest)
-        self._pivots = p = Pivots(n, blocks=Blocks(0, 0, 0, 0, 0, 0, 0, root, some, form))
+        self._pivots = p = Pivots(n, blocks=Blocks(0, 0, 0, 0, 0, 0, 0, *_room(self._arrays, n, n, n)))
         self.n, self.entries, at, of = n, (numeric.lnz - n, numeric.unz - n), *map(ctypes.addressof, (p, source))
         self.place, self.operations = at, loops["find"](at, of)
         b, m, entries, lower, upper = p.blocks, p.n, p.entries, p.lower_entries, p.upper_entries
         places = b.places + m
-        (b.beyond, b.sum, b.forms, p.P, p.Q, p.row, p.ptr, p.column, p.place, p.to, p.nested, source.more,
-         *of_rest) = self._room(
-            b.reached, b.sums, b.ints, places, places, p.rows, p.rows + 1, entries, entries, entries, m,
-            9 * m + 3 * (n + len(indices)) + 2 * places + 3, m, m, m, m, m, lower, m, m, m, m, m, upper, m, m, m, m, m)
+        source.more, = _room(work, 9 * m + 3 * (n + len(indices)) + 2 * places + 3)
+        b.beyond, b.sum, b.forms, p.P, p.Q, p.row, p.ptr, p.column, p.place, p.to, p.nested, *of_rest = _room(
+            self._arrays, b.reached, b.sums, b.ints, places, places, p.rows, p.rows + 1, entries, entries, entries, m,
+            m, m, m, m, m, lower, m, m, m, m, m, upper, m, m, m, m, m)
         p.lower, p.upper = Triangle(0, *of_rest[:6]), Triangle(0, *of_rest[6:12])
         p.early = Early(0, 0, 0, *of_rest[12:])
         loops["arrange"](at, of)
-        p.early.at, = self._room(p.early.numbers)
+        p.early.at, = _room(self._arrays, p.early.numbers)
         loops["places"](at, of)
         self._work = np.zeros((2, places))
         p.w, p.x = map(Library.place, self._work)
         self.begins = np.cumsum([0, lower, upper, m, b.numbers, places])
-
-    def _room(self, *sizes: int) -> list[int]:
-        """Places of arrays of so many ints."""
-        array, at, places = np.zeros(sum(sizes), np.int32), 0, []
-        self._arrays.append(array)
-        begin = Library.place(array)
-        for size in sizes:
-            places.append(begin + array.itemsize * at)
-            at += size
-        return places
 
 
 class Rows:

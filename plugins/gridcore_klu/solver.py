@@ -152,6 +152,7 @@ class KLUFactors(Factors):
             with contextlib.suppress(SingularMatrix):
                 self.factor(values)
             self.rows.keep()
+            self._free()
 
     def another(self) -> Factors:
         return KLUFactors(self.analysis, self.dtype.type, self.loose, self.rows)
