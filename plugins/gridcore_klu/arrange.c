@@ -1,6 +1,6 @@
 /* What is the same for all matrices with the pivots that KLU has found. Behind chunks.c; by_rows.c is next.
  *
- * Places are those of unknowns: of chunks, LANES for each of a block, those beyond it behind its own; then of the rest. */
+ * Places are those of unknowns: in chunks LANES for each of a block, then for those beyond it; behind them the rest. */
 
 #define SHORT 16
 
@@ -18,8 +18,8 @@ typedef struct {
     int *length, *below, *count; /* of each group: entries in a row of U and in a column of L, and pivots */
     int *row;   /* the pivots that are not in groups, and come after them */
     int *ahead; /* how many entries of each row of L are of pivots in groups: they come first */
-    int *at;    /* of each pivot in a group: it and where its row of U is; of each entry of its column of L, its place and
-                 * those of the entries that change with it */
+    int *at;    /* of each pivot in a group: it and where its row of U is; of each entry of its column of L where it is,
+                 * and the entries that change with it */
 } eliminations;
 
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
     long rows, entries;                /* of the matrix; lanes that repeat another have it twice */
     long lower_entries, upper_entries; /* of the rest */
     int *P, *Q;                        /* row and column of the matrix of each place */
-    int *row, *ptr;      /* places of rows: of chunks, then of the rest, those with fewer entries first; where they begin */
+    int *row, *ptr;      /* places of rows: of chunks, then the rest, those with fewer entries first; where they begin */
     int *column, *place; /* of their entries: places of columns; where their values are, */
     int *to;             /* and where in the factors */
     int *nested; /* of the rest: how many rows of U begin here, each of which is the next one and its entries */
@@ -43,8 +43,8 @@ typedef struct {
     double *scale; /* of each place: of the matrix's row, to a largest entry of one: pivots are told so */
 } values;
 
-/* What KLU has found: L and U by columns in the order of pivots, L's diagonal first and U's last. The pattern of the matrix,
- * room, and what is found: the number of each pivot in the rest, or -1, and what is L and U of the rest. */
+/* What KLU has found: L and U by columns in the order of pivots, L's diagonal first and U's last. The pattern of the
+ * matrix, room, and what is found: the number of each pivot in the rest, or -1, and what is L and U of the rest. */
 typedef struct {
     long n, bits, least; /* with fewer unknowns than `least` there are no blocks */
     const int *Lp, *Li, *Up, *Ui, *P, *Q, *indptr, *indices;
@@ -202,7 +202,7 @@ static void find(pivots *p, source *of)
     }
 }
 
-/* Finds blocks, if there may be any: so much room is wanted for what follows. Returns the operations of a factorisation */
+/* Finds blocks, if there may be any, and so how much room is wanted. Returns the operations of a factorisation */
 double rows_find(pivots *p, source *of)
 {
     const long n = of->n;

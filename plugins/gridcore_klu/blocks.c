@@ -1,9 +1,10 @@
 /* Blocks of pivots with one pattern, as devices of one model have, or ends of a network with all that hangs there.
  *
- * A block is a pivot with all that come before it in the elimination tree (J. W. H. Liu, SIAM J. Matrix Anal. Appl. 11(1),
- * 1990). What they change beyond it are a few unknowns of the rest, which is all that is in no block. Blocks of one form
- * are eliminated side by side, each in its lane of a vector. What would be indices of every entry is told once, by steps
- * of the form, which stay in the nearest cache. Of four files that are compiled as one this is the first; chunks.c is next. */
+ * A block is a pivot with all that come before it in the elimination tree (J. W. H. Liu, SIAM J. Matrix Anal. Appl.
+ * 11(1), 1990). What they change beyond it are a few unknowns of the rest, which is all that is in no block. Blocks of one
+ * form are eliminated side by side, each in its lane of a vector. What would be indices of every entry is told once, by
+ * steps of the form, which stay in the nearest cache. Of four files that are compiled as one this is the first; then
+ * chunks.c, arrange.c, by_rows.c. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +22,10 @@
 #define REACHED 16 /* and unknowns beyond it */
 #define ALL (MOST + REACHED)
 
-/* What blocks of a form have. Their numbers are L by rows, U by rows from the last to the first, sums for what is beyond, and
- * inverse pivots; steps are of each row of L and U in this order a count and the columns. Then, of each pivot, the lengths of
- * its row of U and its column of L and where the row is; and of each entry of the column where it is and what it changes
- * with the row. */
+/* What blocks of a form have. Their numbers are L by rows, U by rows from the last to the first, sums for what is beyond,
+ * and inverse pivots; steps are of each row of L and U in this order a count and the columns. Then, of each pivot, the
+ * lengths of its row of U and its column of L and where the row is; and of each entry of the column where it is and what
+ * it changes with the row. */
 typedef struct {
     int size, beyond;                 /* pivots, and unknowns beyond */
     int upper, sums, pivots, numbers; /* where these begin in the numbers; how many there are */
@@ -33,9 +34,10 @@ typedef struct {
 #define STEPS(f) ((const int *)((f) + 1))
 
 typedef struct {
-    long chunks; /* LANES blocks of one form, or what is left of them, are one */
-    long places, pivots, numbers, sums, reached; /* of all chunks: unknowns, those not beyond, numbers; as `sum`, `beyond` */
-    long ints;   /* of `forms` */
+    long chunks;                  /* LANES blocks of one form, or what is left of them, are one */
+    long places, pivots, numbers; /* of all chunks: unknowns, those not beyond, and numbers; */
+    long sums, reached;           /* of `sum` and of `beyond` */
+    long ints;                    /* of `forms` */
     int *root;   /* of each block its last pivot, chunk after chunk */
     int *some;   /* of each chunk: how many blocks it has; lanes that are left repeat its first one, */
     int *form;   /* where its form is, */
@@ -129,8 +131,8 @@ static unsigned long look_at(search *s, int root)
     return mixed(all + s->size) + s->beyond + 1;
 }
 
-/* The form of the block that was looked at, with its steps, to `out` if that is given. Returns how many ints it has; 0 if
- * its entries are not those of an elimination. */
+/* The form of the block that was looked at, with its steps, to `out` if that is given. Returns how many ints it has; 0
+ * if its entries are not those of an elimination. */
 static int write_form(search *s, int *out)
 {
     const int size = s->size, all = size + s->beyond, head = sizeof s->form / sizeof *out;
@@ -190,8 +192,8 @@ static int in_order(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->root > y->root) - (x->root < y->root);
 }
 
-/* Which pivots are in blocks: there `in` becomes 1. All of that and of b is zero; there is room for 3 n + 2^bits ints, and
- * for 4 n keys. */
+/* Which pivots are in blocks: there `in` becomes 1. All of that and of b is zero; there is room for 3 n + 2^bits ints,
+ * and for 4 n keys. */
 static void find_blocks(search *s, long n, blocks *b, int *in, int *room, unsigned long *key, long bits)
 {
     int *below = room, *alike = room + n, *many = room + 2 * n, *table = room + 3 * n;

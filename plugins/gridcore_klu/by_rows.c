@@ -1,7 +1,7 @@
 /* LU by rows, with the pivots that KLU has found. Chunks of blocks come first (blocks.c, chunks.c). Of the rest, a solve
  * takes rows of one length together that do not wait for each other, so that its loops have no ends to guess. A
- * factorisation does so with pivots whose rows of U are short; then it takes the other rows one after the other, with up to
- * four rows of U at once whose patterns are nested. by_rows.py binds this, behind arrange.c. */
+ * factorisation does so with pivots whose rows of U are short; then it takes the other rows one after the other, with up
+ * to four rows of U at once whose patterns are nested. by_rows.py binds this, behind arrange.c. */
 
 /* Pivots of one shape that do not wait for each other */
 #define PIVOTS(length)                                                               \

@@ -43,7 +43,8 @@ static void eliminate_chunk(const form *f, int some, double *value, const double
 }
 
 /* Of chunk after chunk: x = x - L x, from b by the rows P, and what that changes beyond */
-static void lower_blocks(const blocks *blocks, const double *value, const int *P, const double *b, double *x, double *rest)
+static void lower_blocks(const blocks *blocks, const double *value, const int *P, const double *b, double *x,
+                         double *rest)
 {
     const int *beyond = blocks->beyond;
     for (long chunk = 0; chunk < blocks->chunks; ++chunk) {
@@ -67,7 +68,8 @@ static void lower_blocks(const blocks *blocks, const double *value, const int *P
 }
 
 /* Of chunk after chunk: x = diag(inverse) (x - U x), to b by the columns Q */
-static void upper_blocks(const blocks *blocks, const double *value, const int *Q, const double *rest, double *x, double *b)
+static void upper_blocks(const blocks *blocks, const double *value, const int *Q, const double *rest, double *x,
+                         double *b)
 {
     const int *beyond = blocks->beyond;
     for (long chunk = 0; chunk < blocks->chunks; ++chunk) {
@@ -102,7 +104,8 @@ static void spread_rows(const int *step, int rows, const lanes *number, const la
 }
 
 /* Of chunk after chunk: x = U^-T x, from b by the columns Q, and what that changes beyond */
-static void upper_transposed(const blocks *blocks, const double *value, const int *Q, const double *b, double *x, double *rest)
+static void upper_transposed(const blocks *blocks, const double *value, const int *Q, const double *b, double *x,
+                             double *rest)
 {
     const int *beyond = blocks->beyond;
     for (long chunk = 0; chunk < blocks->chunks; ++chunk) {
@@ -121,7 +124,8 @@ static void upper_transposed(const blocks *blocks, const double *value, const in
 }
 
 /* Of chunk after chunk: x = L^-T x, to b by the rows P */
-static void lower_transposed(const blocks *blocks, const double *value, const int *P, const double *rest, double *x, double *b)
+static void lower_transposed(const blocks *blocks, const double *value, const int *P, const double *rest, double *x,
+                             double *b)
 {
     const int *beyond = blocks->beyond;
     for (long chunk = 0; chunk < blocks->chunks; ++chunk) {
@@ -140,8 +144,8 @@ static void lower_transposed(const blocks *blocks, const double *value, const in
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
 /* The largest entries of columns of U, each times the scale of its row; adds to `nothing` what is not finite */
-static void largest_in_blocks(const blocks *blocks, const double *value, const double *scale, double *inside, double *rest,
-                              double *nothing)
+static void largest_in_blocks(const blocks *blocks, const double *value, const double *scale, double *inside,
+                              double *rest, double *nothing)
 {
     const int *beyond = blocks->beyond;
     for (long chunk = 0; chunk < blocks->chunks; ++chunk) {
