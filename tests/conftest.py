@@ -25,6 +25,9 @@ sys.path.pop()
 import bounds
 import margins
 from devices_for_tests import SMALL, registered
+from short_segments import POINTS
+
+from gridcore.tape import checkpoints
 
 # How long it takes to draw an example, or to try it, says something of the machine alone.
 hypothesis.settings.register_profile("gridcore", deadline=None, print_blob=True,
@@ -64,4 +67,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def small_devices() -> Iterator[None]:
     """The devices of ``devices_for_tests`` are registered."""
     with registered(*SMALL):
+        yield
+
+
+@pytest.fixture(scope="module")
+def short_segments() -> Iterator[None]:
+    """Runs have segments of few points."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "SEGMENTS", (0, POINTS, POINTS))
         yield

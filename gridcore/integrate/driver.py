@@ -19,7 +19,7 @@ from ..errors import CaseError, ConvergenceError, EventError, GridcoreError, Net
 from ..linear import Newton, all_finite
 from ..results import Run
 from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
-from ..tape.checkpoints import SEGMENT, Checkpoint, InMemory, Recomputed, States
+from ..tape.checkpoints import Checkpoint, InMemory, Recomputed, States, segment_length
 from . import round_off
 from .base import Advance, Stepper
 from .first import first, first_by_itself
@@ -29,26 +29,23 @@ from .instants import Instant
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
 _REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
-_MOST = 64  # steps at once
+_MOST = 512  # steps at once
 _NONE = np.zeros(0, dtype=int)
 
 
 class Driver:
     """One run of a system under a stepper, in a workspace of its own."""
 
-    tells_each = False  # of points that are made at once, or of the last of them
-
     def __init__(self, system: Equilibrium, stepper: Stepper, method: Method, step: Spacing, t0: float, t_end: float,
                  states: States | None = None, mesh: np.ndarray | None = None):
-        self.began = perf_counter()
+        self.began, self.tells_each = perf_counter(), False  # of points that are made at once, or of the last of them
         if isinstance(states, Recomputed) and not stepper.one_step:
             raise CaseError(f"checkpoint: a run of '{method.name}' cannot be recomputed step by step; use 'disk'")
         self.system, self.stepper, self.steppers = system, stepper, [stepper]
         self.ws = ws = system.workspace()
         self.Z, self.newton, self.watch = ws.Z, Newton(ws), Watch(system.switching)
-        ws.guards = lambda Z: self.watch.margins(Z)
-        self.guarded = len(self.watch.direction) > 0
-        self.gamma = np.zeros(len(self.watch.direction))
+        ws.guards = self.watch.margins
+        self.gamma, self.guarded = np.zeros(len(self.watch.direction)), len(self.watch.direction) > 0
         self.tape = Tape(states or InMemory(system.n), methods=[method])
         self.t, self.clock = t0, GRID
         # points of the grid behind; settings before the tape, when it is a part replayed
@@ -116,22 +113,22 @@ class Driver:
         """To the end of the grid."""
         if not len(self.tape.settings):
             self._begin()
-        stepper, slack, at_end = self.stepper, self.slack, self._goes_on_from_its_end
         while self.reached < len(self.grid):
             if self._asks and self._stretch(progress):
                 continue
             end = float(self.grid[self.reached])
-            if self.t < end - slack:
+            if self.t < end - self.slack:
                 if self.tape.points >= self._segment_full and self.instant.apart is None:
                     self.new_segment()
+                    continue
                 self._advance(end)
-            if self.t >= end - slack:
+            if self.t >= end - self.slack:
                 if self.clock != GRID:  # the events at a point of the grid are made before it
                     self._zero_step(GRID)
                 self.reached += 1
-            elif self.clock != GRID or not stepper.makes_grid:
+            elif self.clock != GRID or not self.stepper.makes_grid:
                 continue  # an event between points of the grid
-            if at_end:
+            if self._goes_on_from_its_end:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
             if progress is not None:
                 progress(self.t)
@@ -143,7 +140,7 @@ class Driver:
         ends = self.grid[self.reached: self.reached + (1 if own else int(room))]
         ends = np.minimum(ends, due) if own else ends[ends < due - self.slack]
         ahead = len(ends) and self.t < ends[0] - self.slack
-        if room < 2 or sides is None or self.instant.apart is not None or not ahead:
+        if room < 1 or sides is None or self.instant.apart is not None or not ahead:
             return False
         made = self.stepper.stretch(self.t, ends, int(room), self.system.switching.batches, sides)
         self._asks = made is not None
@@ -156,7 +153,7 @@ class Driver:
         size = 1 if self.tells_each else max(count, 1)
         try:
             for k in range(0, count, size):
-                self.tape.path(made.times[k: k + size + 1], made.X[k: k + size + 1])
+                self.tape.path(self.clock, made.times[k: k + size + 1], made.X[k: k + size + 1])
                 self.t, self.clock, self.reached = float(made.times[k + size]), GRID, self.reached + size * (not own)
                 self.ws.X[:], self.Z[-1] = made.X[k + size], self.t
                 self.counters.update(steps=size, guard_evaluations=size * self.guarded)
@@ -171,13 +168,13 @@ class Driver:
     def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""
         self._restart(self.tape.points)
-        self.tape.last = self._checkpoint(self.work())
+        self.tape.last = self._checkpoint({} if self._goes_on_from_its_end else self.work())
         self.tape.states.start(self.tape.last)
 
     def _restart(self, point: int) -> None:
         """At this point, with which a segment begins; a method that needs more than the state goes on in it."""
-        self._segment_full = point + SEGMENT if self.stepper.one_step else np.inf
-        self._ahead, self._asks = None, True
+        self._segment_full = point + segment_length(self.system.n) if self.stepper.one_step else np.inf
+        self._ahead, self._asks, self.instant.apart = None, True, None
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
@@ -347,8 +344,7 @@ class Driver:
         """All that happens at this instant: the guards that fired, then what is due, one cause after the other, each
         on its own clock and followed by what it makes fire.
         """
-        before: set[int] = set()
-        chain = 0
+        before, chain = set[int](), 0
         while chain < _CHATTER:
             triggers = self._fire(fired, before)
             before.update(int(guard) for guard in fired)
@@ -393,13 +389,11 @@ class Driver:
         were decided before, then timers, in order of their numbers. None if nothing is.
         """
         now = self.t + self.slack
-        due = [(clock, guard) for guard, (time, clock) in self.watch.pending.items() if time <= now]
-        if due:
+        if due := [(clock, guard) for guard, (time, clock) in self.watch.pending.items() if time <= now]:
             clock, guard = min(due)
             self.watch.disarm(guard)
             return clock, (("guard", guard),)
-        timers = [timer for timer in self.timers if timer[0] <= now]
-        if not timers:
+        if not (timers := [timer for timer in self.timers if timer[0] <= now]):
             return None
         clock = min(timers, key=lambda timer: timer[1])[2]
         self.timers = [timer for timer in self.timers if timer[2] != clock]
@@ -408,8 +402,7 @@ class Driver:
     def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
         """Make the changes, solve the algebraic equations again, and see which guards are watched now."""
         system, switching = self.system, self.system.switching
-        k = self.tape.points - 1
-        chosen = switching.chosen(triggers)
+        k, chosen = self.tape.points - 1, switching.chosen(triggers)
         names = (f"{c} ({c.what})" for c in chosen)
         differential = self.ws.differential.copy()
         F = np.where(differential, 0.0, self.ws.rhs())
@@ -435,8 +428,7 @@ class Driver:
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.tape.records.append(Resolve(k))
         self.stepper.switch(self.ws, self.t, jumps)
-        self.counters["switches"] += 1
-        self.counters["events"] += len(triggers)
+        self.counters.update(switches=1, events=len(triggers))
         self._switches += [(self.t, str(c)) for c in chosen]
         begun = self.t - self.spacing
         if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:

@@ -102,8 +102,7 @@ class Watch:
 
         `before`: guards that fired at this instant already, and stay on the side where that has put them.
         """
-        moved = self._moved(gamma)
-        if not len(moved) and not len(fired):
+        if not len(moved := self._moved(gamma)) and not len(fired):
             return
         moved = moved[~np.isin(moved, list(before))] if before else moved
         sign, direction = np.sign(gamma[moved]), self.direction[moved]

@@ -5,6 +5,7 @@ The matrices are those at the converged points, factored there: a stale factor n
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -40,7 +41,7 @@ class Point:
     """
 
     def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
-        self.points, self._X, self.t, self.settings = points, X, t, settings
+        self.points, self._X, self.t, self.settings = weakref.proxy(points), X, t, settings
         self.differential = points.differential(settings)
         points.load(X, t, settings)
         self._values, self.places = points.linearise()

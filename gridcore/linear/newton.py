@@ -73,9 +73,8 @@ class _Corrections:
 class _Kept:
     """Factors of the matrix of a step, and what was learned of them."""
 
-    def __init__(self, ws: Workspace, lu: Factors):
+    def __init__(self, lu: Factors):
         self.lu = lu
-        lu.trust(ws.entries)
         self.outdate()
 
     def outdate(self) -> None:
@@ -108,9 +107,8 @@ class Newton:
     """
 
     def __init__(self, ws: Workspace, loose: bool = True):
-        self.ws, first = ws, ws.pivots.another() if loose else ws.factors()
-        self._kept = [_Kept(ws, lu) for lu in (first, *(first.another() for _ in range(_KEPT - 1)))]
-        self._now = self._kept[0]
+        self.ws, self._now = ws, _Kept(ws.pivots.another() if loose else ws.factors())
+        self._kept = [self._now]
         self._coefficient, self.iterations = 1.0, 0
         self._worth, self._patience = 1.0, float(_SLOW)  # iterations worth a factorisation; slow ones that are borne
         self.keeps, self._mixings = MIXED <= 0, dict[int, Mixing]()  # mixings by how many unknowns are beside X
@@ -135,6 +133,9 @@ class Newton:
         for each in self._kept:
             each.lu.forget()
         self.jumped()
+        if self.lu.compiled():  # pivots are known before a segment begins, but there are no factors yet
+            self._weigh()
+            self.lu.forget()
 
     def jumped(self) -> None:
         """Variables jumped: of the factors only the pivots may serve on."""
@@ -149,16 +150,25 @@ class Newton:
             return
         self._now = min(self._kept, key=lambda each: each.far(coefficient))
         if self._now.far(coefficient) > (_FACTOR if self.keeps else _SAME):
-            self._now = min(self._kept, key=lambda each: each.uses)
+            self._now = self._least_used()
             self._now.fresh = False
+
+    def _least_used(self, but: _Kept | None = None) -> _Kept:
+        """Of the factors that are kept, others than these; new ones where all have served, while they are few."""
+        kept = [each for each in self._kept if each is not but]
+        if len(self._kept) < _KEPT and all(each.uses for each in kept):
+            kept.append(_Kept(self.lu.another()))
+            self._kept.append(kept[-1])
+        return min(kept, key=lambda each: each.uses)
 
     def factor(self, alike: bool = False) -> None:
         """Factors of the matrix at the present Z; `alike`: much like the last ones."""
         now = self._now
         if self.keeps and now.fresh and now.far(self._coefficient) > _SAME:  # these will be wanted again
-            self._now = now = min((each for each in self._kept if each is not now), key=lambda each: each.uses)
+            self._now = now = self._least_used(now)
         try:
-            now.lu.refactor(self.ws.matrix(), alike)
+            now.lu.trust(values := self.ws.matrix())
+            now.lu.refactor(values, alike)
         except SingularMatrix as error:
             now.fresh = False
             raise ConvergenceError(f"the equations are {error.why}", place=self.ws.place(error.column),
@@ -166,10 +176,14 @@ class Newton:
         now.fresh, now.coefficient, now.least, now.excess = True, self._coefficient, 0, 0
         if now.lu.factorisations != now.searched:
             now.searched = now.lu.factorisations
-            factorisation, solve = now.lu.operations()
-            self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
-            self.keeps = factorisation / (solve + _MIXING * self.ws.n) - 1 >= MIXED
-            self._patience = _SLOW + self._worth * self.keeps
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """See what factors are worth."""
+        factorisation, solve = self.lu.operations()
+        self._worth = max(_LEAST_WORTH, min(factorisation / solve, _MOST_WORTH) - 1)
+        self.keeps = factorisation / (solve + _MIXING * self.ws.n) - 1 >= MIXED
+        self._patience = _SLOW + self._worth * self.keeps
 
     def _prepare(self) -> bool:
         """Factors for a solve: the old ones, if what they take more looks less than what new ones cost (of mixed
@@ -237,8 +251,7 @@ class Newton:
         ConvergenceError
             Naming the variable that moved most, and the time.
         """
-        ws, start = self.ws, self.ws.X.copy()
-        old = self._prepare()
+        ws, start, old = self.ws, self.ws.X.copy(), self._prepare()
         if not evaluated:
             ws.residual()
         mixing, told, now = self._mixing() if self.keeps and old else None, _Corrections(self._patience), self._now

@@ -141,9 +141,7 @@ class _OfSuffix(Registrable):
 
 
 class Integrator(Registrable, hook="register_integrators", what="integrator", make="step"):
-    """A method of stepping: ``make(step, **options)``, a :class:`~gridcore.integrate.Stepper`, called by
-    ``gc.simulate(..., method=name)``.
-    """
+    """For ``gc.simulate(method=name)``; ``make(step, **options)``: a :class:`~gridcore.integrate.Stepper`."""
 
     name: str
     make: Function
@@ -259,9 +257,7 @@ class ObjectiveShape(_OfObjectiveFiles, hook="register_objective_shapes", what="
 
 
 class Check(Registrable, hook="register_checks", what="check", examine="system, Z, found"):
-    """A look at what was built: ``examine(system, Z, found)`` gives what is hardly meant, in words; `found` is the
-    equilibrium, or None where there is none.
-    """
+    """What is hardly meant, in words: ``examine(system, Z, found)``; `found`: the equilibrium, where there is one."""
 
     name: str
     examine: Function

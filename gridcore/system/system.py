@@ -154,13 +154,9 @@ class System:
 
         return functools.cache(row)
 
-    @functools.cached_property
-    def _time_jacobian(self) -> SparseMap:
-        return self.parameter_jacobian([self.layout.t])
-
     def time_slope(self, Z: np.ndarray) -> np.ndarray | None:
         """Partial derivative of F in time at Z, (n,); None where no equation reads the time."""
-        jacobian = self._time_jacobian
+        jacobian = self.parameter_jacobian([self.layout.t])
         return jacobian.evaluate(Z).toarray().ravel() if len(jacobian.indices) else None
 
     def columns(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Where the states of a tape live: in memory, in a file, or nowhere but at checkpoints; all of them, or a few.
 
 Of a tape only the states are heavy. A run that keeps a few of them is replayed from these, segment by segment, when
-others are asked for. The replay does the very same operations: where a segment of :data:`SEGMENT` points begins, a
-stepper forgets all but the `noise` that was seen, in every run, however it is kept: all have the same bits.
+others are asked for. The replay does the very same operations: where a segment begins, a stepper forgets all but the
+`noise` that was seen, in every run, however it is kept: all have the same bits.
 
 Which checkpoints to keep, with fewer slots than segments, is the binomial schedule: A. Griewank,
 A. Walther, "Algorithm 799: revolve", ACM TOMS 26(1), 2000.
@@ -26,9 +26,9 @@ from ..case import convert
 from ..errors import CaseError, NotRecorded
 
 AUTO, MEMORY, DISK = "auto", "memory", "disk"
-SEGMENT = 128
+SEGMENTS = 1 << 20, 128, 512  # bytes of states in one; points, at least and at most
 See = Callable[[int, np.ndarray], None]
-_SPARE = 8  # points by which events may lengthen a segment, for a start
+_SPARE, _MORE = 8, 1 << 30  # points by which events may lengthen a segment, for a start; bytes, a run
 BLOCK, POINTS = 1 << 24, 1 << 11  # bytes of states, and points, that are looked at together at most
 
 
@@ -57,6 +57,12 @@ class Checkpoint:
     counters: Mapping[str, int]
 
 
+def segment_length(n: int) -> int:
+    """Points of a segment, of so many variables: to begin one takes as long as one step of a large system, or many."""
+    size, least, most = SEGMENTS
+    return min(max(size // (8 * n + 1), least), most)
+
+
 class InMemory:
     """States in one array: all variables, or a few that are to be looked at and not replayed.
 
@@ -66,21 +72,24 @@ class InMemory:
         Number of variables.
     recorded : (kept,) int array, optional
         Those that are kept; all by default.
+    budget : float
+        Bytes up to which there may be room for more than is asked for.
     """
 
-    def __init__(self, n: int, recorded: np.ndarray | None = None):
-        self.n, self.recorded, self.points = n, recorded, 0
+    def __init__(self, n: int, recorded: np.ndarray | None = None, budget: float = math.inf):
+        self.n, self.recorded, self.points, self._budget = n, recorded, 0, budget
         self.width = n if recorded is None else len(recorded)
         self._X = self._room(64)
 
     def _room(self, points: int) -> np.ndarray:
-        return np.empty((points, self.width))
+        more = min(_MORE, self._budget - 8 * points * self.width)  # what nobody writes to takes no memory
+        return np.empty((points + min(points, int(more) // max(8 * self.width, 1)), self.width))
 
     def _resize(self, points: int) -> None:
-        if self.points:
-            self._X.resize((points, self.width), refcheck=False)
-        else:  # memory that nobody writes to is not touched
-            self._X = self._room(points)
+        if points < len(self._X):
+            return self._X.resize((points, self.width), refcheck=False)
+        before, self._X = self._X[: self.points], self._room(points)  # a resize would fill it with zeros
+        self._X[: self.points] = before
 
     def reserve(self, points: int) -> None:
         """Make room for this many points in all."""
@@ -148,9 +157,9 @@ class OnDisk(InMemory):
     """
 
     def __init__(self, n: int, recorded: np.ndarray | None = None, directory: Path | None = None, budget: int = 0):
-        self._directory, self._budget = directory, budget
+        self._directory = directory
         self._file: Any = None
-        super().__init__(n, recorded)
+        super().__init__(n, recorded, budget)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the states themselves."""
@@ -173,18 +182,14 @@ class OnDisk(InMemory):
         return np.memmap(self._file, dtype=float, mode="r+", shape=(points, self.width))
 
     def _resize(self, points: int) -> None:
-        size = 8 * points * self.width
-        if self._file is not None and points < len(self._X):
+        if self._file is None:
+            super()._resize(points)
+        elif points < len(self._X):
             self._X = self._X[:points]
             with contextlib.suppress(OSError):  # room that cannot be given back is no loss
-                self._file.truncate(size)
-        elif self._file is not None:
-            self._X = self._room(points)
-        elif size <= self._budget:
-            super()._resize(points)
+                self._file.truncate(8 * points * self.width)
         else:
-            before, self._X = self._X[: self.points], self._room(points)
-            self._X[: self.points] = before
+            self._X = self._room(points)
 
 
 class _Enough(Exception):
@@ -227,7 +232,7 @@ class Recomputed:
         self._lock = threading.RLock()
         self.n, self.points = n, 0
         self._budget = budget
-        self.buffer = np.empty((SEGMENT + _SPARE, n))
+        self.buffer = np.empty((segment_length(n) + _SPARE, n))
         self.starts: list[int] = []
         self._kept: dict[int, Checkpoint] = {}
         self._plan: set[int] = {0}
@@ -252,7 +257,7 @@ class Recomputed:
 
     def reserve(self, points: int) -> None:
         """Choose the checkpoints of a run of about this many points."""
-        self._plan = self._schedule(0, math.ceil(points / SEGMENT), self.slots() - 1)
+        self._plan = self._schedule(0, math.ceil(points / segment_length(self.n)), self.slots() - 1)
 
     @staticmethod
     def _schedule(first: int, segments: int, slots: int) -> set[int]:

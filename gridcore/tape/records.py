@@ -314,10 +314,10 @@ class Tape:
         self.times.append(t)
         self.point_clock.append(clock)
 
-    def path(self, times: np.ndarray, X: np.ndarray) -> None:
-        """Store points of the grid, but for the first, which is the last one here; and steps from each to the next."""
+    def path(self, clock: int, times: np.ndarray, X: np.ndarray) -> None:
+        """Store points of the grid, but for the first, at which the run is by this clock; and steps between them."""
         self.states.append(X[1:])
-        self.records.path(self.points - 1, times[1:] - times[:-1], self.point_clock[-1], len(self.methods) - 1)
+        self.records.path(self.points - 1, times[1:] - times[:-1], clock, len(self.methods) - 1)
         self.times.frombytes(times[1:].tobytes())
         self.point_clock.append(GRID, len(times) - 1)
 

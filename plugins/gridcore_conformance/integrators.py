@@ -18,7 +18,7 @@ from gridcore.integrate import Linearised, Stepper, new_stepper, simulate
 from gridcore.registry import Integrator, analyses, registered
 from gridcore.results import Run
 from gridcore.sensitivity import Integral, Replay, Terminal, adjoint
-from gridcore.tape import GRID, SEGMENT, Step
+from gridcore.tape import GRID, Step, segment_length
 from gridcore.testing import NotExamined, Suite, require
 
 T_END, STEP = 1.5, 0.02
@@ -224,8 +224,9 @@ def _restarts(problem: _Problem) -> str:
         require(np.array_equal(ws.X, other.X),
                  f"step {number + 1} after a restart depends on what was before it, by "
                  f"{np.abs(ws.X - other.X).max():.1e}: a stepper with one_step = True forgets everything")
-    step = T_END / (6 * SEGMENT)
-    whole, light = problem.run(step), problem.run(step, checkpoint=8 * problem.system.n * 5 * SEGMENT)
+    points = segment_length(problem.system.n)
+    step = T_END / (6 * points)
+    whole, light = problem.run(step), problem.run(step, checkpoint=8 * problem.system.n * 5 * points)
     require(np.array_equal(whole.X, light.X), "a run that is recomputed from checkpoints is another")
     return "nothing is left of what was before; recomputed from checkpoints a run is the same to the last bit"
 

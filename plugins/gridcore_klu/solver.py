@@ -272,10 +272,10 @@ class KLUFactors(Factors):
 
     def compiled(self) -> tuple[int, int, int, int, float] | None:
         rows = self.rows
-        if rows is None or not rows.known:
+        if rows is None or not (known := rows.come_back()):
             return None
         if self.numeric is None or not rows.made(self.numeric):
-            self.numeric, self._growth = rows.again(), rows.known
+            self.numeric, self._growth = rows.again(), known
         self._scales, self._least = None, SINGULAR
         return *rows.addresses, *self.numeric.places, SINGULAR
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from closed_forms import hiskens_pai
+from short_segments import POINTS
 
 import gridcore as gc
 from gridcore.errors import CaseError, NotRecorded
-from gridcore.tape import SEGMENT
 
+pytestmark = pytest.mark.usefixtures("short_segments")
 METHODS = ["theta", "trbdf2", "bdf", "ida"]
 STUDIES = {"wscc9": (0.6, 0.01), "ieee39": (1.6, 0.01), "hiskens_pai": (0.5, 0.002)}
 
@@ -212,14 +213,14 @@ def test_it_can_be_pickled():
 @pytest.mark.parametrize("times", [np.linspace(0.0, 2.0, 555), np.array([1.2345, 0.2])])
 def test_of_a_run_that_is_recomputed_it_is_the_same(times, tmp_path):
     whole = gc.simulate(system("wscc9"), 2.0)
-    light = gc.simulate(system("wscc9"), 2.0, checkpoint=8 * system("wscc9").n * (SEGMENT + 12))
+    light = gc.simulate(system("wscc9"), 2.0, checkpoint=8 * system("wscc9").n * (POINTS + 12))
     assert np.array_equal(buffers(light.at(times)), buffers(whole.at(times)))
     whole.save(tmp_path / "run.nc")
     assert np.array_equal(buffers(gc.load_run(tmp_path / "run.nc").at(times)), buffers(whole.at(times)))
 
 
 def test_a_run_that_is_recomputed_is_replayed_once(monkeypatch):
-    light = gc.simulate(system("wscc9"), 2.0, checkpoint=8 * system("wscc9").n * (SEGMENT + 12))
+    light = gc.simulate(system("wscc9"), 2.0, checkpoint=8 * system("wscc9").n * (POINTS + 12))
     replays, replay = [], light.tape.states.replay
     monkeypatch.setattr(light.tape.states, "replay", lambda at: replays.append(at.t) or replay(at))
     light.resample(0.003)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from devices_for_tests import Clockwork, Driven, Explosion, Sliding, system
+from short_segments import POINTS
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Param, State
@@ -17,12 +18,12 @@ from gridcore.integrate.control import Controlled
 from gridcore.linear import Newton
 from gridcore.numerics import SHORTEST
 from gridcore.registry import Integrator, registered
-from gridcore.tape import SEGMENT, Method
+from gridcore.tape import Method
 from gridcore_bdf.stepper import Bdf
 from gridcore_theta.stepper import Theta
 from gridcore_trbdf2.stepper import TrBdf2
 
-pytestmark = pytest.mark.usefixtures("small_devices")
+pytestmark = pytest.mark.usefixtures("small_devices", "short_segments")
 METHODS = pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
 RELAY = gc.Terminal(lambda v: v["GEN2", "omega"]), gc.Integral(lambda v: v["BUS6", "Vm"] ** 2)
 
@@ -150,9 +151,9 @@ def test_a_mesh_chosen_anew_moves_a_difference_by_no_more_than_the_tolerance_of_
 @pytest.mark.parametrize("method", ["theta", "trbdf2"])
 def test_what_is_recomputed_is_the_same_to_the_last_bit(method):
     run = gc.simulate(built("wscc9"), 5.0, "auto", method)
-    n, segments = built("wscc9").n, len(run.t) // SEGMENT
+    n, segments = built("wscc9").n, len(run.t) // POINTS
     assert segments >= 2
-    kept = gc.simulate(built("wscc9"), 5.0, "auto", method, checkpoint=8 * n * (SEGMENT + 8 + 4))
+    kept = gc.simulate(built("wscc9"), 5.0, "auto", method, checkpoint=8 * n * (POINTS + 8 + 4))
     assert np.array_equal(kept.t, run.t)
     assert np.array_equal(kept.X, run.X)
 

@@ -20,13 +20,14 @@ from devices_for_tests import (
     registered,
     system,
 )
+from short_segments import POINTS
 
 import gridcore as gc
 from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, quantity, timer
 from gridcore.integrate.driver import Driver
 from gridcore.integrate.locate import Crossing
 from gridcore.registry import Integrator
-from gridcore.tape import SEGMENT, Resolve, Step, Switch
+from gridcore.tape import Resolve, Step, Switch
 from gridcore_devices.hybrid.bouncing_ball import BouncingBall
 from gridcore_theta import Theta
 
@@ -34,7 +35,7 @@ METHODS = ["theta", *(["ida"] if importlib.util.find_spec("scikits_odes_sundials
 # Of an event: theta locates on its own discretisation, exact for what is linear in t; IDA to its tolerances.
 EXACT = {"theta": 1e-14, "ida": 1e-9}
 
-pytestmark = pytest.mark.usefixtures("small_devices")
+pytestmark = pytest.mark.usefixtures("small_devices", "short_segments")
 
 
 @pytest.fixture(params=METHODS)
@@ -481,12 +482,12 @@ def test_an_error_keeps_the_run_so_far():
     assert run["E", "x"][0] == 1.0
 
 
-@pytest.mark.parametrize("at", [math.inf, 0.1, 0.105, 0.01 * (SEGMENT - 1), 0.01 * (SEGMENT - 1.5)])
+@pytest.mark.parametrize("at", [math.inf, 0.1, 0.105, 0.01 * (POINTS - 1), 0.01 * (POINTS - 1.5)])
 def test_a_run_is_cut_into_segments_whether_its_events_fall_on_the_grid_or_not(monkeypatch, at):
     """Of so many points each; a segment does not begin between events of one instant, but soon after them."""
     begun = []
     new = Driver.new_segment
     monkeypatch.setattr(Driver, "new_segment", lambda self: begun.append(self.tape.points) or new(self))
-    run = gc.simulate(system(Clockwork(id="C", at=at)), 3.5 * SEGMENT * 0.01, 0.01)
+    run = gc.simulate(system(Clockwork(id="C", at=at)), 3.5 * POINTS * 0.01, 0.01)
     assert len(run.events) == (at < math.inf)
-    assert begun == pytest.approx(SEGMENT * np.arange(4), abs=0 if at == math.inf else 5)
+    assert begun == pytest.approx(POINTS * np.arange(4), abs=0 if at == math.inf else 5)

@@ -9,14 +9,15 @@ import signal
 import numpy as np
 import pytest
 from devices_for_tests import Clockwork, Delayed, DelayedForGood, DelayedOwnCancel, Driven, Explosion, system
+from short_segments import POINTS
 from two_islands import two_islands
 
 import gridcore as gc
 from gridcore.errors import CaseError, ConvergenceError, NetworkError
-from gridcore.tape import SEGMENT, Checkpoint
+from gridcore.tape import Checkpoint
 
-pytestmark = pytest.mark.usefixtures("small_devices")
-LEAST = SEGMENT + 26  # states: a segment with events, and a few checkpoints
+pytestmark = pytest.mark.usefixtures("small_devices", "short_segments")
+LEAST = POINTS + 26  # states: a segment with events, and a few checkpoints
 
 
 def assert_same(a, b):

@@ -8,6 +8,7 @@ from devices_for_tests import registered
 
 import gridcore as gc
 from gridcore.errors import CaseError, ConvergenceError
+from gridcore.integrate import Stepper
 from gridcore.registry import records
 from gridcore_theta import Theta
 
@@ -51,6 +52,8 @@ def test_a_run_of_one_step_goes_on_from_its_end(wscc9, steps):
 
 def test_a_run_whose_first_step_failed_goes_on_from_its_beginning(wscc9):
     class Fails(Theta):
+        stretch = Stepper.stretch
+
         def advance(self, t, target):
             raise ConvergenceError("it does not begin")
 
@@ -102,6 +105,8 @@ def test_an_end_within_what_counts_as_one_time_is_that_of_the_mesh(wscc9, beyond
 
 def test_a_failure_of_the_run_that_is_made_again_is_told_as_such(wscc9):
     class Fails(Theta):
+        stretch = Stepper.stretch
+
         def advance(self, t, target):
             raise ConvergenceError("it does not begin")
 

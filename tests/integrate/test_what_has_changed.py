@@ -58,7 +58,7 @@ RUNS: dict[str, Callable[[], gc.Run]] = {
     "limits, a line out": lambda: gc.simulate("ieee39", 3.0, 0.01),
     "delays, cancelled": lambda: gc.simulate("wscc9_recovery_cancelled", 32.0, 0.05),
     "thyristors": lambda: gc.simulate("kundur_lcc", 1.0, 0.01),
-    "computed again": lambda: gc.simulate(case := gc.build("hiskens_pai"), 1.0, 1e-3, checkpoint=8 * case.n * 160),
+    "computed again": lambda: gc.simulate(case := gc.build("hiskens_pai"), 1.4, 1e-3, checkpoint=8 * case.n * 600),
     "continued": lambda: gc.simulate(gc.simulate("hiskens_pai", 0.5, 1e-3), 1.0),
     "limits that jump away": lambda: gc.simulate(system(Lid(id="L", rests=1.0), Cover(id="C", rests=1.0)), 1.5, 0.1),
     "and before the run": lambda: gc.simulate(system(Lid(id="L", rests=1.0, lifts=9.0)), 4.0, 0.1, t0=2.0)}

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbklu import _ext as klu
 from pivot_growth import residual_bound
+from short_segments import POINTS
 
 import gridcore as gc
 from gridcore.equations.native import FALLBACK
 from gridcore.linear import Newton, SingularMatrix
-from gridcore.tape import SEGMENT
 from gridcore.testing import linear_solver_checks
 from gridcore_klu import by_rows
 from gridcore_klu.by_rows import FILES, ByRows, Values, loops
@@ -239,6 +239,7 @@ def test_what_factors_cost_is_known_also_where_another_iteration_has_found_their
     assert (first.lu.factorisations, second.lu.factorisations) == (1, 0)
 
 
+@pytest.mark.usefixtures("short_segments")
 class TestRun:
     """Of a system that keeps factors of steps of several lengths, as large ones do."""
 
@@ -266,12 +267,12 @@ class TestRun:
         monkeypatch.setattr(ByRows, "factor", lambda *of: (searches.append(of), factor(*of))[1])
         run = gc.simulate(self.system(), 2.0, 0.005)
         assert run.counters["switches"] > 1
-        assert len(run.t) > 3 * SEGMENT
+        assert len(run.t) > 3 * POINTS
         assert len(searches) == 1
 
     def test_is_recomputed_to_the_last_bit(self):
         run, light = (gc.simulate(self.system(), 2.0, 0.005, checkpoint=kept) for kept in (
-            "memory", 8 * self.system().n * (SEGMENT + 20)))
+            "memory", 8 * self.system().n * (POINTS + 20)))
         assert light.X.tobytes() == run.X.tobytes()
 
 

@@ -26,6 +26,7 @@ def all_of(run, count=1):
     return found.values, np.array([found.points[k] for k in range(len(run.t))]), found.nonzero, found.clocks
 
 
+@pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("kept", [{}, {"memory": 1.0}, {"checkpoint": 8 * 160}])
 @pytest.mark.parametrize("points", [1, 7, 64])
 def test_parts_change_nothing(monkeypatch, kept, points):

@@ -104,6 +104,8 @@ def begun(run: Run) -> list[float]:
 @pytest.mark.parametrize("case", ["ieee39", "npcc140", "driven"])
 def test_the_first_length_after_an_event_is_the_one_without_these_loops(
         case: str, stepper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one segment: else there are lengths where the others begin, too."""
+    monkeypatch.setattr("gridcore.tape.checkpoints.SEGMENTS", (0, 10000, 10000))
     options: dict[str, Any] = {"step": "auto", "method": stepper.name, "rtol": 1e-4}
     lengths, go = [], Stretch.go
 
@@ -153,6 +155,7 @@ def test_it_is_told_of_each_point_and_stops_there() -> None:
     np.testing.assert_array_equal(on.X, whole.X)
 
 
+@pytest.mark.usefixtures("short_segments")
 def test_a_run_recomputed_from_checkpoints_has_the_same_bits() -> None:
     system = gc.build(gc.load_case("ieee39"))
     whole = gc.simulate(system, 4.0)

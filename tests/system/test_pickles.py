@@ -43,6 +43,7 @@ def test_systems_of_one_process_share_their_structure(system):
     assert again(system).system is again(system.with_values({"GEN2.H": 5.0})).system
 
 
+@pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("checkpoint", ["memory", "disk", 8 * 60 * 120])
 def test_a_run_can_be_read_and_replayed(system, checkpoint):
     run = gc.simulate(system, 0.5, checkpoint=checkpoint)

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from short_segments import POINTS
 
 import gridcore as gc
-from gridcore.tape import SEGMENT
 
+pytestmark = pytest.mark.usefixtures("short_segments")
 THREADS, TIMES = 4, 50
 
 
@@ -59,7 +60,7 @@ def test_linearisations_beside_each_other_are_those_of_one_thread(system):
 
 def test_a_run_that_is_recomputed_may_be_read_by_all(system):
     whole = gc.simulate(system, 3.0).X
-    run = gc.simulate(system, 3.0, checkpoint=8 * system.n * (SEGMENT + 26))
+    run = gc.simulate(system, 3.0, checkpoint=8 * system.n * (POINTS + 26))
     for k, row in enumerate(in_threads(lambda k: run.tape.states.row(k % len(whole)))):
         assert np.array_equal(row, whole[k % len(whole)])
 

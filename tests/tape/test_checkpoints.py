@@ -10,6 +10,7 @@ import math
 import os
 import tempfile
 import tracemalloc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from short_segments import POINTS
 
 import gridcore as gc
 from gridcore.equations import Workspace
 from gridcore.equilibrium import Equilibrium
-from gridcore.tape import SEGMENT, Recomputed, Switch
+from gridcore.tape import Recomputed, Switch
 from gridcore.tape.checkpoints import OnDisk, first_checkpoint
+from gridcore_theta import Theta
 
+pytestmark = pytest.mark.usefixtures("short_segments")
 STUDIES: dict[str, dict[str, Any]] = {
     # located crossings in every segment; a fault and limits; a delay that is cancelled
     "hiskens_pai": {"t_end": 1.45, "step": 1e-3, "wrt": ["HP.p1", "HP.a12", "HP.x1"], "of": ("HP", "x1")},
     "wscc9_paper": {"t_end": 1.0, "step": 1e-3, "wrt": ["GEN*.H", "EXC*.KA"], "of": ("GEN2", "omega")},
     "wscc9_recovery_cancelled": {"t_end": 32.0, "step": 0.0125, "wrt": ["GEN2.H", "LOAD5.*"], "of": ("BUS6", "Vm")},
 }
-LEAST = 8 * (SEGMENT + 10)  # bytes for each unknown: a segment with a few events, and one checkpoint
+LEAST = 8 * (POINTS + 10)  # bytes for each unknown: a segment with a few events, and one checkpoint
 
 
 @functools.cache
@@ -107,7 +111,7 @@ class TestSameBits:
         whole, light = (gc.simulate(s, 3.0, checkpoint=c) for c in ("memory", s.n * (LEAST + 16 * 8)))
         assert len(light.tape.states.starts) > 2
         assert whole.tape.last.noise.any()
-        for k in (0, SEGMENT, len(whole.t) - 1):
+        for k in (0, POINTS, len(whole.t) - 1):
             assert light.tape.states.row(k).tobytes() == whole.X[k].tobytes()
 
     @pytest.mark.parametrize("name", STUDIES)
@@ -142,14 +146,14 @@ class TestSameBits:
 
     def test_a_run_that_failed_keeps_what_it_had(self, monkeypatch):
         s, X = gc.build("hiskens_pai"), kept("hiskens_pai")[0]
-        newton = Workspace.newton
+        switch = Theta.switch
 
-        def broken(ws: Workspace, tol: float) -> float:
-            if ws.Z[-1] > 0.5:
+        def broken(stepper: Theta, ws: Workspace, t: float, jumped: bool) -> bool:
+            if t > 0.5:
                 raise gc.errors.ConvergenceError("sick")
-            return newton(ws, tol)
+            return switch(stepper, ws, t, jumped)
 
-        monkeypatch.setattr(Workspace, "newton", broken)
+        monkeypatch.setattr(Theta, "switch", broken)
         with pytest.raises(gc.errors.ConvergenceError) as caught:
             gc.simulate(s, 1.0, 1e-3, checkpoint=s.n * LEAST * 2)
         assert 500 < len(caught.value.run.X) < 700
@@ -159,6 +163,33 @@ class TestSameBits:
 @functools.cache
 def recomputing() -> gc.Run:
     return simulated("hiskens_pai", system("hiskens_pai").n * (LEAST + 8 * 20))
+
+
+# What is done with a run, of which nothing that is left may hold its states.
+USES: dict[str, Any] = {
+    "nothing": lambda run: None,
+    "states": lambda run: run.X.sum(),
+    "a moment": lambda run: run.at([0.05])["GEN2.omega"],
+    "adjoint": lambda run: gc.adjoint(run, gc.Terminal(lambda v: v["GEN2", "omega"]), "GEN2.H"),
+    "forward": lambda run: gc.analyses.forward_gradient(run, gc.Terminal(lambda v: v["GEN2", "omega"]), "GEN2.H"),
+    "trajectories": lambda run: gc.analyses.tsa(run, ["GEN2.H"]),
+    "continued": lambda run: gc.simulate(run, 0.3).events}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("options", [{"method": "theta"}, {"method": "trbdf2"}, {"method": "bdf"}, {"step": "auto"},
+                                     {"checkpoint": "disk"}], ids=lambda options: "-".join(options.values()))
+def test_states_are_gone_with_their_run(options, use):
+    """At once, not when somebody looks for cycles: many runs of a large system would fill the memory before that."""
+    wscc9 = system("wscc9_paper")
+    garbage.disable()
+    try:
+        run = gc.simulate(wscc9, 0.25, **options)
+        states, left = weakref.ref(run.tape.states), USES[use](run)
+        del run
+        assert states() is None, left
+    finally:
+        garbage.enable()
 
 
 class TestMemory:

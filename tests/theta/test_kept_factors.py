@@ -96,6 +96,7 @@ def test_events_need_fewer_factorisations(kept: None, monkeypatch: pytest.Monkey
     assert counters["guard_evaluations"] < 0.75 * usual["guard_evaluations"]
 
 
+@pytest.mark.usefixtures("short_segments")
 def test_what_is_recomputed_from_checkpoints_is_the_same_to_the_last_bit(kept: None) -> None:
     system = gc.build("ieee39")
     whole = gc.simulate(system, 2.0, 0.01)

@@ -175,6 +175,7 @@ def test_a_short_step_after_an_event_does_not_lead_the_next_one_astray(before: f
     assert -1 - x == pytest.approx(0.1 * (np.exp(x) - 1))
 
 
+@pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize(("name", "t_end", "step"), [("hiskens_pai", 0.2, 1e-4), ("wscc9", 3.0, 5e-3)])
 def test_what_is_recomputed_from_checkpoints_is_the_same_to_the_last_bit(name: str, t_end: float, step: float) -> None:
     s = gc.build(name)

@@ -44,9 +44,7 @@ class Library:
         return found
 
     def functions(self, prefix: str, types: Mapping[str, str]) -> dict[str, Any]:
-        """Functions by their names behind a prefix: letters of the arguments, and behind a space of the result; p: a
-        pointer, l: long, i: int, d: double.
-        """
+        """Functions by name behind a prefix: letters of arguments, a space, the result's; as in `_TYPES`."""
         split = ((name, *letters.partition(" ")[::2]) for name, letters in types.items())
         return {name: self.function(f"{prefix}_{name}", _TYPES.get(result), [_TYPES[letter] for letter in arguments])
                 for name, arguments, result in split}
