@@ -239,6 +239,20 @@ def test_what_factors_cost_is_known_also_where_another_iteration_has_found_their
     assert (first.lu.factorisations, second.lu.factorisations) == (1, 0)
 
 
+def test_what_factors_are_worth_is_known_by_pivots_that_are_kept_before_there_are_any(monkeypatch):
+    """So a segment of a large system begins as it goes on; and nothing can be solved that was not factored."""
+    monkeypatch.setattr("gridcore.linear.newton.MIXED", 0.1)
+    ws = gc.build("ieee39").workspace()
+    ws.mass[:], ws.c[:] = 1.0, 0.01
+    ws.pivots.keep(ws.matrix())
+    newton = Newton(ws)
+    newton.renew()
+    assert newton.keeps
+    assert newton.lu.numeric is None
+    with pytest.raises(RuntimeError, match="there are no factors"):
+        newton.lu.solve(np.ones(ws.n))
+
+
 @pytest.mark.usefixtures("short_segments")
 class TestRun:
     """Of a system that keeps factors of steps of several lengths, as large ones do."""

@@ -14,6 +14,7 @@ from gridcore_netcdf import checks, read, write
 SYSTEM = gc.build("wscc9")
 
 
+@pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("kept", [{}, {"checkpoint": 200_000}, {"record": ["GEN*.*", "BUS*.Vm"]}, {"memory": 1000}])
 def test_a_file_that_is_written_and_read_in_parts_is_the_same(tmp_path, monkeypatch, kept):
     run = gc.simulate(SYSTEM, t_end=1.0, step=0.005, **kept)
