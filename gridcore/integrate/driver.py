@@ -29,7 +29,6 @@ from .instants import Instant
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
 _REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
-_MOST = 512  # steps at once
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -135,7 +134,8 @@ class Driver:
 
     def _stretch(self, progress: Callable[[float], None] | None) -> bool:
         """Steps in which nothing happens, as many at once as the method makes so; whether the next one may be such."""
-        room, sides, own = min(self._segment_full - self.tape.points, _MOST), self.watch.sides, self.stepper.makes_grid
+        room, sides = min(self._segment_full - self.tape.points, segment_length(self.system.n)), self.watch.sides
+        own = self.stepper.makes_grid
         due = min(self.timers[0][0], *(time for time, _ in self.watch.pending.values()), np.inf)
         ends = self.grid[self.reached: self.reached + (1 if own else int(room))]
         ends = np.minimum(ends, due) if own else ends[ends < due - self.slack]

@@ -26,7 +26,7 @@ from ..case import convert
 from ..errors import CaseError, NotRecorded
 
 AUTO, MEMORY, DISK = "auto", "memory", "disk"
-SEGMENTS = 1 << 20, 128, 512  # bytes of states in one; points, at least and at most
+SEGMENTS = 1 << 19, 128, 512  # bytes of states in one; points, at least and at most
 See = Callable[[int, np.ndarray], None]
 _SPARE, _MORE = 8, 1 << 30  # points by which events may lengthen a segment, for a start; bytes, a run
 BLOCK, POINTS = 1 << 24, 1 << 11  # bytes of states, and points, that are looked at together at most

@@ -91,12 +91,12 @@ def test_every_segment_of_the_switched_system_has_an_event():
 
 
 @given(n=st.integers(0, 10**6))
-def test_a_segment_is_a_megabyte_of_states_but_no_shorter_than_128_points_and_no_longer_than_512(n):
+def test_a_segment_is_half_a_megabyte_of_states_but_no_shorter_than_128_points_and_no_longer_than_512(n):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoints, "SEGMENTS", AS_SHIPPED)
         points = checkpoints.segment_length(n)
-    assert points == 512 or 8 * (n + 1) * (points + 1) > 2**20 or points == 128
-    assert points == 128 or 8 * n * points <= 2**20
+    assert points == 512 or 8 * (n + 1) * (points + 1) > 2**19 or points == 128
+    assert points == 128 or 8 * n * points <= 2**19
     assert 128 <= points <= 512
 
 
