@@ -155,11 +155,9 @@ class Newton:
 
     def _least_used(self, but: _Kept | None = None) -> _Kept:
         """Of the factors that are kept, others than these; new ones where all have served, while they are few."""
-        kept = [each for each in self._kept if each is not but]
-        if len(self._kept) < _KEPT and all(each.uses for each in kept):
-            kept.append(_Kept(self.lu.another()))
-            self._kept.append(kept[-1])
-        return min(kept, key=lambda each: each.uses)
+        if len(self._kept) < _KEPT and all(each.uses for each in self._kept if each is not but):
+            self._kept.append(_Kept(self.lu.another()))
+        return min((each for each in self._kept if each is not but), key=lambda each: each.uses)
 
     def factor(self, alike: bool = False) -> None:
         """Factors of the matrix at the present Z; `alike`: much like the last ones."""

@@ -154,9 +154,11 @@ class System:
 
         return functools.cache(row)
 
+    _time_jacobian = functools.cached_property(lambda self: self.parameter_jacobian([self.layout.t]))
+
     def time_slope(self, Z: np.ndarray) -> np.ndarray | None:
         """Partial derivative of F in time at Z, (n,); None where no equation reads the time."""
-        jacobian = self.parameter_jacobian([self.layout.t])
+        jacobian = self._time_jacobian
         return jacobian.evaluate(Z).toarray().ravel() if len(jacobian.indices) else None
 
     def columns(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
