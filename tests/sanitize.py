@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g"
-TESTS = ("equations", "klu", "theta/test_theta.py", "sensitivity/test_dot_products.py", "tsa")
+TESTS = ("equations", "klu", "theta/test_theta.py", "sensitivity/test_dot_products.py", "tsa", "stretch/test_sweeps.py")
 
 
 def compiler() -> str | None:

@@ -181,16 +181,15 @@ class Workspace:
         self.runtime.jacobian(self.plan, self.runtime.place(out))
         return out[:-1]
 
-    def lineariser(self, batches: Batches, entries: int) -> Callable[[], tuple[np.ndarray, tuple[Any, Any]]]:
-        """A function that gives F_X(Z), then what other batches add up, each with an entry more, and their places."""
-        runtime, table, plan, nnz = batches.runtime, batches.table, self.plan, len(self.indices)
-        place, places, size, count = self.runtime.place, self.runtime.places, nnz + entries + 2, len(batches.batches)
-        run, alike = runtime.linearise, runtime.place is place  # that of the batches may be the slower one
+    def lineariser(self, batches: Batches, entries: int) -> Callable[[], np.ndarray]:
+        """A function that gives F_X(Z), then what other batches add up, each with an entry more."""
+        runtime, table, plan, count = batches.runtime, batches.table, self.plan, len(batches.batches)
+        size, place, run = len(self.indices) + entries + 2, runtime.place, runtime.linearise
 
-        def linearise() -> tuple[np.ndarray, tuple[Any, Any]]:
-            at = place(out := np.empty(size))
-            run(plan, count, table, entries, at if alike else runtime.place(out))
-            return out, places(at, nnz)
+        def linearise() -> np.ndarray:
+            out = np.empty(size)
+            run(plan, count, table, entries, place(out))
+            return out
 
         return linearise
 

@@ -21,7 +21,7 @@ from ..errors import CaseError, PluginError
 from ..linear import Coefficients, Factors
 from ..registry import registries as plugins
 from ..suggest import suggest
-from ..tape import Method, Step, Tape
+from ..tape import Method, Step, Steps, Tape
 from .interpolants import Between, hermite, lines
 
 if TYPE_CHECKING:
@@ -184,6 +184,16 @@ class Stepper(ABC):
     def operator(self, record: Step, points: Linearised) -> StepOperator | None:
         """The step of a record, linearised; None where the method's runs cannot be differentiated."""
         return None
+
+    def transpose(self, steps: Steps, sweep: Any) -> int:
+        """Take a sweep of adjoints over the last of these steps at once, as each one's `operator` would, between points
+        of the grid: over how many. None, where the method does not do so.
+        """
+        return 0
+
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray:
+        """The tangents of a sweep at the ends of the first of these steps, (steps, K, n); so, too."""
+        return np.zeros(0)
 
     @property
     def differentiable(self) -> bool:

@@ -23,7 +23,7 @@ from ..tape import Tape
 # How many coefficients are kept: times are sums, so steps of one grid have a few lengths that differ in the last digit.
 _LENGTHS = 12
 
-_patterns: KeptFor[tuple[Pattern, Pattern]] = KeptFor("patterns_of_a_step")
+_patterns: KeptFor[tuple[Pattern, ...]] = KeptFor("patterns_of_a_step")
 
 
 class Point:
@@ -36,25 +36,25 @@ class Point:
         Number of the parameters and modes.
     differential : (n,) bool array
         The rows that are differential there.
-    places : tuple
-        The entries J and Fp of F_X and F_p, as the functions of the runtime take them.
+    values : array
+        The entries J and Fp of F_X and F_p, each with one more.
     """
 
     def __init__(self, points: Linearised, X: np.ndarray, t: float, settings: int):
         self.points, self._X, self.t, self.settings = weakref.proxy(points), X, t, settings
         self.differential = points.differential(settings)
         points.load(X, t, settings)
-        self._values, self.places = points.linearise()
+        self.values = points.linearise()
 
     @property
     def J(self) -> np.ndarray:
         """Entries of F_X, in the pattern of the matrix A."""
-        return self._values[: self.points.nnz]
+        return self.values[: self.points.nnz]
 
     @property
     def Fp(self) -> np.ndarray:
         """Entries of F_p, in the pattern of the matrix C."""
-        return self._values[self.points.nnz + 1: -1]
+        return self.values[self.points.nnz + 1: -1]
 
     def _load(self) -> Workspace:
         return self.points.load(self._X, self.t, self.settings)
@@ -105,12 +105,9 @@ class Linearised:
         self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
         self.linearise = ws.lineariser(of_p.batches, len(of_p.indices))
         rows, structure = system.base_differential.tobytes(), system.system
-        of_x = (system.n, system.n), ws.indptr, ws.indices, ws.diagonal
-        patterns = (*_patterns.get(structure, rows, lambda: self._of_both_ends(*of_x)),
-                    *_patterns.get(structure, (rows, self.carried.tobytes()), lambda: self._of_both_ends(
-                        of_p.shape, of_p.indptr, of_p.indices)))
-        self.A, self.B, self.C, self.C_start = (pattern.matrix() for pattern in patterns)
-        self._handles = self.B.handle, self.C.handle, self.C_start.handle
+        self.A, self.B = (pattern.matrix() for pattern in _patterns.get(structure, rows, self._of_both_ends))
+        self.C = _patterns.get(structure, self.carried.tobytes(), lambda: (
+            Pattern(of_p.shape, of_p.indptr, of_p.indices, ws.runtime),))[0].matrix()
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}
         self._distinct: dict[bytes, np.ndarray] = {}
@@ -118,17 +115,14 @@ class Linearised:
         self._points: dict[int, Point] = {}
         self._coefficients: dict[tuple[float, float, int], Coefficients] = {}
         self._spare: list[Factors] = []
-        self._adjoint: tuple[np.ndarray | None, Any] = None, None  # that of the parameters seen last, and its place
 
-    def _of_both_ends(self, shape: tuple[int, int], indptr: np.ndarray, indices: np.ndarray,
-                      diagonal: np.ndarray | None = None) -> tuple[Pattern, Pattern]:
-        """A pattern, and what of it the start of a step has: its entries in rows that can be differential."""
-        runtime, rows = self.ws.runtime, self.system.base_differential
-        kept = np.flatnonzero(rows[indices]).astype(np.int32)
-        starts = np.searchsorted(kept, indptr).astype(np.int32)
-        at = None if diagonal is None else np.searchsorted(kept, diagonal[rows]).astype(np.int32)
-        return (Pattern(shape, indptr, indices, runtime, None, diagonal),
-                Pattern(shape, starts, indices[kept], runtime, kept, at))
+    def _of_both_ends(self) -> tuple[Pattern, ...]:
+        """The pattern of F_X, and what of it the start of a step has: its entries in rows that can be differential."""
+        ws, rows, shape = self.ws, self.system.base_differential, (self.n, self.n)
+        kept = np.flatnonzero(rows[ws.indices]).astype(np.int32)
+        starts, diagonal = np.searchsorted(kept, ws.indptr), np.searchsorted(kept, ws.diagonal[rows])
+        return (Pattern(shape, ws.indptr, ws.indices, ws.runtime, None, ws.diagonal), Pattern(
+            shape, starts.astype(np.int32), ws.indices[kept], ws.runtime, kept, diagonal.astype(np.int32)))
 
     def point(self, k: int) -> Point:
         """Point `k` of the tape, linearised; the last few are kept."""
@@ -184,7 +178,7 @@ class Linearised:
         if key not in self._coefficients:
             while len(self._coefficients) >= _LENGTHS:
                 self._coefficients.pop(next(iter(self._coefficients)))
-            self._coefficients[key] = Coefficients(point.differential, implicit, early, self.ws.runtime)
+            self._coefficients[key] = Coefficients(point.differential, implicit, early)
         return self._coefficients[key]
 
     def forward(self, of: Coefficients, start: Point, end: Point, dX: np.ndarray, dP: np.ndarray) -> np.ndarray:
@@ -194,19 +188,14 @@ class Linearised:
 
     def transpose(self, of: Coefficients, start: Point, end: Point, w: np.ndarray, aP: np.ndarray) -> np.ndarray:
         """The transpose of :meth:`forward` for (K, n) rows: what belongs to dX; that of dP is added to `aP`."""
-        (m, c, _, early), (J, Fp), (B, C, C_start) = of.places, start.places, self._handles
-        aX, runtime, (last, to) = np.empty((len(w), self.n)), self.ws.runtime, self._adjoint
-        if aP is not last:
-            self._adjoint = aP, (to := runtime.place(aP))
-        # in one call, for it is done at every step; C_start has the part of C in rows where early is not zero
-        runtime.step_transposed(B, C, C_start, len(w), m, early, c, J, Fp, end.places[1], runtime.place(w),
-                                runtime.place(aX), to)
-        return aX
+        self.C.transposed(self.C.summed(of.early, start.Fp, of.c, end.Fp), w, aP)
+        return self.B.transposed(self.B.shifted(of.m, of.early, start.J), w)
 
     def matrix(self, point: Point, of: Coefficients) -> np.ndarray:
         """Entries of ``A = diag(m) - diag(c) J`` at a point, until the next call; a copy if not all are finite."""
-        A, (m, _, minus_c, _) = self.A, of.places
-        return A.values if A.runtime.shifted(A.handle, m, minus_c, point.places[0]) else A.values.copy()
+        A, place = self.A, self.ws.runtime.place
+        finite = A.runtime.shifted(A.handle, place(of.m), place(of.minus_c), place(point.J))
+        return A.values if finite else A.values.copy()
 
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""

@@ -8,7 +8,7 @@ threads, :class:`Factors` have one owner. A solver of one's own derives all thre
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,22 @@ class Analysis(abc.ABC):
         """
 
 
+class Compiled(NamedTuple):
+    """Addresses of ``double refactor(pivots, const double *A, values)``, the ratio of the extreme pivots or 0; of
+    ``growth``, so too, the reciprocal one; of ``void solve(pivots, values, long count, double *rhs)``, of ``tsolve``;
+    of both. The ratio up to which they are singular, and the least growth with which pivots are good enough.
+    """
+
+    refactor: int
+    solve: int
+    tsolve: int
+    growth: int
+    pivots: int
+    values: int
+    singular: float
+    least: float
+
+
 class Factors(abc.ABC):
     """LU factors of one matrix of an analysed pattern (`n`, `indptr`, `indices`); they have one owner.
 
@@ -128,11 +144,8 @@ class Factors(abc.ABC):
         """
         self.factor(values)
 
-    def compiled(self) -> tuple[int, int, int, int, float] | None:
-        """Where a loop in C finds ``double refactor(a, const double *values, b)``, the ratio of the extreme pivots or
-        0, ``void solve(a, b, long count, double *rhs)``, a and b; and the ratio up to which it is singular. None where
-        there are no such functions, or no pivots yet.
-        """
+    def compiled(self) -> Compiled | None:
+        """Where a loop in C finds them, with the present pivots; None where it does not, or there are none yet."""
         return None
 
     @abc.abstractmethod

@@ -83,8 +83,6 @@ class Matrix:
 class Coefficients:
     """What a step is made of: ``m`` differential rows, ``c = implicit`` there and -1 elsewhere, and ``early m``."""
 
-    def __init__(self, differential: np.ndarray, implicit: float, early: float, runtime: Any):
-        m, c = differential.astype(float), np.where(differential, implicit, -1.0)
-        self.implicit, self._rows = implicit, np.array([m, c, -c, early * m])
-        self.m, self.c, self.minus_c, self.early = self._rows
-        self.places = [runtime.place(row) for row in self._rows]
+    def __init__(self, differential: np.ndarray, implicit: float, early: float):
+        self.implicit, self.m, self.c = implicit, differential.astype(float), np.where(differential, implicit, -1.0)
+        self.minus_c, self.early = -self.c, early * self.m

@@ -12,8 +12,9 @@ from ..errors import CaseError
 from ..integrate import made_by, retrace
 from ..linear import products
 from ..registry import registries as plugins
-from ..tape import GRID, Arm, Cancel, Resolve, Step, Switch
+from ..tape import BLOCK, GRID, Arm, Cancel, Resolve, Step, Switch
 from .coincidence import warn_of_coincidence
+from .jump_rules import Discrete
 from .objective import Evaluation, Objective, evaluate
 from .operators import Replay, ResolveOperator, carried_parameters
 from .request import Request, objectives_of, replayable, table
@@ -35,6 +36,10 @@ class ReverseSweep:
         Adjoint of the carried parameters.
     T : (clocks, m) array
         Adjoint of the time of each clock.
+    in_x, in_p : tuple
+        Which of the entries of the weights are derivatives in X or P, and where they are added there.
+    behind, kept : dict
+        Adjoints of points before the step that read them, by number; and what methods keep with it.
     """
 
     def __init__(self, replay: Replay, weights: Evaluation, rule: Any):
@@ -48,10 +53,10 @@ class ReverseSweep:
         n, time = replay.system.n, replay.system.layout.t
         self.nonzero: list[bool] = weights.nonzero.tolist()
         in_x, in_p = np.flatnonzero(weights.at < n), np.flatnonzero(replay.column_of[weights.at] >= 0)
-        self._in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
-        self._in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
+        self.in_x = (in_x, (weights.row[in_x], weights.at[in_x]))
+        self.in_p = (in_p, (weights.row[in_p], replay.column_of[weights.at[in_p]]))
         self._in_t = np.flatnonzero((weights.at == time) & rule.moving)
-        self._behind: dict[int, np.ndarray] = {}  # adjoints of points before the step that read them
+        self.behind, self.kept = dict[int, np.ndarray](), dict[Any, Any]()
 
     def run(self) -> None:
         """From the last point to the first."""
@@ -60,8 +65,13 @@ class ReverseSweep:
             Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: lambda record: None}
         if self.nonzero[-1]:
             self.objectives(tape.points - 1)
-        for record in reversed(tape.records):
-            handlers[type(record)](record)
+        number, plain = len(tape.records), type(self.replay) is Replay and type(self).step is ReverseSweep.step
+        plain &= type(self.rule).step_transpose is Discrete.step_transpose
+        while number:
+            if not (made := self.steps(number - 1) if plain else 0):
+                record, made = tape.records[number - 1], 1
+                handlers[type(record)](record)
+            number -= made
         for number, clock in enumerate(tape.clocks):
             if clock.kind == "timer":
                 self.P[:, self.replay.column_of[clock.of]] += self.T[number]
@@ -69,11 +79,17 @@ class ReverseSweep:
     def objectives(self, k: int) -> None:
         """Add the objectives' own derivatives at point `k`."""
         values = self.weights.points[k]
-        for adjoint, (which, where) in ((self.X, self._in_x), (self.P, self._in_p)):
+        for adjoint, (which, where) in ((self.X, self.in_x), (self.P, self.in_p)):
             if len(which):
                 np.add.at(adjoint, where, values[which])
         if len(self._in_t):
             np.add.at(self.T[self.replay.tape.point_clock[k]], self.weights.row[self._in_t], values[self._in_t])
+
+    def steps(self, number: int) -> int:
+        """Steps up to this record at once, in which nothing happens: over how many the method takes the sweep."""
+        first, last, end = (records := self.replay.tape.records).quiet(number)
+        steps = records.steps(max(first, last + 1 - BLOCK), last + 1)
+        return self.replay.steppers[steps.method[0]].transpose(steps, self) if last < end else 0
 
     def step(self, record: Step) -> None:
         """A step."""
@@ -84,9 +100,9 @@ class ReverseSweep:
         if record.start != GRID:
             self.T[record.start] += start
         for k, (aX, aT) in zip(operator.past, operator.before):
-            self._behind[k] = self._behind.get(k, 0.0) + aX
+            self.behind[k] = self.behind.get(k, 0.0) + aX
             self.T[self.replay.tape.point_clock[k]] += aT * self.rule.moving
-        self.X = self.X + self._behind.pop(record.k) if record.k in self._behind else self.X
+        self.X = self.X + self.behind.pop(record.k) if record.k in self.behind else self.X
         if self.nonzero[record.k]:
             self.objectives(record.k)
 

@@ -289,9 +289,14 @@ class Derivatives:
         self._run, self._make, self._first, self._rows = run, make, 0, np.zeros((0, 0))
 
     def __getitem__(self, k: int) -> np.ndarray:
+        first, rows = self.around(k)
+        return rows[k - first]
+
+    def around(self, k: int) -> tuple[int, np.ndarray]:
+        """The part in which point `k` is: number of its first point, and the derivatives there, (points, entries)."""
         if not self._first <= k < self._first + len(self._rows):
             self.see(self._run.around(k))
-        return self._rows[k - self._first]
+        return self._first, self._rows
 
     def see(self, part: Stretch) -> None:
         """Make those of a part."""

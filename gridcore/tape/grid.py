@@ -13,6 +13,7 @@ from ..errors import CaseError
 from .checkpoints import AUTO
 
 Spacing = float | str | Sequence[Sequence[float]]  # a text: AUTO
+GRID = 0  # the number of its clock
 STANDARD = 0.01  # s
 POINTS = 50_000_000  # of a grid, which is in memory
 LONGEST = 1e8  # s: three years; beyond, times are not told apart to 10 ns

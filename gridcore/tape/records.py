@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .checkpoints import Checkpoint, States
+from .grid import GRID
 
-GRID = 0
 BLOCK = 8192  # steps
 
 
@@ -120,6 +120,11 @@ class Runs(Sequence[Any]):
         at = range(len(self))[at]
         return Runs(map(self.__getitem__, at)) if isinstance(at, range) else self._values[bisect_right(self._ends, at)]
 
+    def run(self, at: int) -> tuple[int, int, Any]:
+        """Of the run in which number `at` is: the first number, that behind the last, and the value."""
+        run = bisect_right(self._ends, at)
+        return self._ends[run - 1] if run else 0, self._ends[run], self._values[run]
+
     def part(self, first: int, end: int, dtype: Any = None) -> np.ndarray:
         """Those from number `first` to before `end`."""
         some = slice(bisect_right(self._ends, first), bisect_left(self._ends, end) + 1)
@@ -192,6 +197,17 @@ class Records(Sequence[Record]):
         some = range(len(self._h))[first:end]
         k, *fields = self._fields.part(some.start, some.stop, np.int64).reshape(-1, 5).T
         return Steps(np.array(self._h[first:end]), k + np.arange(some.start, some.stop), *fields)
+
+    def quiet(self, number: int) -> tuple[int, int, int]:
+        """Of record `number` and steps in a row with it, of one method and between points of the grid: numbers, among
+        steps, of the first, of its own, and behind the last. All the same where it is no such step.
+        """
+        before = bisect_left(self._at, number)
+        step, high = number - before, self._at[before] if before < len(self._at) else len(self)
+        first, end, fields = self._fields.run(step) if number < high else (step, step, ())
+        if fields[1:4] != (GRID, GRID, -1):
+            return step, step, step
+        return max(first, self._at[before - 1] + 1 - before if before else 0), step, min(end, high - before)
 
     def blocks(self) -> Iterator[Steps]:
         """All steps, some thousands at a time: as arrays they take more room than here."""

@@ -140,26 +140,56 @@ void bdf_remember(const path *p, double t)
     for (long i = 0; i < p->n; ++i) p->slope[i] = p->F[i];
 }
 
+/* The formula of the step to t: beta of rows, b, and what the slope counts with which the history begins. The points that
+ * lead: how many, their distances and rows; whether that `starts` them, by the trapezoidal rule from the first there is */
+static long coefficients(const path *p, double t, double *d, long *rows, double *beta, double *b, double *along, int *starts)
+{
+    long count = chosen(p, t, d, rows);
+    const long known = p->rows[p->highest + 1];
+    const double part = share(p, count, d);
+    *starts = p->start == 2 && known <= 2 && count == known && part < 1;
+    *b = *along = 0.0;
+    for (long k = 0; k < MOST; ++k) beta[k] = 0.0;
+    if (part > 0) *b += formula(part, count < p->highest ? count : p->highest, d, rows, beta);
+    if (*starts) {
+        d[0] = d[count - 1];
+        rows[0] = rows[count - 1];
+        *b += *along = (1 - part) * d[0] / 2;
+        beta[rows[0]] += 1 - part;
+        return 1;
+    }
+    if (part < 1) {
+        count = without_second(count, d, rows);
+        *b += formula(1 - part, count < p->highest ? count : p->highest, d, rows, beta);
+    }
+    return count;
+}
+
+/* Formulas of steps between so many times and the next ones, of each of which so many points are known: b, what the slope
+ * counts at the first of these, and beta of the points, (steps, MOST), latest first */
+void bdf_formulas(long highest, long start, double near, long count, const double *times, const long *known, double *b,
+                  double *along, double *beta)
+{
+    long rows[MOST + 1], taken[MOST];
+    double d[MOST], of_rows[MOST];
+    int starts;
+    for (long k = 0; k < count; ++k, beta += MOST) {
+        const path p = {.highest = highest, .start = start, .near = near, .times = (double *)times + k + 1 - known[k], .rows = rows};
+        for (long j = 0; j < known[k]; ++j) rows[j] = known[k] - 1 - j;
+        rows[highest + 1] = known[k];
+        coefficients(&p, times[k + 1], d, taken, of_rows, b + k, along + k, &starts);
+        for (long j = 0; j < MOST; ++j) beta[j] = j < known[k] ? of_rows[known[k] - 1 - j] : 0.0;
+    }
+}
+
 /* The equations of the step to t, and their residual; `leads`: at where the points before it lead, but for the first */
 void bdf_equations(const path *p, double t, long leads)
 {
-    double d[MOST], beta[MOST] = {0.0}, b = 0.0, along = 0.0;
-    long rows[MOST], all[MOST], count = chosen(p, t, d, rows);
-    const long known = p->rows[p->highest + 1];
-    const double part = share(p, count, d);
-    const int starts = p->start == 2 && known <= 2 && count == known && part < 1;
+    double d[MOST], beta[MOST], b, along;
+    long rows[MOST], all[MOST];
+    int starts;
+    const long known = p->rows[p->highest + 1], count = coefficients(p, t, d, rows, beta, &b, &along, &starts);
     for (long k = 0; k < MOST; ++k) all[k] = k;
-    if (part > 0) b += formula(part, count < p->highest ? count : p->highest, d, rows, beta);
-    if (starts) { /* by the trapezoidal rule, from the first point there is */
-        d[0] = d[count - 1];
-        rows[0] = rows[count - 1];
-        count = 1;
-        b += along = (1 - part) * d[0] / 2;
-        beta[rows[0]] += 1 - part;
-    } else if (part < 1) {
-        count = without_second(count, d, rows);
-        b += formula(1 - part, count < p->highest ? count : p->highest, d, rows, beta);
-    }
     if (leads) {
         lead(p, count, d, rows, starts);
         for (long i = 0; known > 1 && i < p->n; ++i) p->Z[i] = p->led[i];

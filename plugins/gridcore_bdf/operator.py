@@ -10,23 +10,29 @@ points, there is ``a m (J0 dX0 + Fp0 dP + Ft0 dT0)`` besides, and ``m da/dd_i f0
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from gridcore.equations.native import Library
 from gridcore.integrate import Linearised, StepOperator
 from gridcore.linear import products
-from gridcore.tape import Step, Tape
+from gridcore.tape import GRID, Step, Steps, Tape
 
-from .formula import chosen, formula, slopes
+from .formula import NEAR, chosen, formula, slopes
+
+MOST = 6  # points that a formula has, as in bdf.c
 
 
 class Chain:
     """The steps of a tape, and which of them follow each other without a new start."""
 
     def __init__(self, tape: Tape):
-        self.tape, self._steps = tape, tape.records.steps()
-        k, method = self._steps.k, self._steps.method
-        self._follows = np.append(False, (np.diff(k) == 1) & (np.diff(method) == 0))
+        self.tape, self._steps = tape, (steps := tape.records.steps())
+        self._follows = np.append(False, (np.diff(steps.k) == 1) & (np.diff(steps.method) == 0))
+        number = np.arange(len(self._follows))
+        self._known = number + 1 - np.maximum.accumulate(np.where(self._follows, 0, number))  # points before the end
+        self._odd = np.append(0, np.cumsum((steps.start != GRID) | (steps.h == 0)))  # begin by an event, or end there
 
     def before(self, record: Step, highest: int) -> tuple[list[int], bool]:
         """The points of which a step is made, latest first, as many as there are for the highest order, and whether the
@@ -39,6 +45,18 @@ class Chain:
                 points.append(int(self._steps.k[number]))
         taken = chosen([self.tape.times[k] for k in points], highest + 1)
         return [points[each] for each in taken], taken[-1] == len(points) - 1
+
+
+    def formulas(self, steps: Steps, highest: int, start: int, formulas: Any) -> tuple[np.ndarray, ...]:
+        """Coefficients of steps in a row: `implicit`, `early`, (steps,), and `beta` of points before each, (steps, 6);
+        and of which steps that is all: those that are made of points of the grid, and of no slope but at their start.
+        """
+        first, count = int(np.searchsorted(self._steps.k, steps.k[0])), len(steps.k)
+        known = np.minimum(self._known[first: first + count], highest + 1)
+        b, a, beta = np.empty(count), np.empty(count), np.empty((count, MOST))
+        formulas(highest, start, NEAR, count, *map(Library.place, (self.tape.t[steps.k[0]:], known, b, a, beta)))
+        behind = np.arange(first + 1, first + 1 + count)
+        return b, a, beta, (self._odd[behind] == self._odd[behind - known]) & ((a == 0) | (known == 1))
 
 
 class BdfOperator(StepOperator):

@@ -17,6 +17,13 @@ from .formula import NEAR, chosen, extrapolation, formula, from_start, share, wi
 SOURCE = Path(__file__).with_name("bdf.c")
 
 
+def loops(runtime: Any) -> dict[str, Any]:
+    """The functions of ``bdf.c``; none, where there is no compiler."""
+    found: dict[str, Any] = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l",
+                                              ended="pd d", formulas="lldlppppp")
+    return found
+
+
 class Past:
     """Points for formulas up to an order, from one of order `start`, of the variables of a workspace.
 
@@ -37,8 +44,7 @@ class Past:
         self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
-        of_c = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l",
-                                 ended="pd d")
+        of_c = loops(runtime)
         self._remember, self._equations = of_c.get("remember", _remember), of_c.get("equations", _equations)
         self._at: Any = self  # what the loops take
         if of_c:

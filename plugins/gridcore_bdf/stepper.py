@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,15 @@ from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Crossing, Linearised, Stepper, Stretched
 from gridcore.linear import Newton
-from gridcore.tape import Resolve, Step, Tape
-from gridcore_stretch import on_bent_path
+from gridcore.tape import Resolve, Step, Steps, Tape
+from gridcore_stretch import Sweeps, on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
-from .past import Past
+from .past import Past, loops
+
+if TYPE_CHECKING:
+    from gridcore.sensitivity import ReverseSweep
 
 HIGHEST = 5
 
@@ -141,10 +144,35 @@ class Bdf(Stepper):
 
     def operator(self, record: Step, points: Linearised) -> BdfOperator:
         """The step of a record, linearised."""
-        if self._chain is None or self._chain.tape is not points.tape:
-            self._chain = Chain(points.tape)
-        made_of, begun = self._chain.before(record, self.highest)
+        made_of, begun = self._of(points.tape).before(record, self.highest)
         return BdfOperator(record, points, made_of, begun and self.start == 2, self.highest)
+
+    def _of(self, tape: Tape) -> Chain:
+        """The steps of a tape, one after the other."""
+        if self._chain is None or self._chain.tape is not tape:
+            self._chain = Chain(tape)
+        return self._chain
+
+    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int:
+        """Of few objectives; but for the first steps after an event."""
+        if not (formulas := self._formulas(steps, sweep)):
+            return 0
+        *of_steps, plain = formulas
+        some = slice(int(np.flatnonzero(np.append(False, plain) == 0)[-1]), None)
+        return Sweeps.of(sweep).transpose(sweep, steps, *(each[some] for each in of_steps))
+
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray:
+        """In few directions; so, too."""
+        if not (formulas := self._formulas(steps, sweep)):
+            return np.zeros(0)
+        *of_steps, plain = formulas
+        some = slice(int(np.flatnonzero(np.append(plain, False) == 0)[0]))
+        return Sweeps.of(sweep).forward(sweep, steps, *(each[some] for each in of_steps))
+
+    def _formulas(self, steps: Steps, sweep: Any) -> tuple[np.ndarray, ...]:
+        points = sweep.replay
+        return self._of(points.tape).formulas(steps, self.highest, self.start, loops(points.ws.runtime)["formulas"]
+                                              ) if Sweeps.of(sweep).possible else ()
 
     @property
     def iterations(self) -> int:

@@ -96,9 +96,12 @@ def forward(run: Run, attached: Samples, sampling: Sampling, names: list[str]) -
     slot = {int(k): i for i, k in enumerate(channels.points)}
     D = np.zeros((len(slot), len(attached.channels), len(names)))
 
-    def visit(k: int, X: np.ndarray) -> None:
-        if k not in slot:
-            return
+    def visit(first: int, X: np.ndarray) -> None:
+        for k, tangents in enumerate(X, first):
+            if k in slot:
+                add(k, tangents)
+
+    def add(k: int, X: np.ndarray) -> None:
         gradients, out = channels.gradients[k], D[slot[k]]
         for part, tangent, places in ((states, X, at), (parameters, sweep.P, column_of)):
             if len(part):

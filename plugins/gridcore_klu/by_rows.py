@@ -118,8 +118,8 @@ class ByRows:
     known : float, optional
         The growth with the pivots that were found last, with which others may try a matrix; None once they are given
         up.
-    addresses : tuple of int
-        Of the functions that factor and solve.
+    addresses : dict
+        Of the functions that factor, solve, solve with the transpose, and look at the growth, by name.
     """
 
     def __init__(self) -> None:
@@ -127,7 +127,8 @@ class ByRows:
         self._arranged: Any = None
         self._kept: tuple[float | None, Any] = None, None
         self._loops = loops()
-        self.addresses = tuple(ctypes.cast(self._loops[name], ctypes.c_void_p).value for name in ("refactor", "solve"))
+        self.addresses = {name: ctypes.cast(self._loops[name], ctypes.c_void_p).value or 0
+                          for name in ("refactor", "solve", "tsolve", "growth")}
 
     def factor(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, symbolic: Any, common: Any) -> Any:
         """Search for pivots."""
@@ -136,12 +137,16 @@ class ByRows:
         if common.status != _klu.KLU_OK:
             return numeric
         try:
-            self._arranged = _Arranged(self._loops, numeric, symbolic, common, indptr, indices)
+            self.take(numeric, symbolic, common, indptr, indices)
         finally:
             numeric.free(common)
         rows = self.again()
         self.refactor(indptr, indices, values, symbolic, rows, common)
         return rows
+
+    def take(self, numeric: Any, symbolic: Any, common: Any, indptr: np.ndarray, indices: np.ndarray) -> None:
+        """Take the pivots of KLU's factors."""
+        self._arranged = _Arranged(self._loops, numeric, symbolic, common, indptr, indices)
 
     def keep(self) -> None:
         """Come back to the present pivots where others were given up."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from nbklu import _ext as _klu
 
-from gridcore.linear import EPS, EQUILIBRATED, Analysis, Factors, LinearSolver, SingularMatrix, equilibrate
+from gridcore.linear import EPS, EQUILIBRATED, Analysis, Compiled, Factors, LinearSolver, SingularMatrix, equilibrate
 
 from . import by_rows
 from .by_rows import ByRows
@@ -270,14 +270,28 @@ class KLUFactors(Factors):
             self._taken = made
         return self._triangular
 
-    def compiled(self) -> tuple[int, int, int, int, float] | None:
+    def compiled(self) -> Compiled | None:
         rows = self.rows
-        if rows is None or not (known := rows.come_back()):
+        if rows is None:
+            return self._as_rows()
+        if not (known := rows.come_back()):
             return None
         if self.numeric is None or not rows.made(self.numeric):
             self.numeric, self._growth = rows.again(), known
         self._scales, self._least = None, SINGULAR
-        return *rows.addresses, *self.numeric.places, SINGULAR
+        pivots, values = self.numeric.places
+        return Compiled(**rows.addresses, pivots=pivots, values=values, singular=SINGULAR, least=PIVOT_GROWTH * known)
+
+    def _as_rows(self) -> Compiled | None:
+        """Factors by rows with the pivots that KLU has found for the present ones, where they can be made so."""
+        if self._symbolic.nblocks > 1 or self.numeric is None or self._scales or self._growth == 0 or not (
+                self.dtype.kind == "f" and by_rows.loops()):
+            return None
+        rows = ByRows()
+        rows.take(self.numeric, self._symbolic, self._common, self.indptr, self.indices)
+        rows.known = self._growth
+        self._by_rows = KLUFactors(self.analysis, rows=rows)  # which live as long as these
+        return self._by_rows.compiled()
 
     def solve(self, b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         nrhs, scales = self.right_hand_sides(b), self._scales

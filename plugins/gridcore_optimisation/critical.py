@@ -260,7 +260,7 @@ def tangents(run: Run, parameter: str) -> np.ndarray:
 
     def visit(k: int, X: np.ndarray) -> None:
         moved = sweep.T[run.tape.point_clock[k], 0]
-        out[k] = X[0] - moved * sweep.replay.slope(k) if moved else X[0]
+        out[k: k + len(X)] = X[:, 0] - moved * sweep.replay.slope(k) if moved else X[:, 0]
 
     sweep.run(visit)
     return out

@@ -151,8 +151,9 @@ class Stretch:
         s, compiled = self._s, self._factors.compiled()
         if compiled is None:
             return False
-        s.fresh &= compiled[3] == s.values
-        s.refactor, s.solve, s.pivots, s.values, s.singular = compiled
+        s.fresh &= compiled.values == s.values
+        for name in ("refactor", "solve", "pivots", "values", "singular"):
+            setattr(s, name, getattr(compiled, name))
         return True
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,15 @@ from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Crossing, Linearised, Stepper, Stretched, parabola
 from gridcore.linear import Newton
-from gridcore.tape import Step
-from gridcore_stretch import on_bent_path
+from gridcore.tape import Step, Steps
+from gridcore_stretch import Sweeps, on_bent_path
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
 from .predictor import EVERY, SMALL, TINY_STEP, TOO_LARGE, Predictor
+
+if TYPE_CHECKING:
+    from gridcore.sensitivity import ReverseSweep
 
 
 class StepWarning(UserWarning):
@@ -200,6 +203,14 @@ class Theta(Stepper):
     def operator(self, record: Step, points: Linearised) -> ThetaOperator:
         """The step of a record, linearised."""
         return ThetaOperator(record, points, self.theta)
+
+    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int:
+        """Of few objectives."""
+        return Sweeps.of(sweep).transpose(sweep, steps, self.theta * steps.h, (1 - self.theta) * steps.h)
+
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray:
+        """In few directions."""
+        return Sweeps.of(sweep).forward(sweep, steps, self.theta * steps.h, (1 - self.theta) * steps.h)
 
     @property
     def iterations(self) -> int:

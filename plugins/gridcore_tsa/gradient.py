@@ -57,19 +57,21 @@ def forward_gradient(run: Run, objectives: Objective | Sequence[Objective], wrt:
     column = sweep.replay.column_of[weights.at]
     states, parameters = np.flatnonzero(weights.at < n), np.flatnonzero(column >= 0)
     explicit = np.flatnonzero((weights.at == time) & sweep.rule.moving)
-    gradient = np.zeros((len(objectives), len(wanted.names)))
+    terms = np.zeros((len(weights.at), len(wanted.names)))  # point after point, in whatever parts they come
 
     def visit(k: int, X: np.ndarray) -> None:
-        w = weights.points[k]
-        for part, tangent, at in ((states, X, weights.at), (parameters, sweep.P, column)):
-            used = part[w[part] != 0]
+        w = np.array([weights.points[each] for each in range(k, k + len(X))])
+        for part, tangent, at in ((states, X, weights.at), (parameters, sweep.P[None], column)):
+            used = part[(w[:, part] != 0).any(axis=0)]
             if len(used):
-                np.add.at(gradient, weights.row[used], w[used, None] * tangent[:, at[used]].T)
-        if len(explicit):
-            moved = sweep.T[run.tape.point_clock[k]]
-            np.add.at(gradient, weights.row[explicit], np.outer(w[explicit], moved))
+                added = w[:, used, None] * tangent[:, :, at[used]].swapaxes(1, 2)
+                terms[used] = np.add.reduce(np.concatenate([terms[None, used], added]), axis=0)
+        if len(explicit) and (moved := sweep.T[run.tape.point_clock[k]]).any():  # points of the grid stand still
+            terms[explicit] += np.outer(w[0, explicit], moved)
 
     sweep.run(visit)
+    gradient = np.zeros((len(objectives), len(wanted.names)))
+    np.add.at(gradient, weights.row, terms)
     for clock, amount in weights.clocks:
         gradient += np.outer(amount, sweep.T[clock])
     return table(run.system, objectives, weights.values, wanted, gradient)

@@ -98,13 +98,13 @@ def tsa(run: Run, wrt: str | Iterable[str], quantities: str | Iterable[Address] 
     parameters = _Read(traced, np.flatnonzero(replay.column_of[traced.at] >= 0), replay.column_of[traced.at])
 
     def visit(k: int, X: np.ndarray) -> None:
-        moved = sweep.T[run.tape.point_clock[k]]
-        if fixed_time and sweep.rule.moving and moved.any():
-            X = X - np.outer(moved, replay.slope(k))
-        states.add(k, X, out[k])
-        parameters.add(k, sweep.P, out[k])
-        if len(explicit):
+        moved, some = sweep.T[run.tape.point_clock[k]], slice(k, k + len(X))
+        if moved.any():  # of a point by itself: those of the grid stand still
+            if fixed_time and sweep.rule.moving:
+                X = X - np.outer(moved, replay.slope(k))
             np.add.at(out[k], traced.row[explicit], np.outer(traced.gradients[k, explicit], moved))
+        states.add(some, X, out[some])
+        parameters.add(some, sweep.P, out[some])
 
     sweep.run(visit)
     return xr.DataArray(wanted.joined(out), dims=("point", "quantity", "parameter"), name="sensitivity", coords={
@@ -132,14 +132,14 @@ class _Read:
         self._gradients, self._columns = traced.gradients[:, entries], columns[entries]
         self._rows, self._starts = np.unique(traced.row[entries], return_index=True)
 
-    def add(self, k: int, tangents: np.ndarray, out: np.ndarray) -> None:
-        """Add what (K, columns) tangents at point `k` make of the quantities, to (quantities, K)."""
+    def add(self, points: slice, tangents: np.ndarray, out: np.ndarray) -> None:
+        """Add what (points, K, columns) tangents make of the quantities, to (points, quantities, K)."""
         if not len(self._rows):
             return
-        part = tangents[:, self._columns] * self._gradients[k]
+        part = tangents[..., self._columns] * self._gradients[points, None]
         if len(self._rows) < len(self._columns):
-            part = np.add.reduceat(part, self._starts, axis=1)
-        out[self._rows] += part.T
+            part = np.add.reduceat(part, self._starts, axis=2)
+        out[:, self._rows] += part.swapaxes(1, 2)
 
 
 def replaying(strategy: str | None, tolerance: float = 1e-13) -> Callable[..., Replay]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.sensitivity import Replay
-from gridcore.tape import Arm, Cancel, Resolve, Step, Switch
+from gridcore.sensitivity import Discrete, Replay
+from gridcore.tape import BLOCK, GRID, Arm, Cancel, Resolve, Step, Switch
 
 _BACK = 8  # steps, whose starts one may read
 
@@ -29,36 +29,64 @@ class ForwardSweep:
         Tangents at the point that has been reached.
     T : (clocks, K) array
         Tangents of the times of the clocks.
+    behind, kept : dict
+        Tangents of points that later steps may read, by number; and what methods keep with it.
     """
 
     def __init__(self, replay: Replay, rule: Any, dX: np.ndarray, dP: np.ndarray):
         self.replay, self.rule = replay, rule
-        self.X, self.P = dX, dP
+        self.X, self.P, self.kept = dX, dP, dict[Any, Any]()
         clocks = replay.tape.clocks
-        self._behind: dict[int, np.ndarray] = {}  # tangents of points that later steps may read
+        self.behind: dict[int, np.ndarray] = {}
         self.T = np.zeros((len(clocks), len(dX)))
         for number, clock in enumerate(clocks):
             if clock.kind == "timer":
                 self.T[number] = dP[:, replay.column_of[clock.of]]
 
     def run(self, visit: Callable[[int, np.ndarray], None]) -> None:
-        """From the first point to the last; `visit` is called with each point and the state's tangent."""
+        """From the first point to the last; `visit` is called with a point and the tangents of the state, there and at
+        points of the same clock that follow it, (points, K, n).
+        """
         handlers: dict[type, Callable[[Any], None]] = {
             Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: lambda record: None}
-        visit(0, self.X)
-        for record in self.replay.tape.records:
+        visit(0, self.X[None])
+        records, number = self.replay.tape.records, 0
+        plain = type(self.replay) is Replay and type(self).step is ForwardSweep.step
+        plain &= type(self.rule).step is Discrete.step
+        while number < len(records):
+            if plain and (made := self.steps(number, visit)):
+                number += made
+                continue
+            record = records[number]
             handlers[type(record)](record)
             if isinstance(record, Step | Resolve):
-                visit(record.k + 1, self.X)
+                visit(record.k + 1, self.X[None])
+            number += 1
+
+    def steps(self, number: int, visit: Callable[[int, np.ndarray], None]) -> int:
+        """Steps from this record on at once, in which nothing happens, as many as the method makes so: how many."""
+        records = self.replay.tape.records
+        _, first, end = records.quiet(number)
+        if first == end:
+            return 0
+        steps = records.steps(first, min(end, first + BLOCK))
+        stepper, k = self.replay.steppers[steps.method[0]], int(steps.k[0])
+        if made := len(tangents := stepper.forward(steps, self)):
+            visit(k + 1, tangents)
+            if not stepper.one_step:
+                known = [*self.behind.items(), (k, self.X), *enumerate(tangents[:-1], k + 1)]
+                self.behind = {number: X.copy() for number, X in known[-_BACK:]}
+            self.X, self.T[GRID] = tangents[-1].copy(), 0.0
+        return made
 
     def step(self, record: Step) -> None:
         """A step."""
         operator = self.replay.step(record)
         if not self.replay.steppers[record.method].one_step:
             clock = self.replay.tape.point_clock
-            operator.before = [(self._behind[k], self.T[clock[k]] * self.rule.moving) for k in operator.past]
+            operator.before = [(self.behind[k], self.T[clock[k]] * self.rule.moving) for k in operator.past]
             if record.h:
-                self._behind = dict([*self._behind.items(), (record.k, self.X)][-_BACK:])
+                self.behind = dict([*self.behind.items(), (record.k, self.X)][-_BACK:])
         self.X, self.T[record.end] = self.rule.step(operator, self.X, self.P, self.T[record.start], self.T[record.end])
         self.T[0] = 0.0
 

@@ -80,11 +80,6 @@ class Fallback:
         out[:] = p.linear_matrix
         cls.add(p.n_jac, p.jac, p.Z, out)
 
-    @staticmethod
-    def places(values: Array, nnz: int) -> tuple[Array, Array]:
-        """Of what ``linearise`` has made there: the `nnz` entries of F_X, and those behind them."""
-        return values[:nnz], values[nnz + 1: -1]
-
     @classmethod
     def linearise(cls, p: Any, count: int, table: Any, entries: int, out: Array) -> None:
         """Out = F_X, and behind it the `entries` that other batches add up."""
@@ -138,15 +133,6 @@ class Fallback:
     def times_transposed(count: int, p: Any, values: Array, rows: Array, out: Array, add: bool) -> None:
         """``A^T row_i`` for each row, added to `out` or in its place."""
         out[:] = (_matrix(p, values).T @ rows.T).T + (out if add else 0.0)
-
-    @classmethod
-    def step_transposed(cls, B: Any, C: Any, D: Any, count: int, m: Array, early: Array, c: Array, J: Array, U: Array,
-                        V: Array, w: Array, aX: Array, aP: Array) -> None:
-        """``aX = (diag(m) + diag(early) J)^T w``, ``aP += (diag(early) U + diag(c) V)^T w``."""
-        cls.shifted(B, m, early, J)
-        cls.times_transposed(count, B, B.values, w, aX, False)
-        cls.sum(C, early, U, c, V)
-        cls.times_transposed(count, C, C.values, w, aP, True)
 
 
 def _matrix(p: Any, values: Array) -> Any:

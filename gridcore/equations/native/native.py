@@ -37,7 +37,7 @@ STRUCTS: dict[str, Any] = {
 FUNCTIONS = {
     "add": "lppp", "rhs": "p", "residual": "p", "matrix": "p i", "jacobian": "pp", "linearise": "plplp",
     "newton": "pd d", "mix": "llldppppppp", "shifted": "pppp i", "sum": "ppppp", "times": "lppppi",
-    "times_transposed": "lppppi", "step_transposed": "ppplppppppppp",
+    "times_transposed": "lppppi",
 }
 
 
@@ -93,11 +93,6 @@ class Native:
         return _LOADED.get((source, head), {})
 
     @staticmethod
-    def places(place: int, nnz: int) -> tuple[int, int]:
-        """Of what ``linearise`` has made there: where the `nnz` entries of F_X begin, and those behind them."""
-        return place, place + _DOUBLE * (nnz + 1)
-
-    @staticmethod
     def table(batches: Sequence[Any]) -> Handle:
         """The batches, each with its ``kernel``, as ``add`` takes them."""
         table = (STRUCTS["batch"] * max(len(batches), 1))()
@@ -118,7 +113,6 @@ class Native:
         return _handle("pattern", fields)
 
 
-_DOUBLE = ctypes.sizeof(ctypes.c_double)
 _LOADED: dict[tuple[Path, str], dict[str, Any]] = {}
 
 

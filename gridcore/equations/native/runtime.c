@@ -259,38 +259,6 @@ FAST void gc_times(long count, const pattern *p, const double *value, const doub
                  value, in, out, p->work, 0);
 }
 
-/* What an adjoint does at a step: aX = (diag(m) + diag(early) J)^T w, aP += (diag(early) U + diag(c) V)^T w; D is the
- * part of C in rows where `early` is not zero */
-void gc_step_transposed(const pattern *B, const pattern *C, const pattern *D, long count, const double *m,
-                        const double *early, const double *c, const double *J, const double *U, const double *V,
-                        const double *w, double *aX, double *aP)
-{
-    if (count != 1) {
-        gc_shifted(B, m, early, J);
-        gc_times_transposed(count, B, B->values, w, aX, 0);
-        gc_sum(C, early, U, c, V);
-        gc_times_transposed(count, C, C->values, w, aP, 1);
-        return;
-    }
-    double *early_w = C->work, *c_w = C->work + C->n_rows; /* the same without writing B and C down */
-    for (long r = 0; r < C->n_rows; ++r) {
-        early_w[r] = early[r] * w[r];
-        c_w[r] = c[r] * w[r];
-        aX[r] = m[r] * w[r];
-    }
-    for (long j = 0; j < B->n_columns; ++j) {
-        double sum = aX[j];
-        for (int k = B->ptr[j]; k < B->ptr[j + 1]; ++k) sum += J[B->at ? B->at[k] : k] * early_w[B->row[k]];
-        aX[j] = sum;
-    }
-    for (long j = 0; j < C->n_columns; ++j) {
-        double sum = aP[j];
-        for (int k = C->ptr[j]; k < C->ptr[j + 1]; ++k) sum += V[k] * c_w[C->row[k]];
-        for (int k = D->ptr[j]; k < D->ptr[j + 1]; ++k) sum += U[D->at[k]] * early_w[D->row[k]];
-        aP[j] = sum;
-    }
-}
-
 /* What native.py has to agree with: the sizes of the structs, the width of the blocks that work arrays hold, and
  * how many corrections are mixed */
 void gc_sizes(long *sizes)
