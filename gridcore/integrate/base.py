@@ -185,15 +185,15 @@ class Stepper(ABC):
         """The step of a record, linearised; None where the method's runs cannot be differentiated."""
         return None
 
-    def transpose(self, steps: Steps, sweep: Any) -> int:
+    def transpose(self, steps: Steps, sweep: Any) -> int | None:
         """Take a sweep of adjoints over the last of these steps at once, as each one's `operator` would, between points
-        of the grid: over how many. None, where the method does not do so.
+        of the grid: over how many. None, where the method does not do so in this sweep.
         """
-        return 0
+        return None
 
-    def forward(self, steps: Steps, sweep: Any) -> np.ndarray:
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
         """The tangents of a sweep at the ends of the first of these steps, (steps, K, n); so, too."""
-        return np.zeros(0)
+        return None
 
     @property
     def differentiable(self) -> bool:

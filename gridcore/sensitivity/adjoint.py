@@ -65,10 +65,12 @@ class ReverseSweep:
             Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: lambda record: None}
         if self.nonzero[-1]:
             self.objectives(tape.points - 1)
-        number, plain = len(tape.records), type(self.replay) is Replay and type(self).step is ReverseSweep.step
-        plain &= type(self.rule).step_transpose is Discrete.step_transpose
+        number, at_once = len(tape.records), type(self.replay) is Replay and type(self).step is ReverseSweep.step
+        at_once &= type(self.rule).step_transpose is Discrete.step_transpose
         while number:
-            if not (made := self.steps(number - 1) if plain else 0):
+            made = self.steps(number - 1) if at_once else 0
+            at_once &= made is not None
+            if not made:
                 record, made = tape.records[number - 1], 1
                 handlers[type(record)](record)
             number -= made
@@ -85,11 +87,13 @@ class ReverseSweep:
         if len(self._in_t):
             np.add.at(self.T[self.replay.tape.point_clock[k]], self.weights.row[self._in_t], values[self._in_t])
 
-    def steps(self, number: int) -> int:
-        """Steps up to this record at once, in which nothing happens: over how many the method takes the sweep."""
+    def steps(self, number: int) -> int | None:
+        """Steps up to this record at once, in which nothing happens: over how many their method takes it, if it may."""
         first, last, end = (records := self.replay.tape.records).quiet(number)
+        if last == end:
+            return 0
         steps = records.steps(max(first, last + 1 - BLOCK), last + 1)
-        return self.replay.steppers[steps.method[0]].transpose(steps, self) if last < end else 0
+        return self.replay.steppers[steps.method[0]].transpose(steps, self)
 
     def step(self, record: Step) -> None:
         """A step."""

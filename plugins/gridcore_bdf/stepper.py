@@ -153,18 +153,18 @@ class Bdf(Stepper):
             self._chain = Chain(tape)
         return self._chain
 
-    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int:
+    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
         """Of few objectives; but for the first steps after an event."""
         if not (formulas := self._formulas(steps, sweep)):
-            return 0
+            return None
         *of_steps, plain = formulas
         some = slice(int(np.flatnonzero(np.append(False, plain) == 0)[-1]), None)
         return Sweeps.of(sweep).transpose(sweep, steps, *(each[some] for each in of_steps))
 
-    def forward(self, steps: Steps, sweep: Any) -> np.ndarray:
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
         """In few directions; so, too."""
         if not (formulas := self._formulas(steps, sweep)):
-            return np.zeros(0)
+            return None
         *of_steps, plain = formulas
         some = slice(int(np.flatnonzero(np.append(plain, False) == 0)[0]))
         return Sweeps.of(sweep).forward(sweep, steps, *(each[some] for each in of_steps))

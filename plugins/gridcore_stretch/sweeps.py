@@ -87,13 +87,15 @@ class Sweeps:
             setattr(self._s, name, Library.place(value) if isinstance(value, np.ndarray) else value)
 
     def transpose(self, sweep: ReverseSweep, steps: Steps, implicit: np.ndarray, early: np.ndarray,
-                  beta: np.ndarray | None = None) -> int:
+                  beta: np.ndarray | None = None) -> int | None:
         """As :meth:`gridcore.integrate.Stepper.transpose`, of steps with these coefficients, (steps,) each, and `beta`,
         (steps, points), which is 1 by default.
         """
         beta = np.ones((len(implicit), 1)) if beta is None else beta
         last, many = int(steps.k[-1]), beta.shape[1]
-        if not self.possible or not len(implicit) or min(sweep.behind, default=last + 1) <= last + 1 - many:
+        if not self.possible:
+            return None
+        if not len(implicit) or min(sweep.behind, default=last + 1) <= last + 1 - many:
             return 0
         points = sweep.replay
         (of_X, X), (of_D, D) = points.tape.states.around(last), sweep.weights.points.around(last)
@@ -120,10 +122,12 @@ class Sweeps:
         return made
 
     def forward(self, sweep: Any, steps: Steps, implicit: np.ndarray, early: np.ndarray,
-                beta: np.ndarray | None = None) -> np.ndarray:
+                beta: np.ndarray | None = None) -> np.ndarray | None:
         """As :meth:`gridcore.integrate.Stepper.forward`, and as :meth:`transpose`."""
         points, beta = sweep.replay, np.ones((len(implicit), 1)) if beta is None else beta
-        if not self.possible or not len(implicit):
+        if not self.possible:
+            return None
+        if not len(implicit):
             return np.zeros(0)
         first, many = int(steps.k[0]), beta.shape[1]
         of_X, X = points.tape.states.around(first + 1)

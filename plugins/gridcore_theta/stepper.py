@@ -204,11 +204,11 @@ class Theta(Stepper):
         """The step of a record, linearised."""
         return ThetaOperator(record, points, self.theta)
 
-    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int:
+    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
         """Of few objectives."""
         return Sweeps.of(sweep).transpose(sweep, steps, self.theta * steps.h, (1 - self.theta) * steps.h)
 
-    def forward(self, steps: Steps, sweep: Any) -> np.ndarray:
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
         """In few directions."""
         return Sweeps.of(sweep).forward(sweep, steps, self.theta * steps.h, (1 - self.theta) * steps.h)
 

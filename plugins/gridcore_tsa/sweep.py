@@ -51,33 +51,35 @@ class ForwardSweep:
             Step: self.step, Resolve: self.resolve, Switch: self.switch, Arm: self.arm, Cancel: lambda record: None}
         visit(0, self.X[None])
         records, number = self.replay.tape.records, 0
-        plain = type(self.replay) is Replay and type(self).step is ForwardSweep.step
-        plain &= type(self.rule).step is Discrete.step
+        at_once = type(self.replay) is Replay and type(self).step is ForwardSweep.step
+        at_once &= type(self.rule).step is Discrete.step
         while number < len(records):
-            if plain and (made := self.steps(number, visit)):
-                number += made
-                continue
-            record = records[number]
-            handlers[type(record)](record)
-            if isinstance(record, Step | Resolve):
-                visit(record.k + 1, self.X[None])
-            number += 1
+            made = self.steps(number, visit) if at_once else 0
+            at_once &= made is not None
+            if not made:
+                record, made = records[number], 1
+                handlers[type(record)](record)
+                if isinstance(record, Step | Resolve):
+                    visit(record.k + 1, self.X[None])
+            number += made
 
-    def steps(self, number: int, visit: Callable[[int, np.ndarray], None]) -> int:
-        """Steps from this record on at once, in which nothing happens, as many as the method makes so: how many."""
+    def steps(self, number: int, visit: Callable[[int, np.ndarray], None]) -> int | None:
+        """Steps from this record on at once, in which nothing happens, as many as the method makes so, if it may."""
         records = self.replay.tape.records
         _, first, end = records.quiet(number)
         if first == end:
             return 0
         steps = records.steps(first, min(end, first + BLOCK))
         stepper, k = self.replay.steppers[steps.method[0]], int(steps.k[0])
-        if made := len(tangents := stepper.forward(steps, self)):
-            visit(k + 1, tangents)
-            if not stepper.one_step:
-                known = [*self.behind.items(), (k, self.X), *enumerate(tangents[:-1], k + 1)]
-                self.behind = {number: X.copy() for number, X in known[-_BACK:]}
-            self.X, self.T[GRID] = tangents[-1].copy(), 0.0
-        return made
+        tangents = stepper.forward(steps, self)
+        if tangents is None or not len(tangents):
+            return None if tangents is None else 0
+        visit(k + 1, tangents)
+        if not stepper.one_step:
+            known = [*self.behind.items(), (k, self.X), *enumerate(tangents[:-1], k + 1)]
+            self.behind = {number: X.copy() for number, X in known[-_BACK:]}
+        self.X, self.T[GRID] = tangents[-1].copy(), 0.0
+        return len(tangents)
 
     def step(self, record: Step) -> None:
         """A step."""

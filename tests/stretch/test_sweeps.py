@@ -66,8 +66,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
         monkeypatch.setattr(cls, name, wrapped)
 
-    counted(ReverseSweep, "steps", "at once", int)
-    counted(ForwardSweep, "steps", "at once", int)
+    counted(ReverseSweep, "steps", "at once", lambda made: made or 0)
+    counted(ForwardSweep, "steps", "at once", lambda made: made or 0)
     counted(Replay, "step", "alone", lambda _: 1)
     return count
 
