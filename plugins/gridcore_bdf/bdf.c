@@ -142,7 +142,8 @@ void bdf_remember(const path *p, double t)
 
 /* The formula of the step to t: beta of rows, b, and what the slope counts with which the history begins. The points that
  * lead: how many, their distances and rows; whether that `starts` them, by the trapezoidal rule from the first there is */
-static long coefficients(const path *p, double t, double *d, long *rows, double *beta, double *b, double *along, int *starts)
+static long coefficients(const path *p, double t, double *d, long *rows, double *beta, double *b, double *along,
+                         int *starts)
 {
     long count = chosen(p, t, d, rows);
     const long known = p->rows[p->highest + 1];
@@ -174,7 +175,8 @@ void bdf_formulas(long highest, long start, double near, long count, const doubl
     double d[MOST], of_rows[MOST];
     int starts;
     for (long k = 0; k < count; ++k, beta += MOST) {
-        const path p = {.highest = highest, .start = start, .near = near, .times = (double *)times + k + 1 - known[k], .rows = rows};
+        const path p = {.highest = highest, .start = start, .near = near, .rows = rows,
+                        .times = (double *)times + k + 1 - known[k]};
         for (long j = 0; j < known[k]; ++j) rows[j] = known[k] - 1 - j;
         rows[highest + 1] = known[k];
         coefficients(&p, times[k + 1], d, taken, of_rows, b + k, along + k, &starts);

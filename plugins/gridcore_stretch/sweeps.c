@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+/* The growth is not looked at again while the ratio of pivots is the same to this factor, but for so many times at most */
+#define ALIKE 2.0
+#define UNSEEN 16
+
 typedef struct {
     long n, entries, entries_p, rows; /* variables, entries of F_X and of F_p; tangents or adjoints side by side */
     /* of the points' workspace: F_X and F_p at its Z; and of matrices of a step, their products with rows */
@@ -23,9 +27,11 @@ typedef struct {
     double (*growth)(const void *, const double *, const void *);
     const void *pivots, *factors;
     double singular, least;
+    double seen; /* the ratio of pivots when the growth was looked at last, 0 where it was not */
+    long unseen; /* and for how many factors it was not */
     double *m, *c, *minus_c, *early; /* of a step: its differential rows are those in which m is one */
     double *here, *there;            /* F_X, and F_p behind it, at its start and at its end */
-    double *w, *X, *P;               /* (rows, n); what is carried, (rows, n) and (rows, parameters) */
+    double *w, *cw, *X, *P;          /* (rows, n) both; what is carried, (rows, n) and (rows, parameters) */
     long points;                     /* at which the steps of a sum began, at most */
     double *behind;                  /* (points, rows, n): adjoints of these, of point k in row k modulo points */
     /* of objectives: how many derivatives they have at a point, and which of them are added where to X and to P */
@@ -34,22 +40,20 @@ typedef struct {
 } sweeps;
 
 /* The coefficients of a step to what is `there`, and factors of its matrix; whether there are any to be trusted */
-static int factor(const sweeps *s, double implicit, double early)
+static int factor(sweeps *s, double implicit, double early)
 {
     for (long i = 0; i < s->n; ++i) {
         s->c[i] = s->m[i] ? implicit : -1.0;
         s->minus_c[i] = -s->c[i];
         s->early[i] = early * s->m[i];
     }
-    return s->shifted(s->A, s->m, s->minus_c, s->there) && s->refactor(s->pivots, s->of_A, s->factors) > s->singular
-        && s->growth(s->pivots, s->of_A, s->factors) > s->least;
-}
-
-/* Its other matrices: B = diag(m) + diag(early) F_X here, C = diag(early) F_p here + diag(c) F_p there */
-static void form(const sweeps *s)
-{
-    s->shifted(s->B, s->m, s->early, s->here);
-    s->sum(s->C, s->early, s->here + s->entries + 1, s->c, s->there + s->entries + 1);
+    if (!s->shifted(s->A, s->m, s->minus_c, s->there)) return 0;
+    const double ratio = s->refactor(s->pivots, s->of_A, s->factors);
+    if (!(ratio > s->singular)) return 0;
+    if (++s->unseen < UNSEEN && ratio < ALIKE * s->seen && ratio * ALIKE > s->seen) return 1;
+    s->seen = ratio;
+    s->unseen = 0;
+    return s->growth(s->pivots, s->of_A, s->factors) > s->least;
 }
 
 static void linearise(const sweeps *s, double t, const double *X, double *out)
@@ -64,6 +68,13 @@ static void swap(sweeps *s)
     double *const here = s->here;
     s->here = s->there;
     s->there = here;
+}
+
+/* Each row times these numbers */
+static void scale(const sweeps *s, const double *by, const double *rows, double *to)
+{
+    for (long row = 0; row < s->rows; ++row, rows += s->n, to += s->n)
+        for (long i = 0; i < s->n; ++i) to[i] = by[i] * rows[i];
 }
 
 /* Move numbers, which leaves zeros */
@@ -84,9 +95,14 @@ long sweeps_transpose(sweeps *s, long count, const double *implicit, const doubl
         memcpy(s->w, s->X, (size_t)size * sizeof(double));
         s->tsolve(s->pivots, s->factors, s->rows, s->w);
         linearise(s, t[k], X + k * s->n, s->here);
-        form(s);
-        s->times_transposed(s->rows, s->B, s->of_B, s->w, s->X, 0);
-        s->times_transposed(s->rows, s->C, s->of_C, s->w, s->P, 1);
+        scale(s, s->m, s->w, s->X);
+        scale(s, s->c, s->w, s->cw);
+        s->times_transposed(s->rows, s->C, s->there + s->entries + 1, s->cw, s->P, 1);
+        if (early[k] != 0) {
+            scale(s, s->early, s->w, s->w);
+            s->times_transposed(s->rows, s->A, s->here, s->w, s->X, 1);
+            s->times_transposed(s->rows, s->C, s->here + s->entries + 1, s->w, s->P, 1);
+        }
         for (long j = 0; s->points > 1 && j < s->points; ++j) {
             double *to = s->behind + (k + s->points - j) % s->points * size;
             for (long i = 0; i < size; ++i) to[i] += beta[k * s->points + j] * s->X[i];
@@ -102,10 +118,10 @@ long sweeps_transpose(sweeps *s, long count, const double *implicit, const doubl
     return count;
 }
 
-/* Tangents over so many steps, that end at times t in the states X: to `out`, (steps, rows, n), before which are those where
- * the steps of the first sum began. Over how many, as above */
-long sweeps_forward(sweeps *s, long count, const double *implicit, const double *early, const double *beta, const double *t,
-                    const double *X, double *out)
+/* Tangents over so many steps, that end at times t in the states X: to `out`, (steps, rows, n), before which are those
+ * where the steps of the first sum began. Over how many, as above */
+long sweeps_forward(sweeps *s, long count, const double *implicit, const double *early, const double *beta,
+                    const double *t, const double *X, double *out)
 {
     const long size = s->rows * s->n;
     for (long k = 0; k < count; ++k, out += size) {
@@ -114,8 +130,9 @@ long sweeps_forward(sweeps *s, long count, const double *implicit, const double 
         for (long i = 0; i < size; ++i) s->w[i] = 0.0;
         for (long j = 0; j < s->points; ++j)
             for (long i = 0; i < size; ++i) s->w[i] += beta[k * s->points + j] * out[i - (j + 1) * size];
-        form(s);
+        s->shifted(s->B, s->m, s->early, s->here);
         s->times(s->rows, s->B, s->of_B, s->w, out, 0);
+        s->sum(s->C, s->early, s->here + s->entries + 1, s->c, s->there + s->entries + 1);
         s->times(s->rows, s->C, s->of_C, s->P, out, 1);
         s->solve(s->pivots, s->factors, s->rows, out);
         swap(s);

@@ -32,8 +32,8 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_void_p, "linearise shifted sum times times_transposed plan table"),
                 *_fields(ctypes.c_long, "batches"),
                 *_fields(ctypes.c_void_p, "A B C of_A of_B of_C Z t refactor solve tsolve growth pivots factors"),
-                *_fields(ctypes.c_double, "singular least"),
-                *_fields(ctypes.c_void_p, "m c minus_c early here there w X P"),
+                *_fields(ctypes.c_double, "singular least seen"), *_fields(ctypes.c_long, "unseen"),
+                *_fields(ctypes.c_void_p, "m c minus_c early here there w cw X P"),
                 *_fields(ctypes.c_long, "points"), *_fields(ctypes.c_void_p, "behind"),
                 *_fields(ctypes.c_long, "sources n_x n_p"), *_fields(ctypes.c_void_p, "from_x to_x from_p to_p")]
 
@@ -65,10 +65,10 @@ class Sweeps:
                                f"{ctypes.sizeof(_Struct)} in Python")
         self._s, entries = _Struct(points.n, points.nnz, len(points.parameter_map.indices), rows), points.nnz
         self._factors, self._of_step = points.system.system.factors(), np.zeros((4, points.n))
-        self._ends, self._w = np.zeros((2, entries + self._s.entries_p + 2)), np.zeros((rows, points.n))
+        self._ends, self._w = np.zeros((2, entries + self._s.entries_p + 2)), np.zeros((2, rows, points.n))
         self._set(plan=ws.plan, table=batches.table, batches=len(batches.batches), A=points.A.handle, B=points.B.handle,
-                  C=points.C.handle, of_A=points.A.values, of_B=points.B.values,
-                  of_C=points.C.values, Z=ws.Z, t=ws.Z[-1:], w=self._w,
+                  C=points.C.handle, of_A=points.A.values, of_B=points.B.values, of_C=points.C.values, Z=ws.Z,
+                  t=ws.Z[-1:], w=self._w[0], cw=self._w[1],
                   **dict(zip(("m", "c", "minus_c", "early"), self._of_step, strict=True)),
                   **{name: ctypes.cast(getattr(runtime, name), ctypes.c_void_p) for name in (
                       "linearise", "shifted", "sum", "times", "times_transposed")})
@@ -156,7 +156,8 @@ class Sweeps:
                 self.possible = False
                 return False
             self._set(refactor=compiled.refactor, solve=compiled.solve, tsolve=compiled.tsolve, growth=compiled.growth,
-                      pivots=compiled.pivots, factors=compiled.values, singular=compiled.singular, least=compiled.least)
+                      pivots=compiled.pivots, factors=compiled.values, singular=compiled.singular, least=compiled.least,
+                      seen=0.0)
         self._of_step[0], self._ends[0] = point.differential, points.point(known).values
         self._set(here=self._ends[0], there=self._ends[1])
         points.at(known)

@@ -5,6 +5,9 @@ Reference study A3: 100 steps of 10 ms, fault from 0.1 to 0.2 s; 54 functions
 machine, magnitude and angle of every voltage at t0. Times of gradients include the simulation; CPU time, so that a
 busy machine changes little.
 
+Then ten seconds of small cases, as they are shipped, in steps of 10 ms and in chosen ones: derivatives by themselves,
+without the simulation, that with respect to inertias.
+
 ``python -m tests.bench.sensitivities --profile`` tells where the time goes.
 """
 
@@ -79,7 +82,26 @@ def measure(rounds: int = 15, forward_rounds: int = 3) -> list[Ratio]:
         Ratio("adjoint, 1 function, 344 parameters / simulation", single / alone, 1.8, f"{1e3 * single:.1f} ms"),
         Ratio(f"adjoint, {len(study.addresses)} parameters / {FEW} parameters", with_many / with_few, 1.2,
               f"{1e3 * with_many:.1f} ms / {1e3 * with_few:.1f} ms"),
-        Ratio("forward, 344 parameters / simulation", forward / simulation, 15.0, f"{1e3 * forward:.1f} ms")]
+        Ratio("forward, 344 parameters / simulation", forward / simulation, 15.0, f"{1e3 * forward:.1f} ms"),
+        *(ratio for case in SMALL for how in STEPS for ratio in of_ten_seconds(case, how, rounds))]
+
+
+SMALL = ("wscc9", "ieee39", "npcc140")
+STEPS = {"10 ms": {"step": 0.01}, "BDF, auto": {"step": "auto", "method": "bdf", "rtol": 1e-4, "atol": 1e-6}}
+
+
+def of_ten_seconds(case: str, how: str, rounds: int) -> list[Ratio]:
+    """The gradient of one function, and the tangents of ten parameters at most, over the run."""
+    system, clock = gc.build(case), time.process_time
+    run = gc.simulate(system, 10.0, **STEPS[how])
+    machines = [device for device, name in run.system.variables if name == "omega"]
+    wrt = [f"{machine}.H" for machine in machines[:FEW]]
+    objective = gc.Integral(lambda v: (v[machines[0], "omega"] - 1) ** 2)
+    alone, back, forth = best(lambda: gc.simulate(system, 10.0, **STEPS[how]), lambda: gc.adjoint(run, objective, wrt),
+                              lambda: gc.analyses.forward_gradient(run, objective, wrt), rounds=rounds, clock=clock)
+    return [Ratio(f"{case}, 10 s, {how}: {what} / simulation", spent / alone, target,
+                  f"{1e3 * spent:.1f} / {1e3 * alone:.1f} ms")
+            for what, spent, target in (("gradient", back, 4.0), (f"{len(wrt)} tangents", forth, 8.0))]
 
 
 def profile() -> None:
