@@ -32,7 +32,7 @@ class Chain:
         self._follows = np.append(False, (np.diff(steps.k) == 1) & (np.diff(steps.method) == 0))
         number = np.arange(len(self._follows))
         self._known = number + 1 - np.maximum.accumulate(np.where(self._follows, 0, number))  # points before the end
-        self._odd = np.append(0, np.cumsum((steps.start != GRID) | (steps.h == 0)))  # begin by an event, or end there
+        self._odd = np.append(0, np.cumsum((steps.start != GRID) | (steps.h == 0)))  # an event moves it, or it is none
 
     def before(self, record: Step, highest: int) -> tuple[list[int], bool]:
         """The points of which a step is made, latest first, as many as there are for the highest order, and whether the
@@ -45,7 +45,6 @@ class Chain:
                 points.append(int(self._steps.k[number]))
         taken = chosen([self.tape.times[k] for k in points], highest + 1)
         return [points[each] for each in taken], taken[-1] == len(points) - 1
-
 
     def formulas(self, steps: Steps, highest: int, start: int, formulas: Any) -> tuple[np.ndarray, ...]:
         """Coefficients of steps in a row: `implicit`, `early`, (steps,), and `beta` of points before each, (steps, 6);

@@ -15,7 +15,7 @@ from pivot_growth import residual_bound
 from short_segments import POINTS
 
 import gridcore as gc
-from gridcore.equations.native import FALLBACK
+from gridcore.equations.native import FALLBACK, Library
 from gridcore.linear import Newton, SingularMatrix
 from gridcore.testing import linear_solver_checks
 from gridcore_klu import by_rows
@@ -89,6 +89,27 @@ def test_solves_are_those_of_the_matrix(A, count, least, seed):
         np.testing.assert_allclose(lu.solve(b.copy()) @ A.T.toarray(), b, rtol=0, atol=most)
         np.testing.assert_allclose(lu.tsolve(b.copy()) @ A.toarray(), b, rtol=0, atol=most)
     assert lu.solves == 6 * count
+
+
+@given(matrices, st.integers(1, 3), st.integers(0, 10**6))
+def test_what_a_loop_in_c_finds_of_factors_that_klu_has_made_are_factors_with_their_pivots(A, count, seed):
+    lu, rng = KLU().analyse(A.shape[0], A.indptr, A.indices).factors(), np.random.default_rng(seed)
+    assert lu.compiled() is None  # no pivots yet
+    lu.factor(A.data)
+    found, place = lu.compiled(), Library.place
+    number = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_void_p] * 3)
+    in_place = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p)
+    A.data *= rng.uniform(0.9, 1.1, len(A.data))
+    ratio, growth = (number(of)(found.pivots, place(A.data), found.values) for of in (found.refactor, found.growth))
+    assert ratio > found.singular
+    assert growth > found.least > 0
+    lu.refactor(A.data)
+    b = rng.normal(size=(count, A.shape[0]))
+    most, x, transposed = residual_bound(A, lu, lu.analysis.symbolic, b), b.copy(), b.copy()
+    in_place(found.solve)(found.pivots, found.values, count, place(x))
+    in_place(found.tsolve)(found.pivots, found.values, count, place(transposed))
+    np.testing.assert_allclose(x @ A.T.toarray(), b, rtol=0, atol=most)
+    np.testing.assert_allclose(transposed @ A.toarray(), b, rtol=0, atol=most)
 
 
 @pytest.mark.parametrize("A", [
