@@ -20,18 +20,18 @@ from .coefficients import ALPHA, GAMMA, A
 
 
 class TrBdf2Operator(StepOperator):
-    """Tangent and transpose of a step of TR-BDF2."""
+    """Tangent and transpose of a step of TR-BDF2; `newton` iterates in the workspace of the points."""
 
-    def __init__(self, record: Step, points: Linearised):
+    def __init__(self, record: Step, points: Linearised, newton: Newton):
         super().__init__(record, points)
         implicit = ALPHA * record.h
         self.p0, self.p2 = points.point(record.k), points.point(record.k + 1)
-        self.p1 = self._stage(implicit)
+        self.p1 = self._stage(implicit, newton)
         self.of1 = points.coefficients(self.p2, implicit, implicit)
         self.of2 = points.coefficients(self.p2, implicit)
         self.lu1, self.lu2 = self.factors(self.p1, self.of1), self.factors(self.p2, self.of2)
 
-    def _stage(self, implicit: float) -> Point:
+    def _stage(self, implicit: float, newton: Newton) -> Point:
         """The stage, which is not on the tape, solved again: from where the second formula says that it was."""
         points, record, m = self.points, self.record, self.p2.differential
         X0, X2 = points.state(record.k), points.state(record.k + 1)
@@ -41,7 +41,8 @@ class TrBdf2Operator(StepOperator):
         ws.mass[:] = m
         ws.c[:] = np.where(m, implicit, -1.0)
         ws.base[:] = m * known
-        Newton(ws).solve()
+        newton.at(implicit)
+        newton.solve()
         return points.inner(ws.X, t1, record.k)
 
     @cached_property

@@ -39,6 +39,7 @@ class TrBdf2(Stepper):
 
     def __init__(self, step: float):
         self._ws: Workspace | None = None
+        self._of_stages: Newton | None = None
 
     def restart(self, ws: Workspace, t: float) -> None:
         """No history, no factors."""
@@ -129,8 +130,10 @@ class TrBdf2(Stepper):
         return self.newton.lu.solve(ws.mass * (implicit / ALPHA * (a * self._f0 + b * stage + c * end)))
 
     def operator(self, record: Step, points: Linearised) -> TrBdf2Operator:
-        """The step of a record, linearised."""
-        return TrBdf2Operator(record, points)
+        """The step of a record, linearised; its stages are solved by one iteration for all, so that pivots serve on."""
+        if self._of_stages is None or self._of_stages.ws is not points.ws:
+            self._of_stages = Newton(points.ws)
+        return TrBdf2Operator(record, points, self._of_stages)
 
     @property
     def iterations(self) -> int:
