@@ -18,6 +18,7 @@ from gridcore.equations.native import Library
 from gridcore.integrate import Linearised, StepOperator
 from gridcore.linear import products
 from gridcore.tape import GRID, Step, Steps, Tape
+from gridcore_stretch import Sums
 
 from .formula import NEAR, chosen, formula, slopes
 
@@ -46,16 +47,19 @@ class Chain:
         taken = chosen([self.tape.times[k] for k in points], highest + 1)
         return [points[each] for each in taken], taken[-1] == len(points) - 1
 
-    def formulas(self, steps: Steps, highest: int, start: int, formulas: Any) -> tuple[np.ndarray, ...]:
-        """Coefficients of steps in a row: `implicit`, `early`, (steps,), and `beta` of points before each, (steps, 6);
-        and of which steps that is all: those that are made of points of the grid, and of no slope but at their start.
+    def sums(self, steps: Steps, highest: int, start: int, loops: Any) -> tuple[Sums, np.ndarray]:
+        """Steps in a row; and which of them are that, (steps,) bool: made of points of the grid alone, and of no slope
+        but at their start. None are, where there are no loops in C.
         """
         first, count = int(np.searchsorted(self._steps.k, steps.k[0])), len(steps.k)
         known = np.minimum(self._known[first: first + count], highest + 1)
-        b, a, beta = np.empty(count), np.empty(count), np.empty((count, MOST))
-        formulas(highest, start, NEAR, count, *map(Library.place, (self.tape.t[steps.k[0]:], known, b, a, beta)))
+        b, a, beta = np.zeros(count), np.zeros(count), np.zeros((count, MOST))
+        if not loops:
+            return Sums(b, a, beta), np.zeros(count, dtype=bool)
+        arrays = self.tape.t[steps.k[0]:], known, b, a, beta
+        loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
         behind = np.arange(first + 1, first + 1 + count)
-        return b, a, beta, (self._odd[behind] == self._odd[behind - known]) & ((a == 0) | (known == 1))
+        return Sums(b, a, beta), (self._odd[behind] == self._odd[behind - known]) & ((a == 0) | (known == 1))
 
 
 class BdfOperator(StepOperator):

@@ -21,7 +21,7 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Crossing, Linearised, Stepper, Stretched
 from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Steps, Tape
-from gridcore_stretch import Sweeps, on_bent_path
+from gridcore_stretch import Sums, Sweeps, on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
@@ -155,24 +155,18 @@ class Bdf(Stepper):
 
     def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
         """Of few objectives; but for the first steps after an event."""
-        if not (formulas := self._formulas(steps, sweep)):
-            return None
-        *of_steps, plain = formulas
-        some = slice(int(np.flatnonzero(np.append(False, plain) == 0)[-1]), None)
-        return Sweeps.of(sweep).transpose(sweep, steps, *(each[some] for each in of_steps))
+        sums, plain = self._sums(steps, sweep)
+        first = int(np.flatnonzero(~np.append(False, plain))[-1])
+        return Sweeps.of(sweep).transpose(sweep, steps, sums.part(slice(first, None)))
 
     def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
         """In few directions; so, too."""
-        if not (formulas := self._formulas(steps, sweep)):
-            return None
-        *of_steps, plain = formulas
-        some = slice(int(np.flatnonzero(np.append(plain, False) == 0)[0]))
-        return Sweeps.of(sweep).forward(sweep, steps, *(each[some] for each in of_steps))
+        sums, plain = self._sums(steps, sweep)
+        end = int(np.flatnonzero(~np.append(plain, False))[0])
+        return Sweeps.of(sweep).forward(sweep, steps, sums.part(slice(end)))
 
-    def _formulas(self, steps: Steps, sweep: Any) -> tuple[np.ndarray, ...]:
-        points = sweep.replay
-        return self._of(points.tape).formulas(steps, self.highest, self.start, loops(points.ws.runtime)["formulas"]
-                                              ) if Sweeps.of(sweep).possible else ()
+    def _sums(self, steps: Steps, sweep: Any) -> tuple[Sums, np.ndarray]:
+        return self._of(sweep.replay.tape).sums(steps, self.highest, self.start, loops(sweep.replay.ws.runtime))
 
     @property
     def iterations(self) -> int:

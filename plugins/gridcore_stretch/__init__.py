@@ -6,6 +6,6 @@ call of a :class:`Stretch`: see ``gridcore_theta`` and ``gridcore_bdf``.
 
 from .guess import on_bent_path
 from .stretch import Stretch
-from .sweeps import Sweeps
+from .sweeps import Sums, Sweeps
 
-__all__ = ["Stretch", "Sweeps", "on_bent_path"]
+__all__ = ["Stretch", "Sums", "Sweeps", "on_bent_path"]

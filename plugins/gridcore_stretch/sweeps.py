@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gridcore.equations import Workspace
 from gridcore.equations.native import Library
 from gridcore.integrate import Linearised
 from gridcore.linear import SingularMatrix
@@ -38,13 +40,35 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_long, "sources n_x n_p"), *_fields(ctypes.c_void_p, "from_x to_x from_p to_p")]
 
 
+# States and times of stages, one a step: (steps, n) and (steps,), between these times and states, (steps + 1,) and
+# (steps + 1, n), of a workspace that has their settings; fewer, where one is not found.
+Stages = Callable[[Workspace, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class Sums(NamedTuple):
+    """Steps that are sums of points and slopes: ``x1 = sum(beta_j x_-j) + early f0 + implicit f1, 0 = g1``.
+
+    Attributes
+    ----------
+    implicit, early : (steps,) arrays
+    beta : (steps, points) array
+        Of the points at which a step and those before it began: of its own first; no other, where `early` is not zero.
+    stages : callable, optional
+        Of a method with a stage between the ends of a step, which is two of these then: to the stage and from there.
+    """
+
+    implicit: np.ndarray
+    early: np.ndarray
+    beta: np.ndarray
+    stages: Stages | None = None
+
+    def part(self, some: slice) -> Sums:
+        """Some of them."""
+        return Sums(self.implicit[some], self.early[some], self.beta[some], self.stages)
+
+
 class Sweeps:
-    """Steps at once in which nothing happens, between points of the grid, of methods whose steps are
-
-        x1 = sum(beta_j x_-j) + early f0 + implicit f1,        0 = g1
-
-    with points at which a step and those before it began: that of the step is the first, and the only one where `early`
-    is not zero.
+    """Steps at once in which nothing happens, between points of the grid, of methods whose steps are sums.
 
     Parameters
     ----------
@@ -86,24 +110,24 @@ class Sweeps:
         for name, value in fields.items():
             setattr(self._s, name, Library.place(value) if isinstance(value, np.ndarray) else value)
 
-    def transpose(self, sweep: ReverseSweep, steps: Steps, implicit: np.ndarray, early: np.ndarray,
-                  beta: np.ndarray | None = None) -> int | None:
-        """As :meth:`gridcore.integrate.Stepper.transpose`, of steps with these coefficients, (steps,) each, and `beta`,
-        (steps, points), which is 1 by default.
-        """
-        beta = np.ones((len(implicit), 1)) if beta is None else beta
-        last, many = int(steps.k[-1]), beta.shape[1]
+    def transpose(self, sweep: ReverseSweep, steps: Steps, sums: Sums) -> int | None:
+        """As :meth:`gridcore.integrate.Stepper.transpose`: of the last steps, as many as there are sums of."""
         if not self.possible:
             return None
-        if not len(implicit) or min(sweep.behind, default=last + 1) <= last + 1 - many:
+        points, each, many, end = sweep.replay, 1 + bool(sums.stages), sums.beta.shape[1], int(steps.k[-1]) + 1
+        if not len(sums.implicit) or min(sweep.behind, default=end) <= end - many:
             return 0
-        points = sweep.replay
-        (of_X, X), (of_D, D) = points.tape.states.around(last), sweep.weights.points.around(last)
-        first, end = max(last + 1 - len(implicit), of_X, of_D), last + 1
-        if not self._begin(points, end, end, float(implicit[-1])):
+        last = points.state(end)
+        (of_X, X), (of_D, D) = points.tape.states.around(end - 1), sweep.weights.points.around(end - 1)
+        first = max(end - len(sums.implicit) // each, of_X, of_D)
+        sums = sums.part(slice(-each * (end - first), None))
+        if not self._begin(points, end, end, float(sums.implicit[-1])):
             return 0
-        sweep.X, sweep.P = np.array(sweep.X, order="C"), np.ascontiguousarray(sweep.P)
-        behind = np.zeros((many, *sweep.X.shape))
+        t, X = self._path(points, first, np.concatenate([X[first - of_X: end - of_X], last[None]]), sums)
+        if len(t) <= len(sums.implicit):
+            return 0
+        before = sweep.X, sweep.P
+        sweep.X, sweep.P, behind = np.array(sweep.X, order="C"), np.array(sweep.P), np.zeros((many, *sweep.X.shape))
         for k in range(max(end - many, 0), end):
             behind[(k - first) % many] = sweep.behind.pop(k, 0.0)
         if not self._places:
@@ -113,36 +137,51 @@ class Sweeps:
             self._set(n_x=len(from_x), n_p=len(from_p), **self._places)
         self._set(X=sweep.X, P=sweep.P, sources=D.shape[1], points=many, behind=behind)
         self._s.here, self._s.there = self._s.there, self._s.here
-        some = slice(first - end, None)
-        made = self._made(self._transpose, implicit[some], early[some], beta[some], points.tape.t[first: end],
-                          X[first - of_X: end - of_X], D[first - of_D: end - of_D], sweep.weights.nonzero[first: end])
-        for k in range(max(end - made + 1 - many, 0), end - made):
+        nonzero = np.zeros(len(sums.implicit), dtype=bool)
+        nonzero[::each] = sweep.weights.nonzero[first: end]
+        made = self._made(self._transpose, *sums[:3], t[:-1], X[:-1], D[first - of_D: end - of_D].repeat(each, axis=0),
+                          nonzero)
+        if made % each:  # it ended at a stage
+            sweep.X, sweep.P = before
+            return self.transpose(sweep, steps, sums.part(slice(len(nonzero) - made + made % each, None)))
+        for k in range(max(end - made + 1 - many, 0), end - made if each == 1 else 0):
             if behind[(k - first) % many].any():
                 sweep.behind[k] = behind[(k - first) % many]
-        return made
+        return made // each
 
-    def forward(self, sweep: Any, steps: Steps, implicit: np.ndarray, early: np.ndarray,
-                beta: np.ndarray | None = None) -> np.ndarray | None:
-        """As :meth:`gridcore.integrate.Stepper.forward`, and as :meth:`transpose`."""
-        points, beta = sweep.replay, np.ones((len(implicit), 1)) if beta is None else beta
+    def forward(self, sweep: Any, steps: Steps, sums: Sums) -> np.ndarray | None:
+        """As :meth:`gridcore.integrate.Stepper.forward`: of the first steps, as many as there are sums of."""
         if not self.possible:
             return None
-        if not len(implicit):
+        points, each, many, first = sweep.replay, 1 + bool(sums.stages), sums.beta.shape[1], int(steps.k[0])
+        if not len(sums.implicit):
             return np.zeros(0)
-        first, many = int(steps.k[0]), beta.shape[1]
+        start = points.state(first)
         of_X, X = points.tape.states.around(first + 1)
-        count = min(len(implicit), of_X + len(X) - 1 - first, max(1, _TOGETHER // max(sweep.X.size, 1)))
-        if not self._begin(points, first, first + 1, float(implicit[0])):
+        count = min(len(sums.implicit) // each, of_X + len(X) - 1 - first, max(1, _TOGETHER // max(sweep.X.size, 1)))
+        sums = sums.part(slice(each * count))
+        if not self._begin(points, first, first + 1, float(sums.implicit[0])):
             return np.zeros(0)
-        out = np.zeros((many + count, *sweep.X.shape))
-        out[many - 1] = sweep.X
+        t, X = self._path(points, first, np.concatenate([start[None], X[first + 1 - of_X:][:count]]), sums)
+        if len(t) <= len(sums.implicit):
+            return np.zeros(0)
+        out = np.zeros((many + len(sums.implicit), *sweep.X.shape))
+        out[many - 1], P, tangents = sweep.X, np.ascontiguousarray(sweep.P), out[many:]
         for j in range(1, many):
             out[many - 1 - j] = sweep.behind.get(first - j, 0.0)
-        P, tangents = np.ascontiguousarray(sweep.P), out[many:]
         self._set(P=P, points=many)
-        some, ends = slice(count), slice(first + 1, first + 1 + count)
-        return tangents[: self._made(self._forward, implicit[some], early[some], beta[some], points.tape.t[ends],
-                                     X[first + 1 - of_X:][some], tangents)]
+        made = self._made(self._forward, *sums[:3], t[1:], X[1:], tangents)
+        return tangents[each - 1: made: each]
+
+    def _path(self, points: Linearised, first: int, X: np.ndarray, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
+        """Times and states from point `first` on, with stages between them; fewer, where one of these is not found."""
+        t = points.tape.t[first: first + len(X)]
+        if sums.stages is None:
+            return t, X
+        between, at = sums.stages(points.ws, t, X)
+        if len(between) < len(X) - 1:
+            return t[:0], X[:0]
+        return np.insert(t, np.arange(1, len(t)), at), np.insert(X, np.arange(1, len(X)), between, axis=0)
 
     def _begin(self, points: Linearised, known: int, end: int, implicit: float) -> bool:
         """Linearise a point `here`; whether there are pivots, those found last, or else for a step to this `end`."""

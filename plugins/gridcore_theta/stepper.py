@@ -20,7 +20,7 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Crossing, Linearised, Stepper, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step, Steps
-from gridcore_stretch import Sweeps, on_bent_path
+from gridcore_stretch import Sums, Sweeps, on_bent_path
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
@@ -206,11 +206,14 @@ class Theta(Stepper):
 
     def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
         """Of few objectives."""
-        return Sweeps.of(sweep).transpose(sweep, steps, self.theta * steps.h, (1 - self.theta) * steps.h)
+        return Sweeps.of(sweep).transpose(sweep, steps, self._sums(steps))
 
     def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
         """In few directions."""
-        return Sweeps.of(sweep).forward(sweep, steps, self.theta * steps.h, (1 - self.theta) * steps.h)
+        return Sweeps.of(sweep).forward(sweep, steps, self._sums(steps))
+
+    def _sums(self, steps: Steps) -> Sums:
+        return Sums(self.theta * steps.h, (1 - self.theta) * steps.h, np.ones((len(steps.h), 1)))
 
     @property
     def iterations(self) -> int:

@@ -12,17 +12,23 @@ L. F. Shampine, Applied Numerical Mathematics 20, 1996, section 2.
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.integrate import Advance, Linearised, Stepper, Stretched, parabola
 from gridcore.linear import Newton
-from gridcore.tape import Step
+from gridcore.tape import Step, Steps
+from gridcore_stretch import Sums, Sweeps
 
 from .coefficients import ALPHA, ERROR, GAMMA, A
 from .many import Many
 from .operator import TrBdf2Operator
+from .stages import Stages
+
+if TYPE_CHECKING:
+    from gridcore.sensitivity import ReverseSweep
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
@@ -40,6 +46,7 @@ class TrBdf2(Stepper):
     def __init__(self, step: float):
         self._ws: Workspace | None = None
         self._of_stages: Newton | None = None
+        self._again: Stages | None = None
 
     def restart(self, ws: Workspace, t: float) -> None:
         """No history, no factors."""
@@ -134,6 +141,25 @@ class TrBdf2(Stepper):
         if self._of_stages is None or self._of_stages.ws is not points.ws:
             self._of_stages = Newton(points.ws)
         return TrBdf2Operator(record, points, self._of_stages)
+
+    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
+        """Of few objectives."""
+        return Sweeps.of(sweep).transpose(sweep, steps, self._sums(steps))
+
+    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
+        """In few directions."""
+        return Sweeps.of(sweep).forward(sweep, steps, self._sums(steps))
+
+    def _sums(self, steps: Steps) -> Sums:
+        """Of the trapezoidal rule to the stage, and of the backward differentiation formula on that and the start."""
+        implicit, one = ALPHA * steps.h, np.ones(len(steps.h))
+        early, beta = np.stack([implicit, 0 * one], axis=1), np.stack([one, 0 * one, A * one, (1 - A) * one], axis=1)
+        return Sums(implicit.repeat(2), early.ravel(), beta.reshape(-1, 2), self._stages)
+
+    def _stages(self, ws: Workspace, t: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self._again is None or self._again.ws is not ws:
+            self._again = Stages(ws)
+        return self._again(t, X)
 
     @property
     def iterations(self) -> int:
