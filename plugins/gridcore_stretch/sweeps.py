@@ -41,7 +41,7 @@ class _Struct(ctypes.Structure):
 
 
 # States and times of stages, one a step: (steps, n) and (steps,), between these times and states, (steps + 1,) and
-# (steps + 1, n), of a workspace that has their settings; fewer, where one is not found.
+# (steps + 1, n), in a workspace that stands at the first or last of them; fewer, where one is not found.
 Stages = Callable[[Workspace, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -115,7 +115,7 @@ class Sweeps:
         if not self.possible:
             return None
         points, each, many, end = sweep.replay, 1 + bool(sums.stages), sums.beta.shape[1], int(steps.k[-1]) + 1
-        if not len(sums.implicit) or min(sweep.behind, default=end) <= end - many:
+        if not len(sums.implicit) or min(sweep.behind, default=end + 1) <= (end - many if each == 1 else end):
             return 0
         last = points.state(end)
         (of_X, X), (of_D, D) = points.tape.states.around(end - 1), sweep.weights.points.around(end - 1)

@@ -43,16 +43,17 @@ class Stages:
         """States and times of the stages of steps between these, as :class:`gridcore_stretch.Sums` has them."""
         h, out = np.diff(t), np.empty((len(t) - 1, X.shape[1]))
         count = 0
-        if self._loops and self._have_pivots(float(t[0]), X[0], float(h[0])):
+        if self._loops and self._have_pivots(float(h[-1 if self.ws.Z[-1] == t[-1] else 0])):
             arrays = np.ascontiguousarray(t), np.ascontiguousarray(X), out
             count = self._loops["go"](ctypes.addressof(self._s), len(h), *map(Library.place, arrays))
         return out[:count], t[:-1] + GAMMA * h
 
-    def _have_pivots(self, t: float, X: np.ndarray, h: float) -> bool:
-        """Whether there are some: those found before, or for a step of this length."""
+    def _have_pivots(self, h: float) -> bool:
+        """Whether there are some: those found before, or for a step of this length where the workspace stands, which in
+        a sweep does not depend on how many steps are made at once.
+        """
         ws, s = self.ws, self._s
         ws.mass[:], ws.c[:] = ws.differential, np.where(ws.differential, ALPHA * h, -1.0)
-        ws.X[:], ws.Z[-1] = X, t
         if self._factors.compiled() is None:
             try:
                 self._factors.factor(ws.matrix())

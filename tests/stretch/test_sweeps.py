@@ -101,11 +101,12 @@ def test_the_adjoint_is_the_transpose_of_the_tangent_with_the_factors_of_both(ta
     np.testing.assert_allclose(found["adjoint"], found["forward"], rtol=0, atol=2e-12 * np.abs(found["forward"]).max())
 
 
+@pytest.mark.parametrize("method", ["theta", "trbdf2"])
 @pytest.mark.parametrize("case", ["wscc9", "ieee39"])
-def test_a_run_that_is_computed_again_has_the_gradient_of_one_in_memory_to_the_bit(case: str, taken: dict[str, int],
-                                                                                  short_segments: None) -> None:
+def test_a_run_that_is_computed_again_has_the_gradient_of_one_in_memory_to_the_bit(
+        case: str, method: str, taken: dict[str, int], short_segments: None) -> None:
     system = gc.build(case)
-    held, again = (gc.simulate(system, T_END, 0.01, **how) for how in ({}, {"checkpoint": 2_000_000}))
+    held, again = (gc.simulate(system, T_END, **METHODS[method], **how) for how in ({}, {"checkpoint": 2_000_000}))
     expected, found = gradients(held), gradients(again)
     assert taken["at once"]
     for name, values in expected.items():
