@@ -117,17 +117,17 @@ class Sweeps:
         points, each, many, end = sweep.replay, 1 + bool(sums.stages), sums.beta.shape[1], int(steps.k[-1]) + 1
         if not len(sums.implicit) or min(sweep.behind, default=end + 1) <= (end - many if each == 1 else end):
             return 0
-        last = points.state(end)
+        if (last := self._begin(points, end, end, float(sums.implicit[-1]))) is None:
+            return 0
         (of_X, X), (of_D, D) = points.tape.states.around(end - 1), sweep.weights.points.around(end - 1)
         first = max(end - len(sums.implicit) // each, of_X, of_D)
         sums = sums.part(slice(-each * (end - first), None))
-        if not self._begin(points, end, end, float(sums.implicit[-1])):
-            return 0
         t, X = self._path(points, first, np.concatenate([X[first - of_X: end - of_X], last[None]]), sums)
         if len(t) <= len(sums.implicit):
             return 0
         before = sweep.X, sweep.P
-        sweep.X, sweep.P, behind = np.array(sweep.X, order="C"), np.array(sweep.P), np.zeros((many, *sweep.X.shape))
+        sweep.X, sweep.P = np.array(sweep.X, order="C"), np.array(sweep.P, order="C")
+        behind = np.zeros((many, *sweep.X.shape))
         for k in range(max(end - many, 0), end):
             behind[(k - first) % many] = sweep.behind.pop(k, 0.0)
         if not self._places:
@@ -156,12 +156,11 @@ class Sweeps:
         points, each, many, first = sweep.replay, 1 + bool(sums.stages), sums.beta.shape[1], int(steps.k[0])
         if not len(sums.implicit):
             return np.zeros(0)
-        start = points.state(first)
+        if (start := self._begin(points, first, first + 1, float(sums.implicit[0]))) is None:
+            return np.zeros(0)
         of_X, X = points.tape.states.around(first + 1)
         count = min(len(sums.implicit) // each, of_X + len(X) - 1 - first, max(1, _TOGETHER // max(sweep.X.size, 1)))
         sums = sums.part(slice(each * count))
-        if not self._begin(points, first, first + 1, float(sums.implicit[0])):
-            return np.zeros(0)
         t, X = self._path(points, first, np.concatenate([start[None], X[first + 1 - of_X:][:count]]), sums)
         if len(t) <= len(sums.implicit):
             return np.zeros(0)
@@ -183,24 +182,26 @@ class Sweeps:
             return t[:0], X[:0]
         return np.insert(t, np.arange(1, len(t)), at), np.insert(X, np.arange(1, len(X)), between, axis=0)
 
-    def _begin(self, points: Linearised, known: int, end: int, implicit: float) -> bool:
-        """Linearise a point `here`; whether there are pivots, those found last, or else for a step to this `end`."""
-        point = points.point(end)
+    def _begin(self, points: Linearised, known: int, end: int, implicit: float) -> np.ndarray | None:
+        """Linearise a point `here`, and leave the workspace there; returns its state. None where there are no pivots:
+        those found last, or else for a step to this `end`.
+        """
+        state, here, point = points.state(known), points.point(known), points.point(end)  # in the order of segments
         if self._factors.numeric is None:
             try:
                 self._factors.factor(points.matrix(point, points.coefficients(point, implicit)))
             except SingularMatrix:  # who makes one step says so
-                return False
+                return None
             if (compiled := self._factors.compiled()) is None:
                 self.possible = False
-                return False
+                return None
             self._set(refactor=compiled.refactor, solve=compiled.solve, tsolve=compiled.tsolve, growth=compiled.growth,
                       pivots=compiled.pivots, factors=compiled.values, singular=compiled.singular, least=compiled.least,
                       seen=0.0)
-        self._of_step[0], self._ends[0] = point.differential, points.point(known).values
+        self._of_step[0], self._ends[0] = point.differential, here.values
         self._set(here=self._ends[0], there=self._ends[1])
-        points.at(known)
-        return True
+        points.load(state, here.t, here.settings)
+        return state
 
     def _made(self, loop: Any, *arrays: np.ndarray) -> int:
         """Over how many steps a loop comes, of which it takes these arrays; pivots that are not good are given up."""
