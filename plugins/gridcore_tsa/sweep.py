@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from gridcore.sensitivity import Discrete, Replay
-from gridcore.tape import BLOCK, GRID, Arm, Cancel, Resolve, Step, Switch
+from gridcore.tape import GRID, Arm, Cancel, Resolve, Step, Switch
 
 _BACK = 8  # steps, whose starts one may read
+_AT_ONCE = 512  # steps that a method is asked for; it makes fewer, and then would find their formulas again
 
 
 class ForwardSweep:
@@ -69,7 +70,7 @@ class ForwardSweep:
         _, first, end = records.quiet(number)
         if first == end:
             return 0
-        steps = records.steps(first, min(end, first + BLOCK))
+        steps = records.steps(first, min(end, first + _AT_ONCE))
         stepper, k = self.replay.steppers[steps.method[0]], int(steps.k[0])
         tangents = stepper.forward(steps, self)
         if tangents is None or not len(tangents):
