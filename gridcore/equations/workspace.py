@@ -144,7 +144,7 @@ class Workspace:
         """Recompute the linear part, if what it reads of parameters and modes, all or only those `changed`, is new."""
         e = self.equations
         reads = np.flatnonzero(e.linear_reads) if changed is None else changed[e.linear_reads[changed]]
-        if np.array_equal(self.Z[reads], self._linear_of[reads]):
+        if (self.Z[reads] == self._linear_of[reads]).all():
             return
         self._linear_of[reads] = self.Z[reads]
         self._linear_matrix[:] = 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -20,11 +21,11 @@ from ..linear import Newton, all_finite
 from ..results import Run
 from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
 from ..tape.checkpoints import Checkpoint, InMemory, Recomputed, States, segment_length
-from . import round_off
 from .base import Advance, Stepper
 from .first import first, first_by_itself
 from .guards import Watch
 from .instants import Instant
+from .round_off import visible
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
 _CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
@@ -57,7 +58,7 @@ class Driver:
         self._most = _CHATTER + len(system.switching.timers)
         self._repeated = -1, 0  # the guard located last, and how often in a row at one time
         self._ahead: tuple[float, np.ndarray] | None = None  # where a step that the method has made already ends
-        self.instant = Instant(self.newton, system.system)
+        self.instant, self.visible = Instant(self.newton, system.system), partial(visible, self.newton, system.system)
         system.islands.settle(self.Z)
         self.Z[-1] = t0
         self._refresh()
@@ -156,7 +157,8 @@ class Driver:
                 self.tape.path(self.clock, made.times[k: k + size + 1], made.X[k: k + size + 1])
                 self.t, self.clock, self.reached = float(made.times[k + size]), GRID, self.reached + size * (not own)
                 self.ws.X[:], self.Z[-1] = made.X[k + size], self.t
-                self.counters.update(steps=size, guard_evaluations=size * self.guarded)
+                self.counters["steps"] += size
+                self.counters["guard_evaluations"] += size * self.guarded
                 if progress is not None:
                     progress(self.t)
         finally:
@@ -231,10 +233,6 @@ class Driver:
         self.tape.records.step(self.tape.points - 2, 0.0, self.clock, clock)
         self.clock = clock
         self.instant.part()
-
-    def visible(self, guards: np.ndarray, values: np.ndarray, relative: bool = False, anew: bool = False) -> np.ndarray:
-        """Whether values of guards are more than round-off."""
-        return round_off.visible(self.newton, self.system.system, guards, values, relative, anew)
 
     def _evaluate_guards(self) -> None:
         """The guards at the present point."""
@@ -428,7 +426,8 @@ class Driver:
         self.tape.point(self.t, self.Z[: system.n], self.clock)
         self.tape.records.append(Resolve(k))
         self.stepper.switch(self.ws, self.t, jumps)
-        self.counters.update(switches=1, events=len(triggers))
+        self.counters["switches"] += 1
+        self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]
         begun = self.t - self.spacing
         if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:
@@ -438,9 +437,8 @@ class Driver:
 
     def _jumps(self, changed: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
         """Whether a switch that `changed` Z here moves anything by more than round-off; rows, and F, are of before."""
-        ws = self.ws
-        moved = ws.rhs() - F
-        at = np.flatnonzero((moved != 0) & ~ws.differential)
+        ws, moved = self.ws, self.ws.rhs() - F
+        at, = ((moved != 0) & ~ws.differential).nonzero()
         least = np.where(differential[at], numerics.NEWTON, numerics.ROUND_OFF) * (ws.scale[at] + np.abs(ws.X[at]))
         return bool((changed < self.system.n).any() or (np.abs(moved[at]) > least).any())
 

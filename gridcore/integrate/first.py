@@ -41,7 +41,8 @@ def first(driver: Driver, begun: float, before: np.ndarray, X0: np.ndarray, fire
             driver.t, driver.ws.X[:], fired = end, X, fired[fired != guard]
             driver.end_at(end)
     # of several that come to zero here, it is a matter of round-off which was located
-    near = every[(every == first) | (np.abs(driver.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]
+    near = every if len(every) == 1 else every[
+        (every == first) | (np.abs(driver.gamma[every]) <= numerics.TOUCHING * np.abs(across[every]))]
     if len(near) > 1:
         near = near[(near == first) | ~driver.visible(near, driver.gamma[near]) & driver.visible(near, before[near])]
     return _earliest(driver, near, across, begun, X0)
@@ -51,9 +52,10 @@ def _earliest(driver: Driver, alike: np.ndarray, across: np.ndarray, begun: floa
     """Of guards that cross at one instant, with values beyond it, the one whose event is taken first: none whose
     changes are among those of another, after which they are made.
     """
-    if len(alike) > 1:
-        changes = [driver.system.switching.targets(guard) for guard in alike]
-        alike = alike[[not (mine and any(mine < others for others in changes)) for mine in changes]]
+    if len(alike) == 1:
+        return int(alike[0])
+    changes = [driver.system.switching.targets(guard) for guard in alike]
+    alike = alike[[not (mine and any(mine < others for others in changes)) for mine in changes]]
     if driver.instant.apart is not None and len(alike) > 1:
         here = driver.ws.X.copy(), driver.Z[-1]
         driver.ws.X[:], driver.Z[-1] = X0, begun

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 
 import numpy as np
@@ -11,7 +12,6 @@ from ..tape import Checkpoint
 
 # Whether values of guards, (k,) numbers and (k,) values, are more than round-off: (k,) bool.
 Visible = Callable[[np.ndarray, np.ndarray], np.ndarray]
-_NONE = np.zeros(0, dtype=int)
 _NEITHER = 2  # the direction of a guard that does not fire
 
 
@@ -37,39 +37,35 @@ class Watch:
         self._restore_directions()
 
     def _note(self) -> None:
-        """Sides, directions or watched guards have changed: see :meth:`_moved`."""
-        sides = self.side * self.active
-        self._undecided = np.count_nonzero(sides) < np.count_nonzero(self.active)
-        self._sides = sides.astype(float)
-        self._last_unmoved: np.ndarray | None = None
-        self._towards: np.ndarray | None = None  # of :meth:`margins`
+        """Sides, directions or watched guards have changed: what was found of them holds no more."""
+        for found in "sides", "_towards":
+            vars(self).pop(found, None)
 
-    @property
+    @functools.cached_property
     def sides(self) -> np.ndarray | None:
         """(k,) on which side of zero each watched guard is, 0 of the others; None while one is on neither."""
-        return None if self._undecided else self._sides
+        sides = self.side * self.active
+        return sides.astype(float) if np.count_nonzero(sides) == np.count_nonzero(self.active) else None
+
+    @functools.cached_property
+    def _towards(self) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) signs of :meth:`margins`, and which guards cannot fire."""
+        towards = np.where(self.direction == 0, -self.side, self.direction)
+        can = self.active & (np.abs(towards) == 1) & (towards != self.side)
+        return np.where(can, -towards, 1.0), ~can
 
     def _moved(self, gamma: np.ndarray) -> np.ndarray:
         """Watched guards that are not on the side where they were, or on neither: without any nothing fires."""
-        if gamma is not self._last_unmoved:  # :meth:`accept` asks for the array that :meth:`fired` has asked for
-            moved, = (self.active if self._undecided else gamma * self._sides < 0.0).nonzero()
-            if len(moved):
-                return moved
-            self._last_unmoved = gamma
-        return _NONE
+        moved, = (self.active if self.sides is None else gamma * self.sides < 0.0).nonzero()
+        return moved
 
     def margins(self, Z: np.ndarray) -> np.ndarray:
         """The guards at Z with signs by which those that fire there are negative, (k,); 1 of those that cannot fire.
 
         These are not watched, or across already; a guard of both directions that is at zero is on neither side yet.
         """
-        if self._towards is None:
-            towards = np.where(self.direction == 0, -self.side, self.direction)
-            can = self.active & (np.abs(towards) == 1) & (towards != self.side)
-            self._towards, self._idle = np.where(can, -towards, 1.0), ~can
-        margins = self.switching.values(Z) * self._towards
-        np.putmask(margins, self._idle, 1.0)
-        return margins
+        towards, idle = self._towards
+        return np.where(idle, 1.0, self.switching.values(Z) * towards)
 
     def refresh(self, Z: np.ndarray, gamma: np.ndarray, changed: np.ndarray | None = None) -> None:
         """Modes may have changed, all or those at these positions of Z: see which guards are watched now."""
@@ -79,7 +75,7 @@ class Watch:
                 del self.pending[guard]
             elif (cancel := self.switching.guards[guard].cancel) >= 0:
                 active[cancel] = True
-        begin = np.flatnonzero(active & ~self.active)  # none of which is pending
+        begin, = (active & ~self.active).nonzero()  # none of which is pending
         direction = self.switching.directions[begin]
         self.side[begin] = np.where(direction == 0, np.sign(gamma[begin]), -direction)
         self.active = active

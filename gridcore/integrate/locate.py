@@ -42,7 +42,8 @@ class Crossing:
 
     def count(self) -> None:
         """It is found: count it, and what it took."""
-        self.driver.counters.update(locations=1, location_iterations=self.driver.stepper.iterations - self._begun)
+        self.driver.counters["locations"] += 1
+        self.driver.counters["location_iterations"] += self.driver.stepper.iterations - self._begun
 
     def __call__(self) -> tuple[float, np.ndarray, np.ndarray, float]:
         """The guard at what stands in the workspace: value, columns and entries of its gradient, slope in time."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -94,7 +95,7 @@ class Switching:
         self.timers: list[Trigger] = []
         self._changes: dict[tuple[int, str], Change] = {}
         conditions: list[tuple[int, int, float]] = []  # guard, position of a mode, value that it must have
-        self._asked: dict[int, list[range]] = {}  # by position: all conditions of each guard that asks for it
+        self._asked: dict[int, list[tuple[int, Any]]] = {}  # by position of a mode: who asks for it, all its conditions
         batches: list[Batch] = []
         for number, group in enumerate(layout.groups):
             for name, timer in group.shape.cls.declares.timers.items():
@@ -130,10 +131,10 @@ class Switching:
                     layout.instances[i].id, guard.name, number, k, 1 if is_cancel else guard.direction, delay, cancel,
                     words, guard.settles and not is_cancel, own))
                 if not is_cancel:
-                    its_own = range(len(conditions), len(conditions) + len(when[name]))
-                    for at, value in when[name]:
-                        conditions.append((row, int(at[k]), value))
-                        self._asked.setdefault(int(at[k]), []).append(its_own)
+                    its_own = [(int(at[k]), value) for at, value in when[name]]
+                    for at, value in its_own:
+                        conditions.append((row, at, value))
+                        self._asked.setdefault(at, []).append((row, its_own))
         return Batch(*function_of("guards", layout, group, [e for _, e in trace.guards]),
                      first + np.arange(len(group) * len(names)).reshape(len(group), -1))
 
@@ -157,12 +158,12 @@ class Switching:
         `before`: those that were, if only these positions of Z have `changed` since; all may have by default.
         """
         active, (guards, at, value) = ~self.is_cancel, self._when
-        if before is not None and changed is not None:
-            rows = [row for place in changed.tolist() for its_own in self._asked.get(place, ()) for row in its_own]
-            guards, at, value = (column[rows] for column in self._when)
-            active &= before
-            active[guards] = True
-        active[guards.compress(Z.take(at) != value)] = False
+        if before is None or changed is None:
+            active[guards.compress(Z.take(at) != value)] = False
+            return active
+        active &= before
+        for guard, its_own in (asks for place in changed.tolist() for asks in self._asked.get(place, ())):
+            active[guard] = all(Z[at] == value for at, value in its_own)
         return active
 
     def across(self, Z: np.ndarray, margin: float | None = None) -> np.ndarray:

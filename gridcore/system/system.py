@@ -133,7 +133,8 @@ class System:
         trigger = self.switching.guards[guard]
         part, member = of(trigger.group, trigger.own), trigger.member
         if part is None:
-            return lambda Z: (np.zeros(0, dtype=int), np.zeros(0))
+            nothing = np.zeros(0, dtype=int), np.zeros(0)
+            return lambda Z: nothing
         kept = np.flatnonzero(part.columns[member] >= 0)
         columns, gather, function = part.columns[member, kept], part.gather[member], Direct(part.function)
         return lambda Z: (columns, function(Z[gather])[kept])

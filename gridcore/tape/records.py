@@ -245,7 +245,8 @@ class Settings(Sequence[Any]):
         """Add the settings that hold from here on, (n_p + n_m,), others than the last ones at most where `changed`."""
         if not self._changes:
             self._first = values.copy()
-        at = np.arange(len(values)) if changed is None else np.union1d(self._changes[-1][0], changed)
+        at = np.arange(len(values)) if changed is None else np.fromiter(
+            {*self._changes[-1][0].tolist(), *changed.tolist()}, int)
         at = at[values[at].view(np.int64) != self._first[at].view(np.int64)]  # every bit: -0.0 and nan, too
         self._changes.append((at, values[at]))
 
