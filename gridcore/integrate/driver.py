@@ -75,10 +75,8 @@ class Driver:
             self.timers.append((at, number, clocks[trigger.time]))
         self.timers.sort(key=lambda timer: timer[0])
         self.grid = grid(step, t0, t_end) if mesh is None else np.append(mesh[mesh < t_end - self.slack], t_end)
-        expected = len(self.grid)
-        if isinstance(self.tape.states, Recomputed) and stepper.makes_grid:  # it plans for so many
-            expected = len(grid(self.spacing, t0, t_end))
-        self.tape.states.reserve(expected + 2 + 3 * len(self.timers))
+        expected = 1 + int((t_end - t0) / self.spacing) if stepper.makes_grid else len(self.grid)
+        self.tape.states.reserve(expected + 2 + 3 * len(self.timers), stepper.makes_grid)
         self.timers.append((np.inf, -1, GRID))  # so that there is always a next one
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:

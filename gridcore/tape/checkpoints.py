@@ -91,8 +91,10 @@ class InMemory:
         before, self._X = self._X[: self.points], self._room(points)  # a resize would fill it with zeros
         self._X[: self.points] = before
 
-    def reserve(self, points: int) -> None:
-        """Make room for this many points in all."""
+    def reserve(self, points: int, perhaps: bool = False) -> None:
+        """Make room for this many points in all; if there are so many `perhaps`, for what is in a gigabyte."""
+        if perhaps:
+            points = min(points, int(min(_MORE, self._budget)) // (8 * max(self.width, 1)))
         if points > len(self._X):
             self._resize(points)
 
@@ -255,7 +257,7 @@ class Recomputed:
         """Checkpoints for which there is room."""
         return (self._budget // (8 * self.n) - len(self.buffer)) // 2  # of each state and noise
 
-    def reserve(self, points: int) -> None:
+    def reserve(self, points: int, perhaps: bool = False) -> None:
         """Choose the checkpoints of a run of about this many points."""
         self._plan = self._schedule(0, math.ceil(points / segment_length(self.n)), self.slots() - 1)
 

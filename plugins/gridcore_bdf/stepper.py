@@ -55,7 +55,7 @@ class Bdf(Stepper):
     name = "bdf"
     one_step = False
     growth = 2.0
-    share = 0.12  # an error goes on in the points of the next steps
+    share = 0.08  # an error goes on in the points of the next steps
     chosen: Mapping[str, Any] = {"start": 2}
 
     def __init__(self, step: float, order: int = HIGHEST, start: int = 1):
