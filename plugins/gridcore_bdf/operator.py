@@ -47,19 +47,20 @@ class Chain:
         taken = chosen([self.tape.times[k] for k in points], highest + 1)
         return [points[each] for each in taken], taken[-1] == len(points) - 1
 
-    def sums(self, steps: Steps, highest: int, start: int, loops: Any) -> tuple[Sums, np.ndarray]:
-        """Steps in a row; and which of them are that, (steps,) bool: made of points of the grid alone, and of no slope
-        but at their start. None are, where there are no loops in C.
+    def sums(self, steps: Steps, highest: int, start: int, loops: Any) -> Sums:
+        """Steps in a row. Plain are those that are made of points of the grid alone, and of no slope but at their
+        start; none are, where there are no loops in C.
         """
         first, count = int(np.searchsorted(self._steps.k, steps.k[0])), len(steps.k)
         known = np.minimum(self._known[first: first + count], highest + 1)
         b, a, beta = np.zeros(count), np.zeros(count), np.zeros((count, MOST))
         if not loops:
-            return Sums(b, a, beta), np.zeros(count, dtype=bool)
+            return Sums(b, a, beta, plain=np.zeros(count, dtype=bool))
         arrays = self.tape.t[steps.k[0]:], known, b, a, beta
         loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
         behind = np.arange(first + 1, first + 1 + count)
-        return Sums(b, a, beta), (self._odd[behind] == self._odd[behind - known]) & ((a == 0) | (known == 1))
+        plain = (self._odd[behind] == self._odd[behind - known]) & ((a == 0) | (known == 1))
+        return Sums(b, a, beta, plain=plain)
 
 
 class BdfOperator(StepOperator):

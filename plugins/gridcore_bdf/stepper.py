@@ -12,28 +12,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Between, Crossing, Linearised, Stepper, Stretched
+from gridcore.integrate import Advance, Between, Crossing, Linearised, Stretched
 from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Steps, Tape
-from gridcore_stretch import Sums, Sweeps, on_bent_path
+from gridcore_stretch import Summed, Sums, on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
 from .past import Past, loops
 
-if TYPE_CHECKING:
-    from gridcore.sensitivity import ReverseSweep
-
 HIGHEST = 5
 
 
-class Bdf(Stepper):
+class Bdf(Summed):
     """Stepper of the backward differentiation formulas.
 
     Parameters
@@ -153,19 +150,8 @@ class Bdf(Stepper):
             self._chain = Chain(tape)
         return self._chain
 
-    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
-        """Of few objectives; but for the first steps after an event."""
-        sums, plain = self._sums(steps, sweep)
-        first = int(np.flatnonzero(~np.append(False, plain))[-1])
-        return Sweeps.of(sweep).transpose(sweep, steps, sums.part(slice(first, None)))
-
-    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
-        """In few directions; so, too."""
-        sums, plain = self._sums(steps, sweep)
-        end = int(np.flatnonzero(~np.append(plain, False))[0])
-        return Sweeps.of(sweep).forward(sweep, steps, sums.part(slice(end)))
-
-    def _sums(self, steps: Steps, sweep: Any) -> tuple[Sums, np.ndarray]:
+    def sums(self, steps: Steps, sweep: Any) -> Sums:
+        """But for the first steps after an event."""
         return self._of(sweep.replay.tape).sums(steps, self.highest, self.start, loops(sweep.replay.ws.runtime))
 
     @property

@@ -55,16 +55,28 @@ class Sums(NamedTuple):
         Of the points at which a step and those before it began: of its own first; no other, where `early` is not zero.
     stages : callable, optional
         Of a method with a stage between the ends of a step, which is two of these then: to the stage and from there.
+    plain : (steps,) array of bool, optional
+        Which of the steps are such sums; all by default.
     """
 
     implicit: np.ndarray
     early: np.ndarray
     beta: np.ndarray
     stages: Stages | None = None
+    plain: np.ndarray | None = None
 
     def part(self, some: slice) -> Sums:
         """Some of them."""
         return Sums(self.implicit[some], self.early[some], self.beta[some], self.stages)
+
+    def first(self) -> Sums:
+        """The plain ones at the start."""
+        return self if self.plain is None else self.part(slice(int(np.argmin(np.append(self.plain, False)))))
+
+    def last(self) -> Sums:
+        """The plain ones at the end."""
+        return self if self.plain is None else self.part(
+            slice(len(self.plain) - int(np.argmin(np.append(self.plain[::-1], False))), None))
 
 
 class Sweeps:

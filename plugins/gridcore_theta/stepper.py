@@ -11,30 +11,27 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gridcore.equations import Batches, Workspace
 from gridcore.errors import CaseError, ConvergenceError
-from gridcore.integrate import Advance, Crossing, Linearised, Stepper, Stretched, parabola
+from gridcore.integrate import Advance, Crossing, Linearised, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step, Steps
-from gridcore_stretch import Sums, Sweeps, on_bent_path
+from gridcore_stretch import Summed, Sums, on_bent_path
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
 from .predictor import EVERY, SMALL, TINY_STEP, TOO_LARGE, Predictor
-
-if TYPE_CHECKING:
-    from gridcore.sensitivity import ReverseSweep
 
 
 class StepWarning(UserWarning):
     """A step is too large for what happens in it."""
 
 
-class Theta(Stepper):
+class Theta(Summed):
     """Stepper of the theta method.
 
     Parameters
@@ -204,15 +201,7 @@ class Theta(Stepper):
         """The step of a record, linearised."""
         return ThetaOperator(record, points, self.theta)
 
-    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
-        """Of few objectives."""
-        return Sweeps.of(sweep).transpose(sweep, steps, self._sums(steps))
-
-    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
-        """In few directions."""
-        return Sweeps.of(sweep).forward(sweep, steps, self._sums(steps))
-
-    def _sums(self, steps: Steps) -> Sums:
+    def sums(self, steps: Steps, sweep: Any) -> Sums:
         return Sums(self.theta * steps.h, (1 - self.theta) * steps.h, np.ones((len(steps.h), 1)))
 
     @property

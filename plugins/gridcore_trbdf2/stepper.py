@@ -12,23 +12,20 @@ L. F. Shampine, Applied Numerical Mathematics 20, 1996, section 2.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gridcore.equations import Batches, Workspace
-from gridcore.integrate import Advance, Linearised, Stepper, Stretched, parabola
+from gridcore.integrate import Advance, Linearised, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step, Steps
-from gridcore_stretch import Sums, Sweeps
+from gridcore_stretch import Summed, Sums
 
 from .coefficients import ALPHA, ERROR, GAMMA, A
 from .many import Many
 from .operator import TrBdf2Operator
 from .stages import Stages
-
-if TYPE_CHECKING:
-    from gridcore.sensitivity import ReverseSweep
 
 # Factors serve a step whose length differs by less than this fraction: they only precondition.
 _SAME_H = 1e-3
@@ -37,7 +34,7 @@ _SAME_H = 1e-3
 _FARTHEST = 4.0
 
 
-class TrBdf2(Stepper):
+class TrBdf2(Summed):
     """Stepper of TR-BDF2. It has no options."""
 
     name = "trbdf2"
@@ -142,15 +139,7 @@ class TrBdf2(Stepper):
             self._of_stages = Newton(points.ws)
         return TrBdf2Operator(record, points, self._of_stages)
 
-    def transpose(self, steps: Steps, sweep: ReverseSweep) -> int | None:
-        """Of few objectives."""
-        return Sweeps.of(sweep).transpose(sweep, steps, self._sums(steps))
-
-    def forward(self, steps: Steps, sweep: Any) -> np.ndarray | None:
-        """In few directions."""
-        return Sweeps.of(sweep).forward(sweep, steps, self._sums(steps))
-
-    def _sums(self, steps: Steps) -> Sums:
+    def sums(self, steps: Steps, sweep: Any) -> Sums:
         """Of the trapezoidal rule to the stage, and of the backward differentiation formula on that and the start."""
         implicit, one = ALPHA * steps.h, np.ones(len(steps.h))
         early, beta = np.stack([implicit, 0 * one], axis=1), np.stack([one, 0 * one, A * one, (1 - A) * one], axis=1)
