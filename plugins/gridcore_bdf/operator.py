@@ -53,13 +53,12 @@ class Chain:
         """
         first, count = int(np.searchsorted(self._steps.k, steps.k[0])), len(steps.k)
         known = np.minimum(self._known[first: first + count], highest + 1)
-        b, a, beta = np.zeros(count), np.zeros(count), np.zeros((count, MOST))
-        if not loops:
-            return Sums(b, a, beta, plain=np.zeros(count, dtype=bool))
-        arrays = self.tape.t[steps.k[0]:], known, b, a, beta
-        loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
-        behind = np.arange(first + 1, first + 1 + count)
-        plain = (self._odd[behind] == self._odd[behind - known]) & ((a == 0) | (known == 1))
+        b, a, beta, behind = np.zeros(count), np.zeros(count), np.zeros((count, MOST)), np.arange(1, count + 1) + first
+        plain = (self._odd[behind] == self._odd[behind - known]) & bool(loops)
+        if plain.any():
+            arrays = self.tape.t[steps.k[0]:], known, b, a, beta
+            loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
+            plain &= (a == 0) | (known == 1)
         return Sums(b, a, beta, plain=plain)
 
 
