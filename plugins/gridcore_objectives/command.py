@@ -63,6 +63,8 @@ def grad(file: Path, wrt: tuple[str, ...], joint: tuple[tuple[str, ...], ...], j
         click.echo(f"and {len(gradient) - top} more")
     click.echo()
     show("derivatives", _largest(gradient, top))
+    if not gradient.values.any():
+        click.echo(f"all {gradient.size} are zero")
     data = [file_of(run, out, f"_gradient.{suffix}") for suffix in ("csv", "nc", "png")]
     write_csv(long_table(gradient), data[0], made := provenance(run))
     write_dataset(gradient.to_dataset(name="gradient"), data[1], made)

@@ -66,6 +66,13 @@ def test_grad_shows_the_largest_first_with_units(call, expected):
     assert " ".join(told[0][3:-1]).endswith("pu^2 s / s")
 
 
+def test_grad_says_so_where_all_derivatives_are_zero(call):
+    """Without the fault nobody leaves the band."""
+    shown = call("grad", "wscc9_paper", "--t-end", 0.05, "--objective", FREQUENCY, wrt=["GEN*.H"]).stdout
+    assert "all 9 are zero" in shown.splitlines()
+    assert "are zero" not in call("grad", *SHORT, "--objective", FREQUENCY, wrt=["GEN*.H"]).stdout
+
+
 def test_grad_goes_by_the_rule_and_the_dispatch_that_are_asked_for(call, tmp_path):
     def result(*more):
         assert call("grad", *SHORT, "--objective", FREQUENCY, *more, wrt=["GEN2.P0"]).exit_code == 0
