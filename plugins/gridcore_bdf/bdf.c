@@ -1,6 +1,8 @@
 /* The equations of a step on the points before it; past.py binds this, and has the same in numpy for where there is no C
  * compiler. */
 
+#include <math.h>
+
 #define MOST 6 /* points that lead: one more than the highest order */
 
 typedef struct {
@@ -166,21 +168,45 @@ static long coefficients(const path *p, double t, double *d, long *rows, double 
     return count;
 }
 
+/* Derivatives of a formula on points that all count, of which rows say how many came after them, in the distance of the
+ * last one: of beta, by these numbers, and behind it of b */
+static void slopes(long count, const double *d, const long *rows, double *out)
+{
+    double all = 0.0, others = 0.0;
+    const double last = d[count - 1];
+    for (long i = 0; i < count; ++i) all += 1 / d[i];
+    const double b = 1 / all, of_b = b / last * b / last;
+    for (long i = 0; i < count - 1; ++i) {
+        out[rows[i]] = b / d[i] * weight(d, count, i) * (of_b / b + 1 / last - 1 / (last - d[i]));
+        others += 1 / (d[i] - last);
+    }
+    out[rows[count - 1]] = b / last * weight(d, count, count - 1) * (of_b / b - 1 / last + others);
+    out[MOST] = of_b;
+}
+
 /* Formulas of steps between so many times and the next ones, of each of which so many points are known: b, what the slope
- * counts at the first of these, and beta of the points, (steps, MOST), latest first */
+ * counts at the first of these, and beta of the points, (steps, MOST), latest first. And how they move with the distance
+ * of the first point that is known: beta and b, (steps, MOST + 1), which is no number where only a part of points counts */
 void bdf_formulas(long highest, long start, double near, long count, const double *times, const long *known, double *b,
-                  double *along, double *beta)
+                  double *along, double *beta, double *moves)
 {
     long rows[MOST + 1], taken[MOST];
     double d[MOST], of_rows[MOST];
     int starts;
-    for (long k = 0; k < count; ++k, beta += MOST) {
+    for (long k = 0; k < count; ++k, beta += MOST, moves += MOST + 1) {
         const path p = {.highest = highest, .start = start, .near = near, .rows = rows,
                         .times = (double *)times + k + 1 - known[k]};
         for (long j = 0; j < known[k]; ++j) rows[j] = known[k] - 1 - j;
         rows[highest + 1] = known[k];
-        coefficients(&p, times[k + 1], d, taken, of_rows, b + k, along + k, &starts);
+        const double part = share(&p, chosen(&p, times[k + 1], d, taken), d);
+        const long used = coefficients(&p, times[k + 1], d, taken, of_rows, b + k, along + k, &starts);
         for (long j = 0; j < MOST; ++j) beta[j] = j < known[k] ? of_rows[known[k] - 1 - j] : 0.0;
+        for (long j = 0; j <= MOST; ++j) moves[j] = 0.0;
+        if (starts || (part > 0 && part < 1)) moves[MOST] = NAN;
+        else if (used > 1 && used <= highest && taken[used - 1] == 0) {
+            for (long i = 0; i < used; ++i) taken[i] = known[k] - 1 - taken[i];
+            slopes(used, d, taken, moves);
+        }
     }
 }
 

@@ -33,7 +33,8 @@ class Chain:
         self._follows = np.append(False, (np.diff(steps.k) == 1) & (np.diff(steps.method) == 0))
         number = np.arange(len(self._follows))
         self._known = number + 1 - np.maximum.accumulate(np.where(self._follows, 0, number))  # points before the end
-        self._odd = np.append(0, np.cumsum((steps.start != GRID) | (steps.h == 0)))  # an event moves it, or it is none
+        moved, none = steps.start != GRID, steps.h == 0
+        self._moved, self._none = np.append(0, np.cumsum(moved & ~none)), np.append(0, np.cumsum(none))  # before each
 
     def before(self, record: Step, highest: int) -> tuple[list[int], bool]:
         """The points of which a step is made, latest first, as many as there are for the highest order, and whether the
@@ -48,18 +49,24 @@ class Chain:
         return [points[each] for each in taken], taken[-1] == len(points) - 1
 
     def sums(self, steps: Steps, highest: int, start: int, loops: Any) -> Sums:
-        """Steps in a row. Plain are those that are made of points of the grid alone, and of no slope but at their
-        start; none are, where there are no loops in C.
+        """Steps in a row. Plain are those that begin with no slope but their own, and are made of points of the grid
+        but for the first of a history; none are, where there are no loops in C.
         """
-        first, count = int(np.searchsorted(self._steps.k, steps.k[0])), len(steps.k)
-        known = np.minimum(self._known[first: first + count], highest + 1)
-        b, a, beta, behind = np.zeros(count), np.zeros(count), np.zeros((count, MOST)), np.arange(1, count + 1) + first
-        plain = (self._odd[behind] == self._odd[behind - known]) & bool(loops)
-        if plain.any():
-            arrays = self.tape.t[steps.k[0]:], known, b, a, beta
-            loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
-            plain &= (a == 0) | (known == 1)
-        return Sums(b, a, beta, plain=plain)
+        number = np.searchsorted(self._steps.k, steps.k[0]) + np.arange(len(steps.k))
+        known = np.minimum(self._known[number], highest + 1)
+        first, count = number + 1 - known, len(steps.k)
+        moved, none = (of[number + 1] - of[first] for of in (self._moved, self._none))
+        begun = (known == self._known[number]) & (moved == 1) & (self._moved[first + 1] > self._moved[first])
+        plain = (none == 0) & ((moved == 0) | begun) & bool(loops)
+        b, a, beta, moves = np.zeros(count), np.zeros(count), np.zeros((count, MOST)), np.zeros((count, MOST + 1))
+        if not plain.any():
+            return Sums(b, a, beta, plain=plain)
+        arrays = self.tape.t[steps.k[0]:], known, b, a, beta, moves
+        loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
+        moves[~begun] = 0.0
+        plain &= ((a == 0) | (known == 1)) & ~np.isnan(moves[:, -1])
+        clock = int(self._steps.start[first[begun][0]]) if begun.any() else GRID
+        return Sums(b, a, beta, plain=plain, moves=moves, clock=clock)
 
 
 class BdfOperator(StepOperator):

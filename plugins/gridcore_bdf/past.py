@@ -20,7 +20,7 @@ SOURCE = Path(__file__).with_name("bdf.c")
 def loops(runtime: Any) -> dict[str, Any]:
     """The functions of ``bdf.c``; none, where there is no compiler."""
     found: dict[str, Any] = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l",
-                                              ended="pd d", formulas="lldlppppp")
+                                              ended="pd d", formulas="lldlpppppp")
     return found
 
 

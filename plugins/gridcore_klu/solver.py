@@ -78,12 +78,20 @@ class Symbolic(Analysis):
         self._common = _klu.Common()
         self._common.defaults()
         symbolic = _klu.analyze(self.n, self.indptr, self.indices, self._common)
+        if self._common.status == _klu.KLU_OK and symbolic.nblocks > 1 and self._has_diagonal():
+            symbolic.free(self._common)
+            self._common.btf = 0
+            symbolic = _klu.analyze(self.n, self.indptr, self.indices, self._common)
         if self._common.status == _klu.KLU_OUT_OF_MEMORY:
             raise MemoryError(f"KLU has no memory to analyse a matrix of {self.n} unknowns")
         if self._common.status < 0:
             raise ValueError(f"KLU cannot analyse this pattern (status {self._common.status})")
         self.symbolic = symbolic
         _living.add(self)
+
+    def _has_diagonal(self) -> bool:
+        """Whether the pattern has all of it: one block has hardly more fill than several then, and is fast by rows."""
+        return int(np.sum(self.indices == np.repeat(np.arange(self.n), np.diff(self.indptr)))) == self.n
 
     def __reduce__(self) -> tuple[Any, ...]:
         return *super().__reduce__(), {"tolerance": self.tolerance, "settled": self.settled}

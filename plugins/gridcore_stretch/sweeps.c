@@ -21,6 +21,8 @@ typedef struct {
     const void *A, *B, *C;
     const double *of_A, *of_B, *of_C; /* their values */
     double *Z, *t;
+    void (*rhs)(const void *); /* the slopes F there */
+    const double *F;
     /* of factors; the ratio of pivots up to which they are singular, the least growth that is good enough */
     double (*refactor)(const void *, const double *, const void *);
     void (*solve)(const void *, const void *, long, double *), (*tsolve)(const void *, const void *, long, double *);
@@ -34,6 +36,8 @@ typedef struct {
     double *w, *cw, *X, *P;          /* (rows, n) both; what is carried, (rows, n) and (rows, parameters) */
     long points;                     /* at which the steps of a sum began, at most */
     double *behind;                  /* (points, rows, n): adjoints of these, of point k in row k modulo points */
+    const double *moves; /* how beta and implicit move with the distance of a point, (steps, points + 1); or NULL */
+    double *T;           /* (rows,) tangents or adjoints of its time */
     /* of objectives: how many derivatives they have at a point, and which of them are added where to X and to P */
     long sources, n_x, n_p;
     const long *from_x, *to_x, *from_p, *to_p;
@@ -77,6 +81,23 @@ static void scale(const sweeps *s, const double *by, const double *rows, double 
         for (long i = 0; i < s->n; ++i) to[i] = by[i] * rows[i];
 }
 
+/* How the end of step k moves with the distance of the point that moves: its differential rows, to `out`, where the
+ * workspace stands at that end and the step began in the state X, behind those before it; whether it does */
+static int moves(const sweeps *s, long k, const double *X, double *out)
+{
+    if (!s->moves) return 0;
+    const double *of = s->moves + k * (s->points + 1);
+    if (of[s->points] == 0.0) return 0;
+    s->rhs(s->plan);
+    for (long i = 0; i < s->n; ++i) {
+        double sum = 0.0;
+        for (long j = 1; j < s->points; ++j)
+            if (of[j] != 0.0) sum += of[j] * (X[i - j * s->n] - X[i]);
+        out[i] = s->m[i] * (sum + of[s->points] * s->F[i]);
+    }
+    return 1;
+}
+
 /* Move numbers, which leaves zeros */
 static void take(double *to, double *from, long count)
 {
@@ -90,10 +111,14 @@ long sweeps_transpose(sweeps *s, long count, const double *implicit, const doubl
                       const double *t, const double *X, const double *derivatives, const char *nonzero)
 {
     const long size = s->rows * s->n;
+    if (s->moves) X += s->points * s->n;
     for (long k = count - 1; k >= 0; --k) {
         if (!factor(s, implicit[k], early[k])) return count - 1 - k;
         memcpy(s->w, s->X, (size_t)size * sizeof(double));
         s->tsolve(s->pivots, s->factors, s->rows, s->w);
+        if (moves(s, k, X + k * s->n, s->cw))
+            for (long row = 0; row < s->rows; ++row)
+                for (long i = 0; i < s->n; ++i) s->T[row] -= s->cw[i] * s->w[row * s->n + i];
         linearise(s, t[k], X + k * s->n, s->here);
         scale(s, s->m, s->w, s->X);
         scale(s, s->c, s->w, s->cw);
@@ -124,6 +149,7 @@ long sweeps_forward(sweeps *s, long count, const double *implicit, const double 
                     const double *t, const double *X, double *out)
 {
     const long size = s->rows * s->n;
+    if (s->moves) X += s->points * s->n;
     for (long k = 0; k < count; ++k, out += size) {
         linearise(s, t[k], X + k * s->n, s->there);
         if (!factor(s, implicit[k], early[k])) return k;
@@ -134,6 +160,9 @@ long sweeps_forward(sweeps *s, long count, const double *implicit, const double 
         s->times(s->rows, s->B, s->of_B, s->w, out, 0);
         s->sum(s->C, s->early, s->here + s->entries + 1, s->c, s->there + s->entries + 1);
         s->times(s->rows, s->C, s->of_C, s->P, out, 1);
+        if (moves(s, k, X + (k - 1) * s->n, s->cw))
+            for (long row = 0; row < s->rows; ++row)
+                for (long i = 0; i < s->n; ++i) out[row * s->n + i] -= s->cw[i] * s->T[row];
         s->solve(s->pivots, s->factors, s->rows, out);
         swap(s);
     }

@@ -13,7 +13,7 @@ from gridcore.equations import Workspace
 from gridcore.equations.native import Library
 from gridcore.integrate import Linearised
 from gridcore.linear import SingularMatrix
-from gridcore.tape import Steps
+from gridcore.tape import GRID, Steps
 
 if TYPE_CHECKING:
     from gridcore.sensitivity import ReverseSweep
@@ -33,10 +33,10 @@ class _Struct(ctypes.Structure):
     _fields_ = [*_fields(ctypes.c_long, "n entries entries_p rows"),
                 *_fields(ctypes.c_void_p, "linearise shifted sum times times_transposed plan table"),
                 *_fields(ctypes.c_long, "batches"),
-                *_fields(ctypes.c_void_p, "A B C of_A of_B of_C Z t refactor solve tsolve growth pivots factors"),
+                *_fields(ctypes.c_void_p, "A B C of_A of_B of_C Z t rhs F refactor solve tsolve growth pivots factors"),
                 *_fields(ctypes.c_double, "singular least seen"), *_fields(ctypes.c_long, "unseen"),
                 *_fields(ctypes.c_void_p, "m c minus_c early here there w cw X P"),
-                *_fields(ctypes.c_long, "points"), *_fields(ctypes.c_void_p, "behind"),
+                *_fields(ctypes.c_long, "points"), *_fields(ctypes.c_void_p, "behind moves T"),
                 *_fields(ctypes.c_long, "sources n_x n_p"), *_fields(ctypes.c_void_p, "from_x to_x from_p to_p")]
 
 
@@ -57,6 +57,11 @@ class Sums(NamedTuple):
         Of a method with a stage between the ends of a step, which is two of these then: to the stage and from there.
     plain : (steps,) array of bool, optional
         Which of the steps are such sums; all by default.
+    moves : (steps, points + 1) array, optional
+        Derivatives of `beta` and `implicit` in the distance of a point, from the end of a step to where one began that
+        moves, with the time of a `clock`.
+    clock : int
+        Its number.
     """
 
     implicit: np.ndarray
@@ -64,10 +69,14 @@ class Sums(NamedTuple):
     beta: np.ndarray
     stages: Stages | None = None
     plain: np.ndarray | None = None
+    moves: np.ndarray | None = None
+    clock: int = GRID
 
     def part(self, some: slice) -> Sums:
         """Some of them."""
-        return Sums(self.implicit[some], self.early[some], self.beta[some], self.stages)
+        moves = None if self.moves is None else self.moves[some]
+        return self._replace(implicit=self.implicit[some], early=self.early[some], beta=self.beta[some], plain=None,
+                             moves=None if moves is None or not moves.any() else moves)
 
     def first(self) -> Sums:
         """The plain ones at the start."""
@@ -104,10 +113,10 @@ class Sweeps:
         self._ends, self._w = np.zeros((2, entries + self._s.entries_p + 2)), np.zeros((2, rows, points.n))
         self._set(plan=ws.plan, table=batches.table, batches=len(batches.batches), A=points.A.handle, B=points.B.handle,
                   C=points.C.handle, of_A=points.A.values, of_B=points.B.values, of_C=points.C.values, Z=ws.Z,
-                  t=ws.Z[-1:], w=self._w[0], cw=self._w[1],
+                  t=ws.Z[-1:], F=ws.F, w=self._w[0], cw=self._w[1],
                   **dict(zip(("m", "c", "minus_c", "early"), self._of_step, strict=True)),
                   **{name: ctypes.cast(getattr(runtime, name), ctypes.c_void_p) for name in (
-                      "linearise", "shifted", "sum", "times", "times_transposed")})
+                      "linearise", "shifted", "sum", "times", "times_transposed", "rhs")})
         self._places: dict[str, np.ndarray] = {}
 
     @classmethod
@@ -147,12 +156,14 @@ class Sweeps:
             self._places = {name: np.ascontiguousarray(each, dtype="l") for name, each in (
                 ("from_x", from_x), ("to_x", x * points.n + at), ("from_p", from_p), ("to_p", p * points.width + of))}
             self._set(n_x=len(from_x), n_p=len(from_p), **self._places)
-        self._set(X=sweep.X, P=sweep.P, sources=D.shape[1], points=many, behind=behind)
+        T = np.zeros(len(sweep.X))
+        self._set(X=sweep.X, P=sweep.P, sources=D.shape[1], points=many, behind=behind, moves=sums.moves, T=T)
         self._s.here, self._s.there = self._s.there, self._s.here
         nonzero = np.zeros(len(sums.implicit), dtype=bool)
         nonzero[::each] = sweep.weights.nonzero[first: end]
-        made = self._made(self._transpose, *sums[:3], t[:-1], X[:-1], D[first - of_D: end - of_D].repeat(each, axis=0),
-                          nonzero)
+        made = self._made(self._transpose, *sums[:3], t[:-1], self._led(points, first, X[:-1], sums),
+                          D[first - of_D: end - of_D].repeat(each, axis=0), nonzero)
+        sweep.T[sums.clock] += T * sweep.rule.moving
         if made % each:  # it ended at a stage
             sweep.X, sweep.P = before
             return self.transpose(sweep, steps, sums.part(slice(len(nonzero) - made + made % each, None)))
@@ -180,8 +191,9 @@ class Sweeps:
         out[many - 1], P, tangents = sweep.X, np.ascontiguousarray(sweep.P), out[many:]
         for j in range(1, many):
             out[many - 1 - j] = sweep.behind.get(first - j, 0.0)
-        self._set(P=P, points=many)
-        made = self._made(self._forward, *sums[:3], t[1:], X[1:], tangents)
+        T = np.ascontiguousarray(sweep.T[sums.clock] * sweep.rule.moving)
+        self._set(P=P, points=many, moves=sums.moves, T=T)
+        made = self._made(self._forward, *sums[:3], t[1:], self._led(points, first + 1, X[1:], sums), tangents)
         return tangents[each - 1: made: each]
 
     def _path(self, points: Linearised, first: int, X: np.ndarray, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
@@ -193,6 +205,14 @@ class Sweeps:
         if len(between) < len(X) - 1:
             return t[:0], X[:0]
         return np.insert(t, np.arange(1, len(t)), at), np.insert(X, np.arange(1, len(X)), between, axis=0)
+
+    @staticmethod
+    def _led(points: Linearised, first: int, X: np.ndarray, sums: Sums) -> np.ndarray:
+        """States from point `first` on; behind those at which the steps of a sum began, where one of these moves."""
+        if sums.moves is None:
+            return X
+        many = sums.beta.shape[1]
+        return np.concatenate([[points.state(max(k, 0)) for k in range(first - many, first)], X])
 
     def _begin(self, points: Linearised, known: int, end: int, implicit: float) -> np.ndarray | None:
         """Linearise a point `here`, and leave the workspace there; returns its state. None where there are no pivots:

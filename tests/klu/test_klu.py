@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from matrices import factored, random_matrix
 
 from gridcore.linear import SingularMatrix
+from gridcore_klu.by_rows import loops
 from gridcore_klu.solver import KLU
 
 
@@ -54,6 +55,19 @@ def test_a_pivot_tolerance_that_fills_is_lowered_and_the_solution_stays_right():
     assert lu.operations()[1] <= plain.operations()[1]
     b = np.random.default_rng(1).standard_normal(n)
     np.testing.assert_allclose(A @ lu.solve(b.copy()), b, atol=1e-9)
+
+
+def test_a_matrix_of_several_blocks_is_made_by_rows_if_its_diagonal_is_there():
+    """As that of two islands, or of a device that nobody reads."""
+    parts = [random_matrix(n, n, density=0.3) for n in (9, 1, 14)]
+    A = sp.csc_array(sp.block_diag(parts))
+    A.sort_indices()
+    for matrix, blocks in ((A, 1), (sp.csc_array(A[np.roll(np.arange(24), 1)]), 3)):
+        lu = KLU().analyse(24, matrix.indptr, matrix.indices).factors(loose=True)
+        assert (lu.analysis.symbolic.nblocks, lu.rows is not None) == (blocks, blocks == 1 and bool(loops()))
+        lu.factor(matrix.data)
+        b = np.random.default_rng(0).standard_normal(24)
+        np.testing.assert_allclose(matrix @ lu.solve(b.copy()), b, rtol=0, atol=1e-13)
 
 
 def test_klu_gives_its_memory_back():

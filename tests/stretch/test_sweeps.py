@@ -12,6 +12,7 @@ import gridcore as gc
 from gridcore.equations.native import Native, runtime
 from gridcore.results import Run
 from gridcore.sensitivity import Replay, ReverseSweep
+from gridcore.tape import Arm
 from gridcore_bdf.stepper import Bdf
 from gridcore_klu import solver
 from gridcore_stretch import Sums, Sweeps
@@ -178,6 +179,43 @@ def test_a_sweep_a_rule_and_a_replay_of_ones_own_are_asked_at_each_step(method: 
             assert len(seen) == steps
             np.testing.assert_allclose(found, expected, rtol=0, atol=2e-11 * np.abs(expected).max())
     assert taken["at once"] == 0
+
+
+def assert_rows_alike(found: np.ndarray, expected: np.ndarray, within: float = 2e-11) -> None:
+    size = np.abs(expected).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(found / size, expected / size, rtol=0, atol=within)
+
+
+@pytest.mark.parametrize("start", [1, 2])
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_steps_whose_formulas_move_with_the_time_of_an_event_are_taken_at_once_too(
+        order: int, start: int, taken: dict[str, int]) -> None:
+    """All but the first after an event, and the one that ends at it."""
+    run = gc.simulate(gc.build("ieee39"), 2.0, step="auto", method="bdf", order=order, start=min(order, start))
+    of, wrt = objectives(run), ["fault.t", "fault.clear", *parameters(run, 3)]
+    found = gc.adjoint(run, of, wrt).values
+    beside = len(run.tape.records.moved().k)
+    assert beside <= taken["alone"] <= beside + 2
+    forward = gc.analyses.forward_gradient(run, of, wrt).values
+    with pytest.MonkeyPatch.context() as patch:
+        for sweep in (ReverseSweep, ForwardSweep):
+            patch.setattr(sweep, "steps", lambda *of: 0)
+        assert_rows_alike(found, gc.adjoint(run, of, wrt).values)
+        assert_rows_alike(forward, gc.analyses.forward_gradient(run, of, wrt).values)
+    assert_rows_alike(found, forward)
+
+
+def test_steps_behind_a_trigger_whose_action_is_put_off_are_taken_at_once_where_they_do_not_read_it(
+        taken: dict[str, int]) -> None:
+    """It is a point that moves in the middle of a history."""
+    run = gc.simulate(gc.build("wscc9_recovery_loads"), 40.0, step="auto", method="bdf")
+    assert any(isinstance(record, Arm) for record in run.tape.records.others)
+    of, wrt = objectives(run), ["RELAY14.delay", "up.t1", *parameters(run, 3)]
+    found = gc.adjoint(run, of, wrt).values
+    assert taken["at once"] > 5 * taken["alone"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ReverseSweep, "steps", lambda *of: 0)
+        assert_rows_alike(found, gc.adjoint(run, of, wrt).values)
 
 
 @pytest.mark.parametrize("cls", [Theta, Bdf])
