@@ -82,6 +82,24 @@ class Past:
         at_low, here, at_high = (np.array(extrapolation((end - times[nodes]).tolist())) for end in (low, t, high))
         self.ws.X += np.dot(here - (1 - part) * at_low - part * at_high, self._points[known[nodes]])
 
+    def roughness(self) -> tuple[float, int]:
+        """How large the difference of X and all points is, at most, as a part of that of the third order; and of which
+        variable. It is small where steps are short for a smooth solution, and 0 while there are not all points.
+        """
+        ws, known = self.ws, self._rows[: self._rows[-1]]
+        d = ws.Z[-1] - self._times[known]
+        if len(known) <= self.highest or not d.min() > 0:
+            return 0.0, -1
+        of_all, of_three = (np.abs(ws.X - np.dot(extrapolation(d[:count].tolist()), self._points[known[:count]]))
+                            / (ws.scale + np.abs(ws.X)) for count in (len(known), 3))
+        worst = int(of_all.argmax())
+        return float(of_all[worst] / max(of_three.max(), np.finfo(float).tiny)), worst
+
+    @property
+    def latest(self) -> float:
+        """The time at which the last step began."""
+        return float(self._times[self._rows[0]])
+
     @property
     def order(self) -> int:
         """That of the formula of the last step."""

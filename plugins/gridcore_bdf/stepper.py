@@ -10,6 +10,8 @@ there is, up to the highest.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -21,13 +23,16 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Crossing, Linearised, Stretched
 from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Steps, Tape
-from gridcore_stretch import Summed, Sums, on_bent_path
+from gridcore_stretch import StepWarning, Summed, Sums, on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
 from .past import Past, loops
 
 HIGHEST = 5
+# Differences of points that do not shrink with their order to this part, so often in a row, after so many steps each:
+# of an oscillation, as large as the tolerance has it, for which the formula is not stable.
+ROUGH, OFTEN, AFTER = 0.6, 4, 128
 
 
 class Bdf(Summed):
@@ -64,6 +69,7 @@ class Bdf(Summed):
         self.start = min(int(start), self.highest)
         self._ws: Workspace | None = None
         self._chain: Chain | None = None
+        self._rough, self._steps, self._told = [0.0] * OFTEN, 0, False
 
     def restart(self, ws: Workspace, t: float) -> None:
         """No history, no factors."""
@@ -97,7 +103,23 @@ class Bdf(Summed):
         """Several steps in which nothing happens; of small systems, whose factors go with the length of a step."""
         made = None if self.newton.keeps else self.past.stretch.go(t, ends, most, guards, sides, choice)
         self.order = self.past.order
+        if made is not None and choice is not None and not made.fired:
+            self._look(len(made.times) - 1)
         return made
+
+    def _look(self, steps: int) -> None:
+        """So many more were chosen: warn, once, where an oscillation for which they are not stable keeps them short."""
+        self._steps += steps
+        if self._steps < AFTER or self._told or self.highest < 3:
+            return
+        rough, worst = self.past.roughness()
+        self._rough, self._steps = [*self._rough[1:], rough], 0
+        if math.prod(self._rough) > ROUGH**OFTEN:
+            ws, self._told = self.past.ws, True
+            warnings.warn(
+                f"steps are {ws.Z[-1] - self.past.latest:.2g} s long at t = {ws.Z[-1]:.6g} s for an oscillation of "
+                f"{ws.place(worst)} for which BDF of order {self.highest} is not stable; with a lower order=, or "
+                "method trbdf2, they may be longer", StepWarning, stacklevel=2)
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
@@ -134,6 +156,7 @@ class Bdf(Summed):
         """By what the step is off where it was led to; algebraic variables without a slope follow the others."""
         ws, past = self._ws, self.past
         assert ws is not None
+        self._look(1)
         error = (ws.X - past.led) * past.part()
         if past.by_slope:
             error = np.where(ws.mass, error, self.newton.lu.solve(ws.mass * error))

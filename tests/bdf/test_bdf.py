@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from gridcore.linear import newton
 from gridcore.testing import integrator_checks
 from gridcore_bdf import past
 from gridcore_bdf.stepper import Bdf
+from gridcore_stretch import StepWarning
 
 PRECISE = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-15}
 
@@ -280,7 +282,30 @@ def test_a_swing_that_has_died_out_keeps_steps_of_order_five_short_but_not_those
     case.add("InfiniteBus", id="GRID", bus=1, control="slack", V0=1.04)
     case.add("BranchTrip", id="trip", branch="LINE8-9", t=1.0)
     system = gc.build(case)
-    five, three = (gc.simulate(system, 300.0, "auto", method="bdf", rtol=1e-4, order=order) for order in (5, 3))
+    with pytest.warns(StepWarning, match=r"steps are 0\.[01]\d* s long at .* for which BDF of order 5 is not stable"):
+        five = gc.simulate(system, 300.0, "auto", method="bdf", rtol=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StepWarning)
+        three = gc.simulate(system, 300.0, "auto", method="bdf", rtol=1e-4, order=3)
     assert 2 * three.counters["steps"] < five.counters["steps"]
     longest = [np.diff(run.t[run.t > 10.0]).max() for run in (five, three)]
     assert longest[0] < 0.5 < 5.0 < longest[1]
+
+
+def test_a_filter_that_rings_too_fast_for_order_five_is_named_once() -> None:
+    """Its eigenvalue is at 71 degrees: -1924 + 5736j 1/s."""
+    system = gc.build("kundur_converter")
+    with pytest.warns(StepWarning, match=r"CONV12\.(vo|io|icv)\S* \(BUS12\) for which BDF of order 5 is not") as told:
+        five = gc.simulate(system, 1.9, "auto", method="bdf")
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StepWarning)
+        four = gc.simulate(system, 1.9, "auto", method="bdf", order=4)
+    assert 5 * four.counters["steps"] < five.counters["steps"]
+
+
+@pytest.mark.filterwarnings("error::gridcore_stretch.StepWarning")
+@pytest.mark.parametrize("rtol", [1e-2, 1e-6])
+@pytest.mark.parametrize("name", ["wscc9", "ieee39_converters"])
+def test_swings_that_steps_follow_are_not_taken_for_such(name: str, rtol: float) -> None:
+    assert gc.simulate(gc.build(name), 10.0, "auto", method="bdf", rtol=rtol, atol=rtol / 100).t[-1] == 10.0
