@@ -291,8 +291,7 @@ class Driver:
             self.end_at(self.t)
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
         else:  # what rests at zero but for round-off has not crossed it
-            size = np.maximum(np.abs(self.gamma[fired]), np.abs(before[fired]))
-            fired = fired[self.visible(fired, size, relative=True)]
+            fired = fired[self.visible(fired, np.abs([self.gamma[fired], before[fired]]).max(axis=0), relative=True)]
         return first(self, begun, before, X, fired) if len(fired) else -1
 
     def _shorten(self, t: float, target: float, before: np.ndarray, X: np.ndarray, error: Exception) -> int:

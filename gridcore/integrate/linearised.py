@@ -200,8 +200,9 @@ class Linearised:
     def factors(self, point: Point, of: Coefficients) -> Factors:
         """Factors of A at a point, for one owner: who has done with them gives them back."""
         if not self._spare:
-            self._spare.append(self.system.system.factors())
-            self._spare[0].trust(self.A.values)
+            self.A.values[:], made = 0.0, self.system.system.factors()  # a sweep in C may leave what is not finite
+            made.trust(self.A.values)
+            self._spare.append(made)
         return self.refactor(self._spare.pop(), point, of)
 
     def refactor(self, factors: Factors, point: Point, of: Coefficients) -> Factors:

