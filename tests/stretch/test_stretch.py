@@ -228,3 +228,19 @@ def test_factors_with_pivots_that_were_searched_anew_in_between_are_made_again()
         factorisations.append(stretch.counters["factorisations"])
     assert factorisations[1] > factorisations[0]
     np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", ["wscc9_recovery_loads", "kundur_lcc"])
+def test_a_system_whose_parts_do_not_hang_together_is_stepped_at_once_too(
+        case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices that nobody reads are blocks of their own in its matrix."""
+    made, go = list[int](), Stretch.go
+
+    def counted(self: Stretch, *of: Any) -> Stretched | None:
+        found = go(self, *of)
+        made.append(len(found.times) - 1 if found else 0)
+        return found
+
+    monkeypatch.setattr(Stretch, "go", counted)
+    run = gc.simulate(gc.build(case), 5.0, 0.01)
+    assert sum(made) > 0.9 * run.counters["steps"]

@@ -232,6 +232,15 @@ class TestMemory:
         with pytest.raises(gc.errors.CaseError, match="checkpoint"):
             gc.simulate(system("hiskens_pai"), 0.1, 1e-3, checkpoint=checkpoint)
 
+    def test_a_run_of_chosen_steps_may_be_longer_than_any_grid(self):
+        case = gc.load_case("wscc9")
+        for name in ("fault.t", "fault.clear", "trip.t"):
+            case.set(name, np.inf)
+        run = gc.simulate(gc.build(case), 2e6, "auto", checkpoint=2_000_000)
+        assert run.t[-1] == 2e6
+        assert len(run.t) < 200
+        assert np.isfinite(run.tape.X).all()
+
     def test_too_small_a_budget_says_how_much_is_needed(self):
         with pytest.raises(gc.errors.CaseError, match=r"too little: a segment of this run needs \d+"):
             gc.simulate(system("hiskens_pai"), 0.1, 1e-3, checkpoint=1000)
