@@ -84,6 +84,8 @@ class Stepper(ABC):
         tolerated may be its error, with an rtol of 1e-3: there are many.
     chosen : mapping
         Defaults of options where steps are chosen by their error, in place of those of the signature.
+    options : dict
+        Those it has, as the tape tells them: here it leaves what else it chose, without which no step is repeated.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Stepper(ABC):
     growth: float = 5.0
     share: float = 0.3
     chosen: Mapping[str, Any] = {}
+    options: dict[str, Any]
 
     @abstractmethod
     def restart(self, ws: Workspace, t: float) -> None:
@@ -302,7 +305,8 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any], chosen: bool
         raise PluginError(f"integrator '{name}' is no gridcore.integrate.Stepper but a {type(stepper).__name__}")
     bound = signature.bind(**options)
     bound.apply_defaults()
-    return stepper, Method(name, bound.arguments)
+    stepper.options = bound.arguments
+    return stepper, Method(name, stepper.options)
 
 
 @functools.lru_cache(maxsize=64)

@@ -17,11 +17,10 @@ from .driver import Driver
 def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
     """The same system from the same initial point through the same events, on the mesh of that run.
 
-    Events are located again, on the path of the new steps: what results is an exact tape, and
-    :func:`gridcore.adjoint` of it the exact derivative of its numbers. How far these are from those of
-    the run is in its ``settings``: ``replay_mismatch``, the largest difference of any variable at any
-    point of the mesh that both pass under the same modes, in the variable's unit, and
-    ``replay_mismatch_of``, which variable it is; and ``replay_mismatch_events``, of event times (s).
+    Events are located again, on the path of the new steps: what results is an exact tape, and :func:`gridcore.adjoint`
+    of it the exact derivative of its numbers. How far these are from those of the run is in its ``settings``:
+    ``replay_mismatch``, the largest difference of any variable at any point of the mesh that both pass under the same
+    modes, in its unit, ``replay_mismatch_of``, which one it is, and ``replay_mismatch_events``, of event times (s).
 
     Parameters
     ----------

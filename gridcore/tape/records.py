@@ -1,8 +1,8 @@
 """The tape of a run: points, and the typed records of every operation that led from one to the next.
 
-Points are numbered; records stand in the order in which they happened, and refer to points, clocks
-and settings by number, never by comparing times. A *clock* says what the time of a point depends on:
-the grid, the time of a timer, a located crossing, or a trigger plus a delay.
+Points are numbered; records stand in the order in which they happened, and refer to points, clocks and settings by
+number, never by comparing times. A *clock* says what the time of a point depends on: the grid, the time of a timer, a
+located crossing, or a trigger plus a delay.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ class Clock:
 class Step:
     """One step from point `k` to point ``k + 1``; it is made anew by each who asks the tape for it.
 
-    `start` and `end` are the clocks of its two ends; `guard` is the guard that was located at its
-    end, or -1; `method` is the number of the method that made it.
+    `start` and `end` are the clocks of its two ends; `guard` is the one located at its end, or -1; `method` made it.
     """
 
     k: int
@@ -79,8 +78,7 @@ class Cancel:
 class Switch:
     """At point `k`, the changes of these triggers were made, in this order.
 
-    `triggers` are ``("timer", number)`` or ``("guard", number)``; `settings` is the number of the
-    parameters and modes that hold from here on.
+    `triggers` are ``("timer", number)`` or ``("guard", number)``; `settings` of this number hold from here on.
     """
 
     k: int

@@ -5,6 +5,26 @@
 
 #define MOST 6 /* points that lead: one more than the highest order */
 
+/* As orders.py has them and says what they are */
+#define STABLE 2
+#define EVERY 8
+#define FAST 0.7
+#define SLOW 0.6
+#define OFTEN 3
+#define GROWN 1.3
+#define LONGER 2.0
+#define TOLD 1e-11
+
+/* The order of a step at most: orders.py says how it is chosen. Changes of it, so many, are at times and to orders */
+typedef struct {
+    long order, chooses, changes, at; /* of changes: the next one, where it is not chosen */
+    long steps, looks;                /* since the last look; looks in a row that found a frequency too fast */
+    double began, length;             /* when the history began; the step at the first of these looks */
+    double fast[MOST];                /* of orders, the frequency that was too fast for them, 0 while there was none */
+    double *times;
+    long *orders;
+} orders;
+
 typedef struct {
     long n, highest, start; /* the highest order: there is room for one point more; that of the first step */
     double near;            /* part of a step: points that are nearer to the next are passed over */
@@ -17,6 +37,8 @@ typedef struct {
     double *slope, *bend; /* of variables where a history begins; and how that changes, 0 where it is not known */
     double *times;        /* of these rows */
     long *rows;           /* their numbers, latest first; behind them how many there are */
+    const double *scale;  /* of variables */
+    orders *of;
     double *made;         /* b, the distance of what only the polynomial that leads knows, the order, whether it is a slope */
 } path;
 
@@ -29,14 +51,15 @@ static double weight(const double *d, long count, long i)
     return product;
 }
 
-/* Which of the points are far enough apart, latest first: their distances from t, and their rows; how many */
+/* Which of the points are far enough apart, latest first, one more than the order at most: their distances from t, and
+ * their rows; how many */
 static long chosen(const path *p, double t, double *d, long *rows)
 {
     double latest = p->times[p->rows[0]], gap = 0.0;
     long count = 1;
     rows[0] = p->rows[0];
     d[0] = t - latest;
-    for (long k = 1; k < p->rows[p->highest + 1] && d[0] != 0; ++k) {
+    for (long k = 1; k < p->rows[p->highest + 1] && count <= p->of->order && d[0] != 0; ++k) {
         const double time = p->times[p->rows[k]], before = latest - time;
         if (!(before > p->near * gap)) continue;
         gap = before;
@@ -110,7 +133,7 @@ static void lead(const path *p, long count, const double *d, const long *rows, i
     for (long i = 0; i < count; ++i) w[i] = weight(d, count, i);
     along_points(p, count, w, rows, p->led);
     p->made[1] = d[count - 1];
-    p->made[3] = count <= p->highest;
+    p->made[3] = count <= p->of->order;
     if (!p->made[3]) return;
     p->made[1] = d[0];
     if (starts) {
@@ -127,10 +150,92 @@ static void lead(const path *p, long count, const double *d, const long *rows, i
     }
 }
 
+/* How far what stands in the workspace is off the polynomial through so many points: the largest part of scale + |X| */
+static double off(const path *p, long count, const double *d)
+{
+    double w[MOST], largest = 0.0;
+    for (long k = 0; k < count; ++k) w[k] = weight(d, count, k);
+    for (long i = 0; i < p->n; ++i) {
+        double x = p->Z[i];
+        for (long k = 0; k < count; ++k) x -= w[k] * p->points[p->rows[k] * p->n + i];
+        const double part = fabs(x) / (p->scale[i] + fabs(p->Z[i]));
+        largest = part > largest ? part : largest;
+    }
+    return largest;
+}
+
+/* The error of a formula of this order at the end of the last step */
+static double error(const path *p, long order, const double *d)
+{
+    double all = 0.0;
+    for (long k = 0; k < order; ++k) all += 1 / d[k];
+    return off(p, order + 1, d) / all / d[order];
+}
+
+/* From the step on that begins at t the order is another */
+static void change(orders *of, double t, long order)
+{
+    of->times[of->changes] = t;
+    of->orders[of->changes++] = of->order = order;
+}
+
+/* Whether a higher order allows much longer steps by its error, for which it is stable; it is taken then */
+static int longer(const path *p, double t, const double *d)
+{
+    orders *of = p->of;
+    const double now = error(p, of->order, d);
+    double longest = LONGER;
+    long better = 0;
+    for (long q = of->order + 1; q <= p->highest; ++q) {
+        const double of_order = error(p, q, d), by = of_order > 0 ? pow(now / of_order, 1.0 / (q + 1)) : 0.0;
+        if (!(by > longest && d[0] * by * of->fast[q] < SLOW)) continue;
+        longest = by;
+        better = q;
+    }
+    if (better) change(of, t, better);
+    return better > 0;
+}
+
+/* The order of the step that begins at t: as it was chosen, or is chosen by the points before it */
+static void decide(const path *p, double t, long known)
+{
+    orders *of = p->of;
+    double d[MOST];
+    if (known == 0) {
+        of->order = p->highest;
+        for (long q = 0; q < MOST; ++q) of->fast[q] = 0.0;
+        of->at = of->steps = of->looks = 0;
+        of->began = t;
+        return;
+    }
+    if (!of->chooses) {
+        for (; of->at < of->changes && of->times[of->at] <= t; ++of->at)
+            if (of->times[of->at] > of->began) of->order = of->orders[of->at];
+        return;
+    }
+    if (known <= p->highest || p->highest <= STABLE || ++of->steps < EVERY) return;
+    of->steps = 0;
+    for (long k = 0; k < known; ++k) d[k] = t - p->times[p->rows[k]];
+    if (of->order < p->highest && longer(p, t, d)) return;
+    const long q = of->order;
+    const double before = q > STABLE ? off(p, q - 1, d) : 0.0;
+    const double fast = before > TOLD ? sqrt((q + 1) * q * off(p, q + 1, d) / (before * d[q] * d[q - 1])) : 0.0;
+    if (!(d[0] * fast > FAST && (of->looks == 0 || d[0] < GROWN * of->length))) {
+        of->looks = 0;
+        return;
+    }
+    if (of->looks == 0) of->length = d[0];
+    if (++of->looks < OFTEN) return;
+    of->looks = 0;
+    of->fast[q] = fast;
+    change(of, t, STABLE);
+}
+
 /* A step begins at time t, at what stands in the workspace */
 void bdf_remember(const path *p, double t)
 {
     long known = p->rows[p->highest + 1], row = known;
+    decide(p, t, known);
     if (known > p->highest) row = p->rows[--known];
     for (long k = known; k > 0; --k) p->rows[k] = p->rows[k - 1];
     p->rows[0] = row;
@@ -148,12 +253,12 @@ static long coefficients(const path *p, double t, double *d, long *rows, double 
                          int *starts)
 {
     long count = chosen(p, t, d, rows);
-    const long known = p->rows[p->highest + 1];
+    const long known = p->rows[p->highest + 1], order = p->of->order;
     const double part = share(p, count, d);
     *starts = p->start == 2 && known <= 2 && count == known && part < 1;
     *b = *along = 0.0;
     for (long k = 0; k < MOST; ++k) beta[k] = 0.0;
-    if (part > 0) *b += formula(part, count < p->highest ? count : p->highest, d, rows, beta);
+    if (part > 0) *b += formula(part, count < order ? count : order, d, rows, beta);
     if (*starts) {
         d[0] = d[count - 1];
         rows[0] = rows[count - 1];
@@ -163,7 +268,7 @@ static long coefficients(const path *p, double t, double *d, long *rows, double 
     }
     if (part < 1) {
         count = without_second(count, d, rows);
-        *b += formula(1 - part, count < p->highest ? count : p->highest, d, rows, beta);
+        *b += formula(1 - part, count < order ? count : order, d, rows, beta);
     }
     return count;
 }
@@ -187,14 +292,15 @@ static void slopes(long count, const double *d, const long *rows, double *out)
 /* Formulas of steps between so many times and the next ones, of each of which so many points are known: b, what the slope
  * counts at the first of these, and beta of the points, (steps, MOST), latest first. And how they move with the distance
  * of the first point that is known: beta and b, (steps, MOST + 1), which is no number where only a part of points counts */
-void bdf_formulas(long highest, long start, double near, long count, const double *times, const long *known, double *b,
-                  double *along, double *beta, double *moves)
+void bdf_formulas(long highest, long start, double near, long count, const double *times, const long *known,
+                  const long *order, double *b, double *along, double *beta, double *moves)
 {
     long rows[MOST + 1], taken[MOST];
     double d[MOST], of_rows[MOST];
     int starts;
     for (long k = 0; k < count; ++k, beta += MOST, moves += MOST + 1) {
-        const path p = {.highest = highest, .start = start, .near = near, .rows = rows,
+        orders of = {.order = order[k]};
+        const path p = {.highest = highest, .start = start, .near = near, .rows = rows, .of = &of,
                         .times = (double *)times + k + 1 - known[k]};
         for (long j = 0; j < known[k]; ++j) rows[j] = known[k] - 1 - j;
         rows[highest + 1] = known[k];
@@ -203,7 +309,7 @@ void bdf_formulas(long highest, long start, double near, long count, const doubl
         for (long j = 0; j < MOST; ++j) beta[j] = j < known[k] ? of_rows[known[k] - 1 - j] : 0.0;
         for (long j = 0; j <= MOST; ++j) moves[j] = 0.0;
         if (starts || (part > 0 && part < 1)) moves[MOST] = NAN;
-        else if (used > 1 && used <= highest && taken[used - 1] == 0) {
+        else if (used > 1 && used <= order[k] && taken[used - 1] == 0) {
             for (long i = 0; i < used; ++i) taken[i] = known[k] - 1 - taken[i];
             slopes(used, d, taken, moves);
         }
@@ -224,7 +330,7 @@ void bdf_equations(const path *p, double t, long leads)
     }
     *p->t = t;
     p->made[0] = b;
-    p->made[2] = starts ? 2 : count < p->highest ? count : p->highest;
+    p->made[2] = starts ? 2 : count < p->of->order ? count : p->of->order;
     along_points(p, known, beta, all, p->base);
     for (long i = 0; i < p->n; ++i) {
         p->c[i] = p->mass[i] ? b : -1.0;

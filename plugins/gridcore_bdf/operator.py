@@ -21,6 +21,7 @@ from gridcore.tape import GRID, Step, Steps, Tape
 from gridcore_stretch import Sums
 
 from .formula import NEAR, chosen, formula, slopes
+from .orders import Orders
 
 MOST = 6  # points that a formula has, as in bdf.c
 
@@ -28,31 +29,34 @@ MOST = 6  # points that a formula has, as in bdf.c
 class Chain:
     """The steps of a tape, and which of them follow each other without a new start."""
 
-    def __init__(self, tape: Tape):
-        self.tape, self._steps = tape, (steps := tape.records.steps())
+    def __init__(self, tape: Tape, orders: Orders):
+        self.tape, self._steps, self._highest = tape, (steps := tape.records.steps()), orders.highest
         self._follows = np.append(False, (np.diff(steps.k) == 1) & (np.diff(steps.method) == 0))
         number = np.arange(len(self._follows))
         self._known = number + 1 - np.maximum.accumulate(np.where(self._follows, 0, number))  # points before the end
+        t = tape.t[steps.k]
+        self._orders = orders.of(t, t[number + 1 - self._known])
         moved, none = steps.start != GRID, steps.h == 0
         self._moved, self._none = np.append(0, np.cumsum(moved & ~none)), np.append(0, np.cumsum(none))  # before each
 
-    def before(self, record: Step, highest: int) -> tuple[list[int], bool]:
-        """The points of which a step is made, latest first, as many as there are for the highest order, and whether the
-        history begins with the last of them.
+    def before(self, record: Step) -> tuple[list[int], bool, int]:
+        """The points of which a step is made, latest first, as many as there are for its order, whether the history
+        begins with the last of them, and that order.
         """
         points, number, h = [record.k], int(np.searchsorted(self._steps.k, record.k)), self._steps.h
-        while self._follows[number] and len(points) <= highest:
+        order = int(self._orders[number])
+        while self._follows[number] and len(points) <= self._highest:
             number -= 1
             if h[number] > 0:  # and no step of no length, of which the end counts
                 points.append(int(self._steps.k[number]))
-        taken = chosen([self.tape.times[k] for k in points], highest + 1)
-        return [points[each] for each in taken], taken[-1] == len(points) - 1
+        taken = chosen([self.tape.times[k] for k in points], order + 1)
+        return [points[each] for each in taken], taken[-1] == len(points) - 1, order
 
-    def sums(self, steps: Steps, highest: int, start: int, loops: Any) -> Sums:
+    def sums(self, steps: Steps, start: int, loops: Any) -> Sums:
         """Steps in a row. Plain are those that begin with no slope but their own, and are made of points of the grid
         but for the first of a history; none are, where there are no loops in C.
         """
-        number = np.searchsorted(self._steps.k, steps.k[0]) + np.arange(len(steps.k))
+        number, highest = np.searchsorted(self._steps.k, steps.k[0]) + np.arange(len(steps.k)), self._highest
         known = np.minimum(self._known[number], highest + 1)
         first, count = number + 1 - known, len(steps.k)
         moved, none = (of[number + 1] - of[first] for of in (self._moved, self._none))
@@ -61,7 +65,7 @@ class Chain:
         b, a, beta, moves = np.zeros(count), np.zeros(count), np.zeros((count, MOST)), np.zeros((count, MOST + 1))
         if not plain.any():
             return Sums(b, a, beta, plain=plain)
-        arrays = self.tape.t[steps.k[0]:], known, b, a, beta, moves
+        arrays = self.tape.t[steps.k[0]:], known, self._orders[number], b, a, beta, moves
         loops["formulas"](highest, start, NEAR, count, *map(Library.place, arrays))
         moves[~begun] = 0.0
         plain &= ((a == 0) | (known == 1)) & ~np.isnan(moves[:, -1])
@@ -72,13 +76,13 @@ class Chain:
 class BdfOperator(StepOperator):
     """Tangent and transpose of a step; the first of the points it is made of is its start."""
 
-    def __init__(self, record: Step, points: Linearised, made_of: list[int], begun: bool, highest: int):
+    def __init__(self, record: Step, points: Linearised, made_of: list[int], begun: bool, order: int):
         super().__init__(record, points)
         self._made_of, self._begun, self.past = made_of, begun, tuple(made_of[1:])
         t, self.p1 = points.tape.times, points.point(record.k + 1)
         self._d = [t[record.k + 1] - t[k] for k in made_of]
-        self._highest = highest
-        b, self._beta, self._a = formula(self._d, highest, begun)
+        self._order = order
+        b, self._beta, self._a = formula(self._d, order, begun)
         self.of = points.coefficients(self.p1, b, self._a)
         self.start = points.point(made_of[-1]) if self._a else self.p1
         self.lu = self.factors(self.p1, self.of)
@@ -86,7 +90,7 @@ class BdfOperator(StepOperator):
     @cached_property
     def moves(self) -> np.ndarray:
         """``D``, a row a point, (points, n)."""
-        of_b, of_beta, of_a = slopes(self._d, self._highest, self._begun)
+        of_b, of_beta, of_a = slopes(self._d, self._order, self._begun)
         X = np.array([self.points.state(k) for k in self._made_of])
         moved = np.einsum("kp,kn->pn", of_beta, X - X[0])
         return self.of.m * (moved + np.outer(of_b, self.p1.F) + np.outer(of_a, self.start.F))

@@ -13,6 +13,7 @@ from gridcore.equations.native import Library
 from gridcore_stretch import Stretch
 
 from .formula import NEAR, chosen, extrapolation, formula, from_start, share, with_slope
+from .orders import Orders
 
 SOURCE = Path(__file__).with_name("bdf.c")
 
@@ -20,12 +21,12 @@ SOURCE = Path(__file__).with_name("bdf.c")
 def loops(runtime: Any) -> dict[str, Any]:
     """The functions of ``bdf.c``; none, where there is no compiler."""
     found: dict[str, Any] = runtime.functions(SOURCE, "bdf", remember="pd", equations="pdl", go="pddll d", error="pp l",
-                                              ended="pd d", formulas="lldlpppppp")
+                                              ended="pd d", formulas="lldlppppppp")
     return found
 
 
 class Past:
-    """Points for formulas up to an order, from one of order `start`, of the variables of a workspace.
+    """Points for formulas of such orders, from one of order `start`, of the variables of a workspace.
 
     Attributes
     ----------
@@ -37,11 +38,11 @@ class Past:
         Of variables where the history begins; and how that changes, 0 where it is not known.
     """
 
-    def __init__(self, ws: Workspace, highest: int, start: int):
-        self.ws, self.highest, self.start = ws, highest, start
+    def __init__(self, ws: Workspace, orders: Orders, start: int):
+        self.ws, self.orders, self.start, highest = ws, orders, start, orders.highest
         self.led, self.slope, self.bend = np.zeros((3, ws.n))
-        self._points, self._times = np.zeros((highest + 1, ws.n)), np.zeros(highest + 1)
-        self._rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
+        self.points, self.times = np.zeros((highest + 1, ws.n)), np.zeros(highest + 1)
+        self.rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
         self._made = np.zeros(4)
         runtime: Any = ws.runtime
         of_c = loops(runtime)
@@ -50,19 +51,19 @@ class Past:
         if of_c:
             equations = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
             self._path = _Path(ws.n, highest, start, NEAR, *equations, ws.plan, *map(Library.place, (
-                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self._points, self.led, self.slope, self.bend,
-                self._times, self._rows, self._made)))
+                ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.points, self.led, self.slope, self.bend,
+                self.times, self.rows, ws.scale)), ctypes.addressof(orders.now), Library.place(self._made))
             self._at = ctypes.addressof(self._path)
         self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at, ended=of_c.get("ended"),
                                starts=start, bend=self.bend)
 
     def forget(self) -> None:
         """There are no points."""
-        self._rows[-1], self.bend[:] = 0, 0.0
+        self.rows[-1], self.bend[:] = 0, 0.0
 
     def begin(self, t: float) -> None:
         """A step begins at what stands in the workspace; it may be the one that began last, tried again."""
-        if not self._rows[-1] or t != self._times[self._rows[0]]:
+        if not self.rows[-1] or t != self.times[self.rows[0]]:
             self._remember(self._at, t)
 
     def equations(self, t: float, lead: bool) -> float:
@@ -76,29 +77,16 @@ class Past:
         """Move X, at `t` on the straight line between ends of the present step at `low` and `high`, off it as the
         polynomial through the points bends.
         """
-        known = self._rows[: self._rows[-1]]
-        times, part = self._times[known], (t - low) / (high - low)
-        nodes = chosen(times.tolist(), self.highest + 1)
+        known = self.rows[: self.rows[-1]]
+        times, part = self.times[known], (t - low) / (high - low)
+        nodes = chosen(times.tolist(), self.orders.now.order + 1)
         at_low, here, at_high = (np.array(extrapolation((end - times[nodes]).tolist())) for end in (low, t, high))
-        self.ws.X += np.dot(here - (1 - part) * at_low - part * at_high, self._points[known[nodes]])
-
-    def roughness(self) -> tuple[float, int]:
-        """How large the difference of X and all points is, at most, as a part of that of the third order; and of which
-        variable. It is small where steps are short for a smooth solution, and 0 while there are not all points.
-        """
-        ws, known = self.ws, self._rows[: self._rows[-1]]
-        d = ws.Z[-1] - self._times[known]
-        if len(known) <= self.highest or not d.min() > 0:
-            return 0.0, -1
-        of_all, of_three = (np.abs(ws.X - np.dot(extrapolation(d[:count].tolist()), self._points[known[:count]]))
-                            / (ws.scale + np.abs(ws.X)) for count in (len(known), 3))
-        worst = int(of_all.argmax())
-        return float(of_all[worst] / max(of_three.max(), np.finfo(float).tiny)), worst
+        self.ws.X += np.dot(here - (1 - part) * at_low - part * at_high, self.points[known[nodes]])
 
     @property
-    def latest(self) -> float:
+    def begun(self) -> float:
         """The time at which the last step began."""
-        return float(self._times[self._rows[0]])
+        return float(self.times[self.rows[0]])
 
     @property
     def order(self) -> int:
@@ -125,47 +113,48 @@ class _Path(ctypes.Structure):
 
     _fields_ = [*((name, ctypes.c_long) for name in ("n", "highest", "start")), ("near", ctypes.c_double),
                 *((name, ctypes.c_void_p) for name in (
-                    "rhs residual plan Z t F mass c base points led slope bend times rows made".split()))]
+                    "rhs residual plan Z t F mass c base points led slope bend times rows scale orders made".split()))]
 
 
 def _remember(past: Past, t: float) -> None:
-    known = int(past._rows[-1])
+    known = int(past.rows[-1])
+    past.orders.decide(past, t)
     row = known
-    if known > past.highest:
+    if known > past.orders.highest:
         known -= 1
-        row = int(past._rows[known])
-    past._rows[1: known + 1] = past._rows[:known].copy()
-    past._rows[0], past._rows[-1], past._times[row] = row, known + 1, t
-    past._points[row] = past.ws.X
+        row = int(past.rows[known])
+    past.rows[1: known + 1] = past.rows[:known].copy()
+    past.rows[0], past.rows[-1], past.times[row] = row, known + 1, t
+    past.points[row] = past.ws.X
     if not known and past.start == 2:
         past.slope[:] = past.ws.rhs()
 
 
 def _equations(past: Past, t: float, lead: bool) -> None:
-    ws, known = past.ws, past._rows[: past._rows[-1]]
-    times = past._times[known].tolist()
-    nodes = chosen(times, past.highest + 1) if t != times[0] else [0]
+    ws, known = past.ws, past.rows[: past.rows[-1]]
+    times = past.times[known].tolist()
+    order = past.orders.now.order
+    nodes = chosen(times, order + 1) if t != times[0] else [0]
     d, rows = [t - times[node] for node in nodes], known[nodes]
     begun = past.start == 2 and nodes[-1] == len(times) - 1
-    b, beta, along = formula(d, past.highest, begun)
-    base = np.dot(beta, past._points[rows]) + along * past.slope
+    b, beta, along = formula(d, order, begun)
+    base = np.dot(beta, past.points[rows]) + along * past.slope
     starts = from_start(d, begun) and share(d)[0] < 1
     if starts:
         d, rows = d[-1:], rows[-1:]
     elif share(d)[0] < 1:
         d, rows = [d[0], *d[2:]], rows[[0, *range(2, len(rows))]]
-    order = 2 if starts else min(len(d), past.highest)
     if lead:
-        past.led[:], by_slope = np.dot(extrapolation(d), past._points[rows]), len(d) <= past.highest
+        past.led[:], by_slope = np.dot(extrapolation(d), past.points[rows]), len(d) <= order
         past._made[1], past._made[3] = d[0] if by_slope else d[-1], by_slope
         if starts:
             np.copyto(past.led, past.led + d[0] * (past.slope + d[0] / 2 * past.bend), where=ws.mass > 0)
         elif by_slope:
             weights, along = with_slope(d)
-            np.copyto(past.led, np.dot(weights, past._points[rows]) + along * ws.rhs(), where=ws.mass > 0)
+            np.copyto(past.led, np.dot(weights, past.points[rows]) + along * ws.rhs(), where=ws.mass > 0)
         if len(known) > 1:
             ws.X[:] = past.led
-    past._made[0], past._made[2], ws.Z[-1] = b, order, t
+    past._made[0], past._made[2], ws.Z[-1] = b, 2 if starts else min(len(d), order), t
     ws.c[:] = np.where(ws.mass, b, -1.0)
     ws.base[:] = ws.mass * base
     ws.residual()

@@ -10,10 +10,8 @@ there is, up to the highest.
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,16 +21,12 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Crossing, Linearised, Stretched
 from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Steps, Tape
-from gridcore_stretch import StepWarning, Summed, Sums, on_bent_path
+from gridcore_stretch import Summed, Sums, on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
+from .orders import HIGHEST, Orders
 from .past import Past, loops
-
-HIGHEST = 5
-# Differences of points that do not shrink with their order to this part, so often in a row, after so many steps each:
-# of an oscillation, as large as the tolerance has it, for which the formula is not stable.
-ROUGH, OFTEN, AFTER = 0.6, 4, 128
 
 
 class Bdf(Summed):
@@ -42,8 +36,9 @@ class Bdf(Summed):
     ----------
     step : float
         The grid's step (s), of which it needs to know nothing.
-    order : int
-        The highest, from 1 to 5.
+    order : int or sequence of (float, int)
+        The highest, from 1 to 5; or pairs (from time, order) where others follow it, each until the next one or the
+        next event, as where steps are chosen.
     start : int
         That of the first step: 1, backward Euler, which damps what is faster than the step; or 2, the trapezoidal rule,
         which does not, and without that is much more accurate.
@@ -60,21 +55,21 @@ class Bdf(Summed):
     share = 0.08  # an error goes on in the points of the next steps
     chosen: Mapping[str, Any] = {"start": 2}
 
-    def __init__(self, step: float, order: int = HIGHEST, start: int = 1):
-        if order not in range(1, HIGHEST + 1):
-            raise CaseError(f"order = {order!r} must be a whole number from 1 to {HIGHEST}")
+    def __init__(self, step: float, order: int | Sequence[Sequence[float]] = HIGHEST, start: int = 1):
         if start not in (1, 2):
             raise CaseError(f"start = {start!r} must be 1 (backward Euler) or 2 (trapezoidal rule)")
-        self.highest = self.order = int(order)
-        self.start = min(int(start), self.highest)
+        self.orders = Orders(order)
+        self.order = self.orders.highest
+        self.start = min(int(start), self.order)
         self._ws: Workspace | None = None
         self._chain: Chain | None = None
-        self._rough, self._steps, self._told = [0.0] * OFTEN, 0, False
+        self.options: dict[str, Any] = {}
 
     def restart(self, ws: Workspace, t: float) -> None:
         """No history, no factors."""
         if ws is not self._ws:
-            self._ws, self.newton, self.past = ws, Newton(ws), Past(ws, self.highest, self.start)
+            self._ws, self.newton, self.past = ws, Newton(ws), Past(ws, self.orders, self.start)
+        self.orders.begin(t)
         self.newton.renew()
         self.past.stretch.renew()
         self.switch(ws, t, jumped=True)
@@ -101,25 +96,17 @@ class Bdf(Summed):
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
                 choice: dict[str, float] | None = None) -> Stretched | None:
         """Several steps in which nothing happens; of small systems, whose factors go with the length of a step."""
+        if choice is not None:
+            self.orders.choose(t, most)
         made = None if self.newton.keeps else self.past.stretch.go(t, ends, most, guards, sides, choice)
         self.order = self.past.order
-        if made is not None and choice is not None and not made.fired:
-            self._look(len(made.times) - 1)
+        self._tell()
         return made
 
-    def _look(self, steps: int) -> None:
-        """So many more were chosen: warn, once, where an oscillation for which they are not stable keeps them short."""
-        self._steps += steps
-        if self._steps < AFTER or self._told or self.highest < 3:
-            return
-        rough, worst = self.past.roughness()
-        self._rough, self._steps = [*self._rough[1:], rough], 0
-        if math.prod(self._rough) > ROUGH**OFTEN:
-            ws, self._told = self.past.ws, True
-            warnings.warn(
-                f"steps are {ws.Z[-1] - self.past.latest:.2g} s long at t = {ws.Z[-1]:.6g} s for an oscillation of "
-                f"{ws.place(worst)} for which BDF of order {self.highest} is not stable; with a lower order=, or "
-                "method trbdf2, they may be longer", StepWarning, stacklevel=2)
+    def _tell(self) -> None:
+        """What steps are repeated with, in the option that the tape has."""
+        if (pairs := self.orders.news()) is not None:
+            self.options["order"] = pairs
 
     def state_at(self, t: float) -> None:
         """The step from where it began to `t`."""
@@ -134,7 +121,7 @@ class Bdf(Summed):
     def between(self, tape: Tape, k: np.ndarray) -> Between:
         """Polynomials of the degree of the highest order."""
         switched = [record.k for record in tape.records.others if isinstance(record, Resolve)]
-        return polynomials(tape.t, switched, k, self.highest)
+        return polynomials(tape.t, switched, k, self.orders.highest)
 
     def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
         """The step from where it began, to where a guard is zero."""
@@ -156,7 +143,8 @@ class Bdf(Summed):
         """By what the step is off where it was led to; algebraic variables without a slope follow the others."""
         ws, past = self._ws, self.past
         assert ws is not None
-        self._look(1)
+        self.orders.choose(past.begun, 1)
+        self._tell()
         error = (ws.X - past.led) * past.part()
         if past.by_slope:
             error = np.where(ws.mass, error, self.newton.lu.solve(ws.mass * error))
@@ -164,18 +152,18 @@ class Bdf(Summed):
 
     def operator(self, record: Step, points: Linearised) -> BdfOperator:
         """The step of a record, linearised."""
-        made_of, begun = self._of(points.tape).before(record, self.highest)
-        return BdfOperator(record, points, made_of, begun and self.start == 2, self.highest)
+        made_of, begun, order = self._of(points.tape).before(record)
+        return BdfOperator(record, points, made_of, begun and self.start == 2, order)
 
     def _of(self, tape: Tape) -> Chain:
         """The steps of a tape, one after the other."""
         if self._chain is None or self._chain.tape is not tape:
-            self._chain = Chain(tape)
+            self._chain = Chain(tape, self.orders)
         return self._chain
 
     def sums(self, steps: Steps, sweep: Any) -> Sums:
         """But for the first step after an event."""
-        return self._of(sweep.replay.tape).sums(steps, self.highest, self.start, loops(sweep.replay.ws.runtime))
+        return self._of(sweep.replay.tape).sums(steps, self.start, loops(sweep.replay.ws.runtime))
 
     @property
     def iterations(self) -> int:

@@ -7,7 +7,7 @@ are sums of, and derivatives are swept over many of them at once, too.
 
 from .guess import on_bent_path
 from .stretch import Stretch
-from .summed import StepWarning, Summed
+from .summed import Summed
 from .sweeps import Sums, Sweeps
 
-__all__ = ["StepWarning", "Stretch", "Summed", "Sums", "Sweeps", "on_bent_path"]
+__all__ = ["Stretch", "Summed", "Sums", "Sweeps", "on_bent_path"]

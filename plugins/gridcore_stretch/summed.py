@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from gridcore.sensitivity import ReverseSweep
 
 
-class StepWarning(UserWarning):
-    """Steps are too long for what happens in them, or shorter than another method's would be."""
-
-
 class Summed(Stepper):
     """A stepper that says what its steps are sums of; it needs an `operator` for one of them all the same."""
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gridcore.registry import Register, hookimpl
 
 if TYPE_CHECKING:
-    from gridcore_stretch import StepWarning as StepWarning
-
     from .operator import ThetaOperator as ThetaOperator
     from .predictor import weights as weights
+    from .stepper import StepWarning as StepWarning
     from .stepper import Theta as Theta
 
 _MODULE = {"StepWarning": "stepper", "Theta": "stepper", "ThetaOperator": "operator", "weights": "predictor"}

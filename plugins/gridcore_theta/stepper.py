@@ -20,11 +20,15 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Crossing, Linearised, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step, Steps
-from gridcore_stretch import StepWarning, Summed, Sums, on_bent_path
+from gridcore_stretch import Summed, Sums, on_bent_path
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
 from .predictor import EVERY, SMALL, TINY_STEP, TOO_LARGE, Predictor
+
+
+class StepWarning(UserWarning):
+    """Steps are too long for what happens in them."""
 
 
 class Theta(Summed):

@@ -73,14 +73,20 @@ def describe_run(run: Run) -> Iterator[Line]:
     if machines is not None and machines.spread.any():  # a machine alone has nothing to be in step with
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
-    options = "".join(f", {name} = {f'{value:g}' if isinstance(value, int | float) else value}"
-                      for name, value in run.tape.methods[-1].options.items())
+    options = "".join(f", {name} = {_option(value)}" for name, value in run.tape.methods[-1].options.items())
     yield "integration", (f"{settings['method']}{options}, {run.t[0]:g} to {run.t[-1]:g} s, "
                           f"step {_spacing(settings['step'])}{_tolerances(settings)}")
     yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
     point = run.system.operating_point
     timings = {**(point.timings if point else {}), **run.timings}
     yield "time", ", ".join(f"{name} {_duration(seconds)}" for name, seconds in timings.items())
+
+
+def _option(value: Any) -> str:
+    """Of a method: a number, or pairs (from time, number)."""
+    if isinstance(value, list):
+        return f"{value[0][1]:g} and {len(value) - 1} changes"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _tolerances(settings: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from equations import Equations
@@ -97,15 +97,15 @@ class BdfRule:
 
     Its coefficients are those of Lagrange's polynomials, on complex times. `history` are the points (Z, t) before the
     start, latest first, since the last event; the oracle keeps it. With `start` = 2 the trapezoidal rule leads from the
-    first of them, where there is no other that counts.
+    first of them, where there is no other that counts. The order is another from times of `changes` on, until an event.
 
     Values within a step are on the polynomial through its ends and the points beside it, by turns.
     """
 
     near, beside = 0.01, 0.1
 
-    def __init__(self, order: int = 5, start: int = 1):
-        self.order, self.start = order, start
+    def __init__(self, order: int = 5, start: int = 1, changes: Sequence[tuple[float, int]] = ()):
+        self.order, self.start, self.changes = order, start, changes
         self.history: list[tuple[np.ndarray, np.ndarray]] = []
 
     def points(self, t: list[np.ndarray], steps: set[int], k: int) -> list[int]:
@@ -143,18 +143,25 @@ class BdfRule:
         """From which a step from (Z0, t0) is made, in as many columns as these have: none near to the one before."""
         out, gap = [(Z0, t0)], 0.0
         for Z, at in self.history[: self.order]:
+            if len(out) > self.now(t0):
+                break
             before = (out[-1][1] - at)[0].real
             if before > self.near * gap:
                 gap = before
                 out.append((Z, at) if Z.shape == Z0.shape else (Z[:, :1].real + 0j, at[:1].real + 0j))
         return out
 
+    def now(self, t0: np.ndarray) -> int:
+        """The order of a step that begins at `t0`."""
+        began = self.history[-1][1] if self.history else t0
+        return next((order for t, order in reversed(self.changes) if began[0].real < t <= t0[0].real), self.order)
+
     def parts(self, t: np.ndarray, nodes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, list, bool]]:
         """Formulas, how much they count, and whether the slope does: that of all, and that without the second, where it
         is near.
         """
         t0, begins = nodes[0][1], self.start == 2 and len(self.history) == len(nodes) - 1 <= 1
-        without = nodes[-1:] if begins else [nodes[0], *nodes[2:]][: self.order]
+        without = nodes[-1:] if begins else [nodes[0], *nodes[2:]][: self.now(t0)]
         if (t - t0)[0].real == 0:
             return [(np.ones_like(t), nodes[:1], False)]
         if len(nodes) == 1:
@@ -162,9 +169,9 @@ class BdfRule:
         u = (t0 - nodes[1][1]) / (t - t0) / self.near - 1
         if not 0 < u[0].real < 1:
             all_count = u[0].real > 0
-            return [(np.ones_like(t), nodes[: self.order] if all_count else without, begins and not all_count)]
+            return [(np.ones_like(t), nodes[: self.now(t0)] if all_count else without, begins and not all_count)]
         part = u * u * (3 - 2 * u)
-        return [(part, nodes[: self.order], False), (1 - part, without, begins)]
+        return [(part, nodes[: self.now(t0)], False), (1 - part, without, begins)]
 
     @staticmethod
     def slopes(t: np.ndarray, times: list[np.ndarray]) -> list[np.ndarray]:

@@ -36,6 +36,7 @@ class Study:
     theta: float = 0.5
     method: str = "theta"
     start: int = 1
+    changes: Sequence[tuple[float, int]] = ()
     dispatch: str = "power flow"
     times: Sequence[float] = ()
     system: Any = field(default=None, repr=False)
@@ -48,9 +49,10 @@ class Study:
             self.run = gc.simulate(self.system, self.t_end, self.step, self.method, **self.options())
         return self.run
 
-    def options(self) -> dict[str, float]:
+    def options(self) -> dict[str, Any]:
         """Of the method."""
-        return {"theta": {"theta": self.theta}, "trbdf2": {}, "bdf": {"start": self.first}}[self.method]
+        return {"theta": {"theta": self.theta}, "trbdf2": {},
+                "bdf": {"start": self.first, "order": [(0.0, 5), *self.changes]}}[self.method]
 
     @property
     def first(self) -> int:
@@ -66,7 +68,7 @@ class Study:
     def rule(self) -> Rule:
         """A step of the method, for the oracle."""
         return {"theta": lambda: ThetaRule(self.theta), "trbdf2": TrBdf2Rule,
-                "bdf": lambda: BdfRule(start=self.first)}[self.method]()
+                "bdf": lambda: BdfRule(start=self.first, changes=self.changes)}[self.method]()
 
     def objectives(self) -> list[Objective]:
         """Of each quantity the end, an integral and samples; and a weighted sum of all kinds."""

@@ -26,6 +26,7 @@ METHODS = {
     "theta": {"step": 0.01}, "euler": {"step": 0.01, "theta": 1.0}, "theta, auto": {"step": "auto", "rtol": 1e-4},
     "bdf": {"step": 0.01, "method": "bdf"}, "bdf, auto": {"step": "auto", "method": "bdf", "rtol": 1e-4},
     "bdf from euler": {"step": 0.01, "method": "bdf", "start": 1, "order": 3},
+    "bdf, orders": {"step": 0.01, "method": "bdf", "order": [(0.0, 5), (0.5, 2), (1.5, 4), (2.0, 1), (2.2, 5)]},
     "trbdf2": {"step": 0.01, "method": "trbdf2"}, "trbdf2, auto": {"step": "auto", "method": "trbdf2", "rtol": 1e-4}}
 T_END = 3.0
 

@@ -44,6 +44,16 @@ def test_so_they_are_where_a_history_begins_with_the_trapezoidal_rule(name: str)
     compare(study)
 
 
+@pytest.mark.parametrize("name", [*HYBRID, "regulator_limits", "undervoltage_load_shedding"])
+def test_so_they_are_where_the_order_changes(name: str) -> None:
+    """Down and up, from times between points of the grid on, and with each event back to the highest."""
+    study = by("bdf", scenes.STUDIES[name])
+    study.start = 2
+    study.changes = [(part * study.t_end, order) for part, order in (
+        (0.1237, 3), (0.2371, 1), (0.3123, 4), (0.4711, 2), (0.5917, 5), (0.6713, 2), (0.8379, 4))]
+    compare(study)
+
+
 @METHODS
 @pytest.mark.slow
 def test_governors_at_their_limits(method: str) -> None:
