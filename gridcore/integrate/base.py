@@ -49,12 +49,12 @@ class Advance:
 @dataclass(slots=True)
 class Stretched:
     """Steps made at once: where the first one begins, and their ends, (steps + 1,) and (steps + 1, n). What stands in
-    the workspace is the last of them; or if a guard has `fired` the end of one more, as that of an advance.
+    the workspace is the last of them; or the end of one more `ahead`, in which something may happen, as of an advance.
     """
 
     times: np.ndarray
     X: np.ndarray
-    fired: bool = False
+    ahead: bool = False
 
 
 class Stepper(ABC):
@@ -139,8 +139,8 @@ class Stepper(ABC):
     def stretch(self, t: float, ends: np.ndarray, most: int, guards: Batches, sides: np.ndarray,
                 choice: dict[str, float] | None = None) -> Stretched | None:
         """Several steps at once in which nothing happens: to the `ends` in order, at `most` so many; or by a `choice`,
-        the numbers of :mod:`.control`, in which it leaves `h` and `before`, and not as far as the first of the ends; of
-        a first step `h` is 0. `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire.
+        the numbers of :mod:`.control`, in which it leaves `h` and `before`, the step to the first of the ends `ahead`;
+        of a first step `h` is 0. `sides` (k,) are the signs that `guards` have, 0 of those that cannot fire.
 
         There are fewer, or none, where :meth:`advance` has to go on; and None if there are none before a restart.
         """

@@ -27,7 +27,7 @@ from .locate import Crossing
 TOLERANCES = ("rtol", "atol")
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
 _SAFETY, _SHRINK = 0.9, 0.2  # of the length that the error says; by one change at most
-_START = 0.5  # error of the first step, of what is tolerated
+_START, _TREND = 0.5, 0.05  # error of the first step, of what is tolerated; of the one before, at least
 
 
 class Controlled(Stepper):
@@ -94,7 +94,7 @@ class Controlled(Stepper):
         choice = {"rtol": self.rtol, "atol": self.atol, "share": self._share, "least": numerics.EPS,
                   "shortest": numerics.SHORTEST, "safety": _SAFETY, "of_error": _I, "of_before": _P, "shrink": _SHRINK,
                   "growth": self.stepper.growth, "longest": self._longest, "before": self._before, "h": self.h,
-                  "of_start": _START}
+                  "of_start": _START, "trend": _TREND}
         made = self.stepper.stretch(t, ends, most, guards, sides, choice)
         self.h, self._before = choice["h"], choice["before"]
         return made
@@ -105,7 +105,7 @@ class Controlled(Stepper):
         pi = error ** (-(_I + _P) / k) * before ** (_P / k) if before == before else error ** (-1 / k)
         factor = min(max(_SAFETY * pi, _SHRINK), 1.0 if rejected else self.stepper.growth)
         cut_off = h < self.h * (1 - numerics.SAME_LENGTH)  # by a target: what was proposed is still as good
-        self.h, self._before = min(max(h * factor, self.h if cut_off else 0.0), self._longest), error
+        self.h, self._before = min(max(h * factor, self.h if cut_off else 0.0), self._longest), max(error, _TREND)
 
     def _measured(self, error: np.ndarray | None) -> tuple[float, int]:
         """The largest part of what is tolerated, and of which variable; none where nothing is known."""

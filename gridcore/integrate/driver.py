@@ -137,7 +137,7 @@ class Driver:
         own = self.stepper.makes_grid
         due = min(self.timers[0][0], *(time for time, _ in self.watch.pending.values()), np.inf)
         ends = self.grid[self.reached: self.reached + (1 if own else int(room))]
-        ends = np.minimum(ends, due) if own else ends[ends < due - self.slack]
+        ends = np.where(ends < due - self.slack, ends, due) if own else ends[ends < due - self.slack]
         ahead = len(ends) and self.t < ends[0] - self.slack
         if room < 1 or sides is None or self.instant.apart is not None or not ahead:
             return False
@@ -146,7 +146,7 @@ class Driver:
         if made is None:
             return False
         count = len(made.times) - 1
-        if made.fired:
+        if made.ahead:
             self._ahead = float(self.Z[-1]), self.ws.X.copy()
             self.ws.X[:], self.Z[-1] = made.X[0], self.t
         size = 1 if self.tells_each else max(count, 1)
@@ -163,7 +163,7 @@ class Driver:
             self.gamma = self.system.switching.values(self.Z)
             if self._goes_on_from_its_end:
                 self.tape.last = self._checkpoint({})  # what was counted is added at the end
-        return not made.fired and count == (room if own else len(ends))
+        return not made.ahead and count == (room if own else len(ends))
 
     def new_segment(self) -> None:
         """From here on nothing of what was before matters but the state: the run can be replayed from here."""

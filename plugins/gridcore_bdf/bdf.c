@@ -2,12 +2,13 @@
  * compiler. */
 
 #include <math.h>
+#include <string.h>
 
 #define MOST 6 /* points that lead: one more than the highest order */
 
 /* As orders.py has them and says what they are */
 #define STABLE 2
-#define EVERY 8
+#define EVERY 6
 #define FAST 0.7
 #define SLOW 0.6
 #define OFTEN 3
@@ -116,13 +117,28 @@ static double with_slope(const double *d, long count, double *w)
     return along;
 }
 
-/* out = the weighted sum of points */
-static void along_points(const path *p, long count, const double *w, const long *rows, double *out)
+/* Points, as many as there may be, with weights of some rows: of the others zero */
+typedef struct {
+    const double *x[MOST];
+    double w[MOST];
+} weighted;
+
+static weighted of_rows(const path *p, long count, const double *w, const long *rows)
 {
-    for (long k = 0; k < count; ++k) {
-        const double *x = p->points + rows[k] * p->n, a = w[k];
-        for (long i = 0; i < p->n; ++i) out[i] = k ? out[i] + a * x[i] : a * x[i];
+    weighted points;
+    for (long k = 0; k < MOST; ++k) {
+        points.x[k] = p->points + (k <= p->highest ? k * p->n : 0);
+        points.w[k] = 0.0;
     }
+    for (long k = 0; k < count; ++k) points.w[rows[k]] = w[k];
+    return points;
+}
+
+/* Their sum, of one variable */
+static inline double sum(const weighted *p, long i)
+{
+    return p->w[0] * p->x[0][i] + p->w[1] * p->x[1][i] + p->w[2] * p->x[2][i] + p->w[3] * p->x[3][i]
+           + p->w[4] * p->x[4][i] + p->w[5] * p->x[5][i];
 }
 
 /* Where the points lead at t: of differential variables, if they have no point more than the formula, with the slope at
@@ -131,7 +147,8 @@ static void lead(const path *p, long count, const double *d, const long *rows, i
 {
     double w[MOST];
     for (long i = 0; i < count; ++i) w[i] = weight(d, count, i);
-    along_points(p, count, w, rows, p->led);
+    const weighted points = of_rows(p, count, w, rows);
+    for (long i = 0; i < p->n; ++i) p->led[i] = sum(&points, i);
     p->made[1] = d[count - 1];
     p->made[3] = count <= p->of->order;
     if (!p->made[3]) return;
@@ -142,26 +159,27 @@ static void lead(const path *p, long count, const double *d, const long *rows, i
         return;
     }
     const double along = with_slope(d, count, w);
+    const weighted others = of_rows(p, count, w, rows);
     p->rhs(p->plan);
-    for (long i = 0; i < p->n; ++i) {
-        if (!p->mass[i]) continue;
-        p->led[i] = along * p->F[i];
-        for (long k = 0; k < count; ++k) p->led[i] += w[k] * p->points[rows[k] * p->n + i];
-    }
+    for (long i = 0; i < p->n; ++i)
+        if (p->mass[i]) p->led[i] = along * p->F[i] + sum(&others, i);
 }
 
-/* How far what stands in the workspace is off the polynomial through so many points: the largest part of scale + |X| */
+/* How far what stands in the workspace is off the polynomial through so many points: the largest part of scale + |X|.
+ * Numbers without a sign have the order of their bits */
 static double off(const path *p, long count, const double *d)
 {
-    double w[MOST], largest = 0.0;
+    double w[MOST], off;
+    long long largest = 0, bits;
     for (long k = 0; k < count; ++k) w[k] = weight(d, count, k);
+    const weighted points = of_rows(p, count, w, p->rows);
     for (long i = 0; i < p->n; ++i) {
-        double x = p->Z[i];
-        for (long k = 0; k < count; ++k) x -= w[k] * p->points[p->rows[k] * p->n + i];
-        const double part = fabs(x) / (p->scale[i] + fabs(p->Z[i]));
-        largest = part > largest ? part : largest;
+        const double part = fabs(p->Z[i] - sum(&points, i)) / (p->scale[i] + fabs(p->Z[i]));
+        memcpy(&bits, &part, sizeof bits);
+        largest = bits > largest ? bits : largest;
     }
-    return largest;
+    memcpy(&off, &largest, sizeof off);
+    return off;
 }
 
 /* The error of a formula of this order at the end of the last step */
@@ -331,10 +349,11 @@ void bdf_equations(const path *p, double t, long leads)
     *p->t = t;
     p->made[0] = b;
     p->made[2] = starts ? 2 : count < p->of->order ? count : p->of->order;
-    along_points(p, known, beta, all, p->base);
+    const weighted points = of_rows(p, known, beta, all);
     for (long i = 0; i < p->n; ++i) {
-        p->c[i] = p->mass[i] ? b : -1.0;
-        p->base[i] = p->mass[i] * (starts ? p->base[i] + along * p->slope[i] : p->base[i]);
+        const double known_part = sum(&points, i);
+        p->c[i] = p->mass[i] > 0 ? b : -1.0;
+        p->base[i] = p->mass[i] * (starts ? known_part + along * p->slope[i] : known_part);
     }
     p->residual(p->plan);
 }

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ HIGHEST, STABLE = 5, 2  # the latter for every oscillation
 # As in bdf.c: steps between looks; radians per step that are too many for an order, in so many looks in a row, between
 # which steps have not grown by more than that; those for which it may be taken again, if its steps are so much longer;
 # and differences of points, of scale + |X|, that are more than round-off.
-_EVERY, _FAST, _OFTEN, _GROWN, _SLOW, _LONGER, _TOLD = 8, 0.7, 3, 1.3, 0.6, 2.0, 1e-11
+_EVERY, _FAST, _OFTEN, _GROWN, _SLOW, _LONGER, _TOLD = 6, 0.7, 3, 1.3, 0.6, 2.0, 1e-11
 _ROOM = 64
 
 
@@ -64,17 +65,16 @@ class Orders:
 
     def __init__(self, order: int | Sequence[Sequence[float]]):
         try:
-            pairs = [(np.inf, order)] if not isinstance(order, Sequence) else order
-            times, orders = np.array([[float(t), float(of)] for t, of in pairs]).T
-            right = np.isin(orders, 1 + np.arange(HIGHEST)).all() and (np.diff(times) > 0).all()
-        except (TypeError, ValueError):
+            pairs = order if isinstance(order, Sequence) else [(math.inf, order)]
+            times, orders = [float(t) for t, _ in pairs], [int(of) for _, of in pairs]
+            right = orders == [of for _, of in pairs] and 1 <= min(orders) and max(orders) == orders[0] <= HIGHEST
+        except (TypeError, ValueError, OverflowError):
             right = False
-        if not right or orders[0] < orders.max():
+        if not right or not all(before < t for before, t in pairwise(times)):
             raise CaseError(f"order = {order!r} must be a whole number from 1 to {HIGHEST}, or pairs (from time, "
                             "order), of which none has a higher order than the first")
-        self.highest, self._from = int(orders[0]), float(times[0])
-        self._times, self._orders = times[1:], orders[1:].astype("l")
-        self._told = len(self._times)  # changes
+        self.highest, self._from, self._told = orders[0], times[0], len(orders) - 1  # of changes
+        self._times, self._orders = np.array(times[1:]), np.array(orders[1:], "l")
         self.now = _Now(order=self.highest, changes=self._told)
         self._reserve(0)
 

@@ -52,7 +52,7 @@ class Bdf(Summed):
     name = "bdf"
     one_step = False
     growth = 2.0
-    share = 0.08  # an error goes on in the points of the next steps
+    share = 0.06  # an error goes on in the points of the next steps
     chosen: Mapping[str, Any] = {"start": 2}
 
     def __init__(self, step: float, order: int | Sequence[Sequence[float]] = HIGHEST, start: int = 1):

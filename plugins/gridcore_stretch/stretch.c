@@ -1,6 +1,7 @@
 /* Steps in which nothing happens, one after the other: no guard fires, the iteration converges as it should. The first
- * one in which a guard fires is left where it ended, any other that is not such a step is undone; one whose error is not
- * tolerated is made again. And a step that ends where a guard is zero. stretch.py binds this. */
+ * one in which a guard fires is left where it ended, and where steps are chosen the one to the first of the ends; any
+ * other that is not such a step is undone; one whose error is not tolerated is made again. And a step that ends where a
+ * guard is zero. stretch.py binds this. */
 
 #include <float.h>
 #include <math.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define ITERATIONS 30
+#define SLOW 2     /* corrections that have not shrunk, behind which those of round-off will do where a step is ended */
 #define ALONG 0.01 /* of scale + |X|, by which the fastest variable moves where the bend of slopes is looked at */
 
 typedef struct {
@@ -43,11 +45,11 @@ typedef struct {
     /* tolerances of the iteration and of lengths */
     double remains, enough, floor, fast, telling, same, astray;
     /* what is chosen */
-    double rtol, atol, share, least, shortest, safety, of_error, of_before, of_start, shrink, growth, longest, h, before;
+    double rtol, atol, share, least, shortest, safety, of_error, of_before, of_start, trend, shrink, growth, longest, h, before;
     const double *in_time; /* the slope of the equations in time, if they read it */
     /* what is left for the next stretch, and counted */
     double coefficient, first, rate, moved; /* the last: by the last correction */
-    long fresh, fired, iterations, solves, factorisations, rejections;
+    long fresh, ahead, iterations, solves, factorisations, rejections;
     double *along, *wrong, *followed, *times, *states; /* of points one more than of steps */
 } stretch;
 
@@ -131,11 +133,13 @@ static int fires(const stretch *s)
     return 0;
 }
 
-/* The error of the step that was made, of what is tolerated, infinite where it is no number; and one more than its order */
+/* The error of the step that was made, of what is tolerated, infinite where it is no number; and one more than its order.
+ * Numbers without a sign have the order of their bits, in which nan is the largest */
 static double measured(stretch *s, double *power)
 {
     const double *mass = s->mass, *X = s->Z;
-    double *wrong = s->wrong, largest = 0.0, all = 0.0; /* the sum is no number where one of them is none */
+    double *wrong = s->wrong, error;
+    long long largest = 0, bits;
     const long order = s->error(s->method, wrong);
     if (order < 0) {
         for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] *= mass[i];
@@ -144,12 +148,13 @@ static double measured(stretch *s, double *power)
             if (s->filtered || !mass[i]) wrong[i] = s->followed[i];
     }
     for (long i = 0; i < s->n; ++i) {
-        const double part = fabs(wrong[i]) / s->share / (s->atol * s->scale[i] + s->rtol * fabs(X[i]));
-        largest = part > largest ? part : largest;
-        all += part;
+        const double part = fabs(wrong[i] / (s->share * (s->atol * s->scale[i] + s->rtol * fabs(X[i]))));
+        memcpy(&bits, &part, sizeof bits);
+        largest = bits > largest ? bits : largest;
     }
+    memcpy(&error, &largest, sizeof error);
     *power = (double)(labs(order) + 1);
-    return isnan(all) ? INFINITY : largest;
+    return isnan(error) ? INFINITY : error;
 }
 
 /* The length of the next step, after one of length h: control.py says how */
@@ -161,7 +166,7 @@ static void propose(stretch *s, double h, double error, double k, int rejected)
     const double factor = fmin(fmax(s->safety * pi, s->shrink), rejected ? 1.0 : s->growth);
     const int cut_off = h < s->h * (1 - s->same);
     s->h = fmin(fmax(h * factor, cut_off ? s->h : 0.0), s->longest);
-    s->before = error;
+    s->before = fmax(error, s->trend);
 }
 
 /* The length of a first step to an end, at what stands there, by the size of a second derivative: of the slope along the
@@ -206,14 +211,14 @@ static double first_length(stretch *s, double t, double end)
     return all < INFINITY ? fmax(pow(most, -1.0 / 3), s->shortest) : 0.0;
 }
 
-/* From time t to the ends in order; or if steps are chosen as long as is tolerated, and not as far as the first of them.
- * Returns how many steps were made: the point where they begin and their ends, and the states there. */
+/* From time t to the ends in order; or if steps are chosen as long as is tolerated, as far as the first of them. Returns
+ * how many steps were made: the point where they begin and their ends, and the states there, but for one `ahead`. */
 long stretch_go(stretch *s, double t, const double *ends, long count, long chosen)
 {
     const size_t size = (size_t)s->n * sizeof(double);
     long made = 0;
     int rejected = 0;
-    s->fired = 0;
+    s->ahead = 0;
     s->times[0] = t;
     memcpy(s->states, s->Z, size);
     if (chosen && !(s->h > 0.0) && !((s->h = first_length(s, t, ends[0])) > 0.0)) return 0;
@@ -221,8 +226,7 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
         double end = chosen ? ends[0] : ends[made];
         if (chosen) {
             const double parts = ceil((end - t) / s->h);
-            if (!(parts > 1)) break;
-            end = t + (parts > 2 ? s->h : (end - t) / 2);
+            if (parts > 1) end = t + (parts > 2 ? s->h : (end - t) / 2);
         }
         const double h = end - t;
         double error = 0.0, power = 1.0;
@@ -242,7 +246,7 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
         }
         if (chosen) propose(s, h, error, power, rejected);
         rejected = 0;
-        if (s->guards && (s->fired = fires(s))) break;
+        if ((s->ahead = (chosen && end == ends[0]) || (s->guards && fires(s)))) break;
         s->times[++made] = t = end;
         memcpy(s->states + made * s->n, s->Z, size);
     }
@@ -265,7 +269,7 @@ double stretch_end_at_zero(stretch *s, long guard, double t, double low, double 
     for (long i = 0; i < s->n; ++i) along[i] = (along[i] - R[i]) / width;
     if (!same(s, coefficient) && !factor(s, coefficient)) return NAN;
     solve(s, along);
-    int ended = 0;
+    int ended = 0, slow = 0;
     while (!ended) {
         solve(s, R);
         for (long i = 0; i < s->n; ++i) {
@@ -286,11 +290,16 @@ double stretch_end_at_zero(stretch *s, long guard, double t, double low, double 
             R[i] += moved * along[i];
         }
         const double of_X = s->newton(s->plan, INFINITY), of_t = (fabs(moved) - unsure / fabs(speed)) / width;
+        const double norm = of_t > of_X ? of_t : of_X; /* also what is no number */
         ++s->iterations;
         s->ended(s->method, t += moved);
-        ended = ends(s, &c, of_t > of_X ? of_t : of_X); /* also what is no number */
+        ended = ends(s, &c, norm);
+        if (ended < 0 && norm <= s->floor) { /* what no longer shrinks may be round-off */
+            s->moved = of_X;
+            ended = norm <= s->enough || ++slow > SLOW;
+        }
     }
-    return ended > 0 || s->moved <= s->enough ? t : NAN; /* what has not shrunk may be round-off */
+    return ended > 0 ? t : NAN;
 }
 
 /* What stretch.py has to agree with */

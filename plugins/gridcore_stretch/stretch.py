@@ -32,9 +32,9 @@ class _Struct(ctypes.Structure):
                 *_fields(ctypes.c_double, "singular worth"), *_fields(ctypes.c_long, "batches guards"),
                 *_fields(ctypes.c_void_p, "table gamma sides"),
                 *_fields(ctypes.c_double, "remains enough floor fast telling same astray rtol atol share least "
-                         "shortest safety of_error of_before of_start shrink growth longest h before"),
+                         "shortest safety of_error of_before of_start trend shrink growth longest h before"),
                 *_fields(ctypes.c_void_p, "in_time"), *_fields(ctypes.c_double, "coefficient first rate moved"),
-                *_fields(ctypes.c_long, "fresh fired iterations solves factorisations rejections"),
+                *_fields(ctypes.c_long, "fresh ahead iterations solves factorisations rejections"),
                 *_fields(ctypes.c_void_p, "along wrong followed times states")]
 
 
@@ -120,12 +120,12 @@ class Stretch:
         in_time = self._ws.time_slope() if choice is not None and not choice["h"] else None
         s.in_time = None if in_time is None else place(in_time)
         made = self._go(self._at, t, place(ends), len(ends), choice is not None)
-        if s.fired:
+        if s.ahead:
             self._ws.moved = s.moved
         if choice is not None:
             choice["h"], choice["before"] = s.h, s.before
         times, X = self._arrays[-2:]
-        return Stretched(times[:made + 1], X[:made + 1], bool(s.fired))
+        return Stretched(times[:made + 1], X[:made + 1], bool(s.ahead))
 
     def end_at_zero(self, t: float, guard: Crossing, low: float, high: float, side: float) -> float | None:
         """As :meth:`gridcore.integrate.Stepper.end_at_zero`; where it is None the guess stands in X again.

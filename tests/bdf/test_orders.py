@@ -158,7 +158,7 @@ def test_large_systems_whose_steps_are_made_one_by_one_choose_too(
 
 
 @pytest.mark.parametrize("order", [0, 6, 2.5, "5", None, [], [(0.0, 6)], [(0.0, 3), (1.0, 4)], [(0.0, 5), (0.0, 2)],
-                                   [(0.0, 5), 2], [(0.0, 5), (1.0, 2.5)]])
+                                   [(0.0, 5), 2], [(0.0, 5), (1.0, 2.5)], [(0.0, 5), (np.nan, 2)], np.nan, np.inf])
 def test_what_is_no_order_is_refused(order: Any) -> None:
     with pytest.raises(CaseError, match="must be a whole number from 1 to 5, or pairs"):
         Orders(order)
