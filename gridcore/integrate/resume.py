@@ -70,8 +70,8 @@ class Resumed(Driver):
         if self.other:
             self.stepper, method = self.other
             self.steppers.append(self.stepper)
-            if method != self.tape.methods[-1]:
-                self.tape.methods.append(method)
+            alike = method == self.tape.methods[-1]  # so far: in its options the stepper leaves what it chooses
+            self.tape.methods[len(self.tape.methods) - alike:] = [method]
             self.new_segment()
         self.grid = self.ahead
         self.go_on(progress)

@@ -18,7 +18,10 @@ from gridcore.equilibrium import Equilibrium
 from gridcore.errors import CaseError
 from gridcore.linear import newton
 from gridcore.results import Run
+from gridcore.sensitivity import Replay
+from gridcore.tape import Step
 from gridcore_bdf import past
+from gridcore_bdf.formula import formula
 from gridcore_bdf.orders import Orders
 from gridcore_bdf.past import Past
 
@@ -125,7 +128,7 @@ def test_they_go_to_a_file_and_come_back(run: Run, tmp_path: Path) -> None:
     assert np.array_equal(gc.adjoint(loaded, end, "GEN2.H").values, gc.adjoint(run, end, "GEN2.H").values)
 
 
-@pytest.mark.parametrize(("t", "count"), [(5.0, 0), (9.0, 1)])
+@pytest.mark.parametrize(("t", "count"), [(2.0, 0), (9.0, 1)])
 def test_a_run_goes_on_with_orders_of_its_own_and_the_first_one_keeps_its(
         minutes: Equilibrium, t: float, count: int) -> None:
     first = gc.simulate(minutes, t, **CHOSEN)
@@ -134,9 +137,31 @@ def test_a_run_goes_on_with_orders_of_its_own_and_the_first_one_keeps_its(
     assert first.tape.methods == before
     assert len(changes(first)) == count
     assert changes(whole)[:count] == changes(first)
+    assert changes(whole)[0][0] < 20.0
+    made_again = gc.simulate(first, t_end=300.0, step="auto")
+    assert made_again.tape.methods == whole.tape.methods
     end = gc.Terminal(lambda v: v["GEN2", "omega"])
     exact = gc.adjoint(whole, end, "LOAD5.Tp").values
     np.testing.assert_allclose(gc.analyses.forward_gradient(whole, end, "LOAD5.Tp").values, exact, rtol=1e-10)
+
+
+def test_each_step_solves_the_formula_of_its_order_also_where_the_run_was_continued(minutes: Equilibrium) -> None:
+    """As the operator has it, whose order is that of the tape."""
+    first = gc.simulate(minutes, 2.0, **CHOSEN)
+    run, begun = gc.simulate(first, 60.0), len(first.t) + 6  # from where on there are points for every order
+    assert changes(run)
+    replay = Replay(run.system, run.tape, np.array([run.system.layout.address("GEN2.H")]))
+    differential, scale = run.system.base_differential, run.system.scale
+    steps = [record for record in run.tape.records if isinstance(record, Step) and record.k > begun]
+    orders = set()
+    for record in steps:
+        made_of = [record.k, *replay.step(record).past]
+        d = (run.t[record.k + 1] - run.t[made_of]).tolist()
+        orders.add(order := len(d) - 1)
+        b, beta, _ = formula(d, order)
+        off = run.X[record.k + 1] - np.dot(beta, run.X[made_of]) - b * replay.point(record.k + 1).F
+        assert np.abs(off / (scale + np.abs(run.X[record.k + 1])))[differential].max() < 1e-10
+    assert orders >= {2, 5}
 
 
 def test_where_steps_are_chosen_anew_orders_are_too(minutes: Equilibrium, run: Run) -> None:
