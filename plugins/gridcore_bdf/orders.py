@@ -95,7 +95,7 @@ class Orders:
         if (more := self.now.changes + steps // _EVERY + 1 - len(self._times)) > 0:
             room = np.zeros(more + _ROOM)
             self._times, self._orders = np.append(self._times, room), np.append(self._orders, room.astype("l"))
-        self.now.times, self.now.orders = Library.place(self._times), Library.place(self._orders)
+            self.now.times, self.now.orders = Library.place(self._times), Library.place(self._orders)
 
     def news(self) -> int | list[list[float]] | None:
         """The option as it is now; None if it is as it was."""

@@ -45,7 +45,8 @@ typedef struct {
     /* tolerances of the iteration and of lengths */
     double remains, enough, floor, fast, telling, same, astray;
     /* what is chosen */
-    double rtol, atol, share, least, shortest, safety, of_error, of_before, of_start, trend, shrink, growth, longest, h, before;
+    double rtol, atol, share, least, shortest, safety, of_error, of_before, of_start, trend, shrink, growth, longest, h,
+        before;
     const double *in_time; /* the slope of the equations in time, if they read it */
     /* what is left for the next stretch, and counted */
     double coefficient, first, rate, moved; /* the last: by the last correction */

@@ -83,9 +83,9 @@ def describe_run(run: Run) -> Iterator[Line]:
 
 
 def _option(value: Any) -> str:
-    """Of a method: a number, or pairs (from time, number)."""
-    if isinstance(value, list):
-        return f"{value[0][1]:g} and {len(value) - 1} changes"
+    """Of a method; of a long list its beginning."""
+    if isinstance(value, list) and len(value) > 1:
+        return f"{value[0]} and {len(value) - 1} more"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 

@@ -13,7 +13,7 @@ import gridcore as gc
 from gridcore.registry import Integrator
 from gridcore_bdf.stepper import Bdf
 
-for folder in ("sensitivity", "integrate", "readers"):
+for folder in ("sensitivity", "integrate", "readers", "reference"):
     sys.path.append(str(Path(__file__).parents[1] / folder))
 
 

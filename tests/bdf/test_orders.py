@@ -57,12 +57,9 @@ CHOSEN: dict[str, Any] = {"step": "auto", "method": "bdf", "rtol": 1e-3, "atol":
 @pytest.fixture(scope="module")
 def minutes() -> Equilibrium:
     """Recovery loads behind a line that is tripped: a swing for ten seconds, and then little for minutes."""
-    case = gc.load_case("wscc9_recovery_loads")
-    for id in ("up", "down", "RELAY14", "EXC1", "GEN1"):
-        case.remove(id)
-    case.add("InfiniteBus", id="GRID", bus=1, control="slack", V0=1.04)
-    case.add("BranchTrip", id="trip", branch="LINE8-9", t=1.0)
-    return gc.build(case)
+    from scripts import script
+
+    return script("trbdf2").minutes()
 
 
 @pytest.fixture(scope="module")

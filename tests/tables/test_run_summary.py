@@ -36,6 +36,12 @@ def test_the_words_are_those_that_the_verb_shows():
     assert run.summary().stable is True
 
 
+def test_of_an_option_that_is_a_long_list_it_tells_the_beginning():
+    run = gc.simulate("wscc9", 0.2, 0.01, "bdf", order=[(0.0, 5), (0.1, 2), (0.15, 4)])
+    run.tape.methods[0].options["order"] = [list(pair) for pair in run.tape.methods[0].options["order"]]  # as in a file
+    assert "bdf, order = [0.0, 5] and 2 more, start = 1, 0 to 0.2 s" in layout(list(describe_run(run)))
+
+
 def test_a_run_without_machines_is_neither_stable_nor_not():
     found = gc.simulate("swing", 0.1).summary()
     assert (found.stable, found.parted) == (None, ())
