@@ -29,6 +29,7 @@ typedef struct {
 typedef struct {
     long n, highest, start; /* the highest order: there is room for one point more; that of the first step */
     double near;            /* part of a step: points that are nearer to the next are passed over */
+    double far;             /* algebraic variables follow where they are off by so many times what the others are */
     void (*rhs)(const void *), (*residual)(const void *); /* of a workspace: F at Z; R = base + c F - mass X */
     const void *plan;                                     /* their argument */
     double *Z, *t;                                        /* of the workspace: X is the beginning of Z */
@@ -40,6 +41,7 @@ typedef struct {
     long *rows;           /* their numbers, latest first; behind them how many there are */
     const double *scale;  /* of variables */
     orders *of;
+    const double *least;  /* part of what they are off that counts then, at least */
     double *made;         /* b, the distance of what only the polynomial that leads knows, the order, whether it is a slope */
 } path;
 
@@ -373,10 +375,20 @@ double bdf_ended(const path *p, double t)
     return p->made[0];
 }
 
+/* As gridcore_stretch asks: by what is off where it was led to, of which past.py says what counts */
 long bdf_error(const path *p, double *out)
 {
     const double part = p->made[0] / (p->made[0] + p->made[1]);
     const long order = (long)p->made[2];
-    for (long i = 0; i < p->n; ++i) out[i] = (p->Z[i] - p->led[i]) * part;
-    return p->made[3] ? -order : order;
+    double largest[2] = {0.0, 0.0}; /* of algebraic variables, and of the others */
+    for (long i = 0; i < p->n; ++i) {
+        out[i] = (p->Z[i] - p->led[i]) * part;
+        const double off = fabs(out[i]) / (p->scale[i] + fabs(p->Z[i]));
+        double *most = largest + (p->mass[i] > 0);
+        *most = off > *most ? off : *most;
+    }
+    const double own = p->made[3] ? 0.0 : !largest[0] ? 1.0 : fmax(*p->least, p->far * largest[1] / largest[0]);
+    if (!(own < 1)) return order;
+    for (long i = 0; i < p->n; ++i) out[i] *= p->mass[i] > 0 ? 1 : own;
+    return -order;
 }

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from gridcore.equations import Workspace
-from gridcore.equations.native import Library
+from gridcore.equations.native import FALLBACK, Library
 from gridcore_stretch import Stretch
 
 from .formula import NEAR, chosen, extrapolation, formula, from_start, share, with_slope
 from .orders import Orders
 
 SOURCE = Path(__file__).with_name("bdf.c")
+# Algebraic variables follow where they are off by so many times what the others are. But Newton's iteration begins
+# where they are led to, which with an error of this part of them is as far away as it may be.
+FAR, LED = 10.0, 1e-2
 
 
 def loops(runtime: Any) -> dict[str, Any]:
@@ -43,16 +46,18 @@ class Past:
         self.led, self.slope, self.bend = np.zeros((3, ws.n))
         self.points, self.times = np.zeros((highest + 1, ws.n)), np.zeros(highest + 1)
         self.rows = np.zeros(highest + 2, dtype="l")  # latest first; the last says how many there are
-        self._made = np.zeros(4)
+        self._made, self._least = np.zeros(4), np.ones(1)
         runtime: Any = ws.runtime
         of_c = loops(runtime)
         self._remember, self._equations = of_c.get("remember", _remember), of_c.get("equations", _equations)
+        self._error, self._place = of_c.get("error", _error), (Library if of_c else FALLBACK).place
         self._at: Any = self  # what the loops take
         if of_c:
             equations = (ctypes.cast(function, ctypes.c_void_p) for function in (runtime.rhs, runtime.residual))
-            self._path = _Path(ws.n, highest, start, NEAR, *equations, ws.plan, *map(Library.place, (
+            self._path = _Path(ws.n, highest, start, NEAR, FAR, *equations, ws.plan, *map(Library.place, (
                 ws.Z, ws.Z[-1:], ws.F, ws.mass, ws.c, ws.base, self.points, self.led, self.slope, self.bend,
-                self.times, self.rows, ws.scale)), ctypes.addressof(orders.now), Library.place(self._made))
+                self.times, self.rows, ws.scale)), ctypes.addressof(orders.now),
+                *map(Library.place, (self._least, self._made)))
             self._at = ctypes.addressof(self._path)
         self.stretch = Stretch(ws, of_c.get("go"), of_c.get("error"), self._at, ended=of_c.get("ended"),
                                starts=start, bend=self.bend)
@@ -93,27 +98,31 @@ class Past:
         """That of the formula of the last step."""
         return int(self._made[2])
 
-    @property
-    def by_slope(self) -> bool:
-        """Whether it was led by the slope at its start, which algebraic variables do not have."""
-        return bool(self._made[3])
+    def tolerate(self, part: float) -> None:
+        """Errors may be this part of variables."""
+        self._least[:] = part / LED
 
-    def part(self) -> float:
-        """Of what the last step is off where it was led to: its error.
+    def error(self) -> tuple[np.ndarray, bool]:
+        """(n,) what the last step is off where it was led to, as its error; and whether algebraic variables follow the
+        others: if that is more than what they have here.
 
         With ``D`` the divided difference of the solution, ``x1 - led = D (b + d) prod(d_i)``, and the error of the
-        formula is ``D b prod(d_i)``, where d is the distance of what only the polynomial that led knows.
+        formula is ``D b prod(d_i)``, where d is the distance of what only the polynomial that led knows. Mostly all of
+        it counts: what changes fast is seen in algebraic variables first. Where a slope has led, which they do not
+        have, nothing does in them; and a part where they alone are far off: that phasors turn, since the frequency is
+        not that of their reference, is no error.
         """
-        b, farther = self._made[:2].tolist()
-        return b / (b + farther)
+        out = np.empty(self.ws.n)
+        return out, self._error(self._at, self._place(out)) < 0
 
 
 class _Path(ctypes.Structure):
     """As ``bdf.c`` has it."""
 
-    _fields_ = [*((name, ctypes.c_long) for name in ("n", "highest", "start")), ("near", ctypes.c_double),
-                *((name, ctypes.c_void_p) for name in (
-                    "rhs residual plan Z t F mass c base points led slope bend times rows scale orders made".split()))]
+    _fields_ = [*((name, ctypes.c_long) for name in ("n", "highest", "start")),
+                *((name, ctypes.c_double) for name in ("near", "far")), *((name, ctypes.c_void_p) for name in (
+                    "rhs residual plan Z t F mass c base points led slope bend times rows scale orders least "
+                    "made".split()))]
 
 
 def _remember(past: Past, t: float) -> None:
@@ -158,3 +167,15 @@ def _equations(past: Past, t: float, lead: bool) -> None:
     ws.c[:] = np.where(ws.mass, b, -1.0)
     ws.base[:] = ws.mass * base
     ws.residual()
+
+
+def _error(past: Past, out: np.ndarray) -> int:
+    ws, (b, farther, order, by_slope) = past.ws, past._made.tolist()
+    out[:] = (ws.X - past.led) * (b / (b + farther))
+    off, differential = np.abs(out) / (ws.scale + np.abs(ws.X)), ws.mass > 0
+    others, algebraic = (float(off.max(where=where, initial=0.0)) for where in (differential, ~differential))
+    own = 0.0 if by_slope else max(float(past._least[0]), FAR * others / algebraic) if algebraic else 1.0
+    if own >= 1:
+        return int(order)
+    out[~differential] *= own
+    return -int(order)

@@ -98,6 +98,7 @@ class Bdf(Summed):
         """Several steps in which nothing happens; of small systems, whose factors go with the length of a step."""
         if choice is not None:
             self.orders.choose(t, most)
+            self.past.tolerate(choice["share"] * choice["rtol"])
         made = None if self.newton.keeps else self.past.stretch.go(t, ends, most, guards, sides, choice)
         self.order = self.past.order
         self._tell()
@@ -140,14 +141,15 @@ class Bdf(Summed):
             return None
 
     def local_error(self) -> np.ndarray:
-        """By what the step is off where it was led to; algebraic variables without a slope follow the others."""
+        """By what the step is off where it was led to; of algebraic variables what follows from it, if that is more."""
         ws, past = self._ws, self.past
         assert ws is not None
         self.orders.choose(past.begun, 1)
         self._tell()
-        error = (ws.X - past.led) * past.part()
-        if past.by_slope:
-            error = np.where(ws.mass, error, self.newton.lu.solve(ws.mass * error))
+        error, follow = past.error()
+        if follow:
+            followed = self.newton.lu.solve(ws.mass * error)
+            error = np.where(ws.mass, error, np.maximum(np.abs(followed), np.abs(error)))
         return error
 
     def operator(self, record: Step, points: Linearised) -> BdfOperator:

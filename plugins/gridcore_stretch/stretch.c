@@ -25,7 +25,8 @@ typedef struct {
     /* of a method: the equations of a step from t to an end, at a first guess, and their residual, of each of its stages;
      * `follows` if the step before was made here and this is the first attempt at the next; it returns what factors
      * depend on, or 0 where it has none. Where steps are chosen: the error of that step, and its order, less than zero
-     * where it is to be solved with the matrix, and algebraic variables follow so, or all of them are `filtered` */
+     * where it is to be solved with the matrix, and algebraic variables follow so, where it has no more of them, or all
+     * variables are `filtered` */
     double (*begin)(void *, double, double, long follows, long stage);
     long (*error)(void *, double *);
     double (*ended)(void *, double); /* the step that began last, with another end: its equations and their residual */
@@ -143,10 +144,12 @@ static double measured(stretch *s, double *power)
     long long largest = 0, bits;
     const long order = s->error(s->method, wrong);
     if (order < 0) {
-        for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] *= mass[i];
+        for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] * mass[i];
         solve(s, s->followed);
-        for (long i = 0; i < s->n; ++i)
-            if (s->filtered || !mass[i]) wrong[i] = s->followed[i];
+        for (long i = 0; i < s->n; ++i) {
+            const int less = fabs(s->followed[i]) < fabs(wrong[i]) || isnan(wrong[i]);
+            if (s->filtered || !(mass[i] || less)) wrong[i] = s->followed[i];
+        }
     }
     for (long i = 0; i < s->n; ++i) {
         const double part = fabs(wrong[i] / (s->share * (s->atol * s->scale[i] + s->rtol * fabs(X[i]))));

@@ -49,8 +49,9 @@ class Stretch:
         equations of a stage of the step, at a first guess, and leaves their residual; it returns the coefficient that
         their matrix depends on, or 0 where the step is none of these. ``long error(void *method, double *out)``
         estimates its error, and returns its order, less than zero if it is to be solved with that matrix: so algebraic
-        variables follow the others. ``double ended(void *method, double t)`` sets time and equations of the step that
-        began last with another end, as `begin` does, and returns their coefficient. The last two may be None.
+        variables follow the others, where `out` has no more of them. ``double ended(void *method, double t)`` sets time
+        and equations of the step that began last with another end, as `begin` does, and returns their coefficient. The
+        last two may be None.
     method : int
         The address that they take.
     stages : int

@@ -119,6 +119,7 @@ void theta_local_error(const path *p, double h, double theta, double *out)
 long theta_error(const path *p, double *out)
 {
     theta_local_error(p, *p->t - p->begun, p->theta, out);
+    for (long i = 0; i < p->n; ++i) out[i] = p->mass[i] ? out[i] : 0.0;
     return p->theta == 0.5 ? -2 : -1;
 }
 
