@@ -47,7 +47,7 @@ def test_the_loops_in_c_see_errors_as_numpy_does(name: str, monkeypatch: pytest.
     monkeypatch.setattr(past, "loops", lambda runtime: {})
     alone = run(name, 20.0, 1e-4)
     assert found.counters["steps"] == pytest.approx(alone.counters["steps"], rel=0.05)
-    assert off(found, alone) < 1e-5
+    assert off(found, alone) < 1e-4
 
 
 @pytest.mark.parametrize("name", ["ieee39", "npcc140"])
