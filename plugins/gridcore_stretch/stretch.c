@@ -146,10 +146,8 @@ static double measured(stretch *s, double *power)
     if (order < 0) {
         for (long i = 0; i < s->n; ++i) s->followed[i] = wrong[i] * mass[i];
         solve(s, s->followed);
-        for (long i = 0; i < s->n; ++i) {
-            const int less = fabs(s->followed[i]) < fabs(wrong[i]) || isnan(wrong[i]);
-            if (s->filtered || !(mass[i] || less)) wrong[i] = s->followed[i];
-        }
+        for (long i = 0; i < s->n; ++i)
+            if (s->filtered || !(mass[i] || fabs(s->followed[i]) < fabs(wrong[i]))) wrong[i] = s->followed[i];
     }
     for (long i = 0; i < s->n; ++i) {
         const double part = fabs(wrong[i] / (s->share * (s->atol * s->scale[i] + s->rtol * fabs(X[i]))));
