@@ -21,7 +21,7 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Between, Crossing, Linearised, Stretched
 from gridcore.linear import Newton
 from gridcore.tape import Resolve, Step, Steps, Tape
-from gridcore_stretch import Summed, Sums, on_bent_path
+from gridcore_stretch import Summed, Sums, following, on_bent_path
 
 from .between import polynomials
 from .operator import BdfOperator, Chain
@@ -142,15 +142,11 @@ class Bdf(Summed):
 
     def local_error(self) -> np.ndarray:
         """By what the step is off where it was led to; of algebraic variables what follows from it, if that is more."""
-        ws, past = self._ws, self.past
-        assert ws is not None
+        past = self.past
         self.orders.choose(past.begun, 1)
         self._tell()
         error, follow = past.error()
-        if follow:
-            followed = self.newton.lu.solve(ws.mass * error)
-            error = np.where(ws.mass, error, np.maximum(np.abs(followed), np.abs(error)))
-        return error
+        return following(self.newton, error) if follow else error
 
     def operator(self, record: Step, points: Linearised) -> BdfOperator:
         """The step of a record, linearised."""

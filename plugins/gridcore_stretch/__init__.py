@@ -5,9 +5,10 @@ call of a :class:`Stretch`: see ``gridcore_theta`` and ``gridcore_bdf``. One tha
 are sums of, and derivatives are swept over many of them at once, too.
 """
 
+from .errors import following
 from .guess import on_bent_path
 from .stretch import Stretch
 from .summed import Summed
 from .sweeps import Sums, Sweeps
 
-__all__ = ["Stretch", "Summed", "Sums", "Sweeps", "on_bent_path"]
+__all__ = ["Stretch", "Summed", "Sums", "Sweeps", "following", "on_bent_path"]

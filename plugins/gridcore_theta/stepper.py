@@ -20,7 +20,7 @@ from gridcore.errors import CaseError, ConvergenceError
 from gridcore.integrate import Advance, Crossing, Linearised, Stretched, parabola
 from gridcore.linear import Newton
 from gridcore.tape import Step, Steps
-from gridcore_stretch import Summed, Sums, on_bent_path
+from gridcore_stretch import Summed, Sums, following, on_bent_path
 
 from .ahead import fires_for_certain
 from .operator import ThetaOperator
@@ -156,7 +156,7 @@ class Theta(Summed):
         """By Milne's device; algebraic variables follow the differential ones."""
         assert self.ws is not None
         error = self.ws.mass * self.predictor.local_error(self._reached - self._begun, self.theta)
-        return np.where(self.ws.mass > 0, error, self.newton.lu.solve(error.copy()))
+        return following(self.newton, error)
 
     def _remember(self, h: float, ahead: float) -> None:
         """Keep the slope of the last step; a tiny one says nothing, and ends what is remembered."""
