@@ -65,7 +65,7 @@ def _step_at_the_fault(rng: np.random.Generator, s: Scenario) -> None:
 def _on_the_grid(rng: np.random.Generator, s: Scenario) -> None:
     event = str(rng.choice(["t", "clear"]))
     at = s.case["fault"].fields[event]
-    s.step = at / round(at / s.step)
+    s.how["step"] = at / round(at / s.how["step"])
     s.wrt = [f"fault.{event}", *s.wrt[:1]]
 
 
