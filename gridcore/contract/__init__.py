@@ -3,28 +3,8 @@
 Imports from ``registry`` and what is left of it.
 """
 
-from .device import (
-    REQUIRED,
-    Algebraic,
-    Composite,
-    Declaration,
-    Declarations,
-    Device,
-    Field,
-    Guard,
-    Input,
-    Mode,
-    Param,
-    PerUnit,
-    Quantity,
-    Reference,
-    Setpoint,
-    State,
-    Timer,
-    guard,
-    quantity,
-    timer,
-)
+from .device import REQUIRED, Algebraic, Composite, Declaration, Declarations, Device, Field, Guard, Input, Mode, Param
+from .device import PerUnit, Quantity, Reference, Setpoint, State, Timer, guard, quantity, timer
 from .injectors import Load, Source
 from .limits import Bound, Reached, bound_of, labels, sides
 from .node import Bus, Node, Port, plural

@@ -16,12 +16,13 @@ import numpy as np
 
 from .. import numerics
 from ..equilibrium import Equilibrium
-from ..errors import CaseError, ConvergenceError, EventError, GridcoreError, NetworkError
+from ..errors import CaseError, ConvergenceError, EventError, NetworkError
 from ..linear import Newton, all_finite
 from ..results import Run
 from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
 from ..tape.checkpoints import Checkpoint, InMemory, Recomputed, States, segment_length
 from .base import Advance, Stepper
+from .continuation import Triggers, continued
 from .first import first, first_by_itself
 from .guards import Watch
 from .instants import Instant
@@ -61,7 +62,7 @@ class Driver:
         self.instant, self.visible = Instant(self.newton, system.system), partial(visible, self.newton, system.system)
         system.islands.settle(self.Z)
         self.Z[-1] = t0
-        self._refresh()
+        self.refresh()
         ws.mass[:], ws.c[:] = ws.differential, np.where(ws.differential, 0.5 * self.spacing, -1.0)  # as in a step
         ws.pivots.keep(ws.matrix())  # segments begin with pivots that no segment before them has found
         self.timers: list[tuple[float, int, int]] = []  # those to come, in order of time: time, number, clock
@@ -178,7 +179,7 @@ class Driver:
         self.stepper.restart(self.ws, self.t)
         self.newton.renew()
 
-    def _refresh(self, changed: np.ndarray | None = None) -> None:
+    def refresh(self, changed: np.ndarray | None = None) -> None:
         """Parameters or modes have changed, all or those at these positions: what follows in the workspace."""
         self.ws.refresh(changed)
         self.ws.differential[:] = self.system.differential(self.Z)
@@ -197,7 +198,7 @@ class Driver:
         self.watch.restore(at)
         self.ws.X[:], self.ws.noise[:], self.Z[-1] = at.X, at.noise, at.t
         self.Z[self.system.n:-1] = settings[max(at.settings - 1, 0)]
-        self._refresh()
+        self.refresh()
         if at.settings:
             self._evaluate_guards()
 
@@ -352,14 +353,15 @@ class Driver:
                 chain = 0
                 if clock != self.clock:
                     self._zero_step(clock)
-            self._switch(triggers)
-            for guard in (number for kind, number in triggers if kind == "guard"):
+            acted = self._switch(triggers)
+            before.update(guard for _, guard in acted[len(triggers):])
+            for guard in (number for kind, number in acted if kind == "guard"):
                 if self.watch.bounces(guard, self.gamma, self.visible):  # sent back at once, it may fire again
                     self.watch.turned(guard, self.instant.rates([guard])[0])
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
         self._chattering(self.t)
 
-    def _fire(self, fired: np.ndarray, before: Collection[int]) -> tuple[tuple[str, int], ...]:
+    def _fire(self, fired: np.ndarray, before: Collection[int]) -> Triggers:
         """What guards that fired do: the actions to be made now; delayed ones are armed, or cancelled."""
         self.watch.accept(self.gamma, fired, before)
         triggers = []
@@ -379,7 +381,7 @@ class Driver:
                 triggers.append(("guard", guard))
         return tuple(triggers)
 
-    def _due(self) -> tuple[int, tuple[tuple[str, int], ...]] | None:
+    def _due(self) -> tuple[int, Triggers] | None:
         """The clock and the triggers of what is due first at this instant: delayed actions, in the order in which they
         were decided before, then timers, in order of their numbers. None if nothing is.
         """
@@ -394,30 +396,28 @@ class Driver:
         self.timers = [timer for timer in self.timers if timer[2] != clock]
         return clock, tuple(("timer", number) for number in sorted(number for _, number, of in timers if of == clock))
 
-    def _switch(self, triggers: tuple[tuple[str, int], ...]) -> None:
-        """Make the changes, solve the algebraic equations again, and see which guards are watched now."""
+    def _switch(self, triggers: Triggers) -> Triggers:
+        """Make the changes, solve the algebraic equations again, see which guards are watched; returns what acted."""
         system, switching = self.system, self.system.switching
-        k, chosen = self.tape.points - 1, switching.chosen(triggers)
-        names = (f"{c} ({c.what})" for c in chosen)
+        k, chosen, before = self.tape.points - 1, switching.chosen(triggers), self.Z.copy()
+        names = ", ".join(f"{trigger} ({trigger.what})" for trigger in chosen)
         differential = self.ws.differential.copy()
         F = np.where(differential, 0.0, self.ws.rhs())
         try:
             changed = switching.apply(self.Z, chosen)
         except NetworkError as error:
-            error.args = (f"at t = {self.t:.9g} s, after {', '.join(names)}: {error}",)
+            error.args = (f"at t = {self.t:.9g} s, after {names}: {error}",)
             raise
-        self._refresh(changed)
-        self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
+        self.refresh(changed)
         jumps = not chosen or self._jumps(changed, F, differential)  # none: the run begins after time zero
         try:
             if jumps:
                 changed = np.append(changed, system.at_moving_limit(self.Z)[:, 1])
-                self._resolve()
-        except GridcoreError as error:
-            error.args = (f"no solution of the network after {', '.join(names)}, from before it or the operating "
-                          f"point: {error}",)
-            raise
+                acted, triggers = triggers, self._solved(triggers, names, before)
+                if len(triggers) > len(acted):
+                    changed, chosen = np.arange(len(before) - 1), switching.chosen(triggers)
         finally:
+            self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
             self.tape.settings.append(self.Z[system.n:-1], changed[changed >= system.n] - system.n)
         self._check_finite()
         self.tape.point(self.t, self.Z[: system.n], self.clock)
@@ -431,6 +431,20 @@ class Driver:
             self._chattering(begun, _REPETITIONS)
         self._evaluate_guards()
         self.watch.refresh(self.Z, self.gamma, changed)
+        return triggers
+
+    def _solved(self, triggers: Triggers, names: str, before: np.ndarray) -> Triggers:
+        """Solve the algebraic equations behind a switch, if it must be by continuation; returns what acts in it."""
+        try:
+            self._resolve()
+        except ConvergenceError as error:
+            way, triggers = continued(self, triggers, before, before[: self.system.n])
+            if way < 1:
+                error.args = (f"no solution of the network after {names}, from before it or the operating point, and "
+                              f"on the way from before it they end at {way:.1%}: {error}",)
+                raise
+            self._resolve()
+        return triggers
 
     def _jumps(self, changed: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
         """Whether a switch that `changed` Z here moves anything by more than round-off; rows, and F, are of before."""
@@ -451,7 +465,7 @@ class Driver:
         if len(free):
             self.Z[held[:, 0]] = before
             self.Z[free[:, 1]] = 0.0
-            self._refresh(free[:, 1])
+            self.refresh(free[:, 1])
             self.newton.resolve(self.ws.differential, system.Z0[: system.n])
 
     def _chattering(self, since: float, repeated: int = 0) -> None:
