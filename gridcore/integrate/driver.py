@@ -22,7 +22,7 @@ from ..results import Run
 from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
 from ..tape.checkpoints import Checkpoint, InMemory, Recomputed, States, segment_length
 from .base import Advance, Stepper
-from .continuation import Triggers, continued
+from .continuation import Triggers, continued, named
 from .first import first, first_by_itself
 from .guards import Watch
 from .instants import Instant
@@ -400,22 +400,24 @@ class Driver:
         """Make the changes, solve the algebraic equations again, see which guards are watched; returns what acted."""
         system, switching = self.system, self.system.switching
         k, chosen, before = self.tape.points - 1, switching.chosen(triggers), self.Z.copy()
-        names = ", ".join(f"{trigger} ({trigger.what})" for trigger in chosen)
         differential = self.ws.differential.copy()
         F = np.where(differential, 0.0, self.ws.rhs())
         try:
             changed = switching.apply(self.Z, chosen)
         except NetworkError as error:
-            error.args = (f"at t = {self.t:.9g} s, after {names}: {error}",)
+            error.args = (f"at t = {self.t:.9g} s, after {named(chosen)}: {error}",)
             raise
         self.refresh(changed)
         jumps = not chosen or self._jumps(changed, F, differential)  # none: the run begins after time zero
         try:
             if jumps:
                 changed = np.append(changed, system.at_moving_limit(self.Z)[:, 1])
-                acted, triggers = triggers, self._solved(triggers, names, before)
-                if len(triggers) > len(acted):
+                try:
+                    self._resolve()
+                except ConvergenceError:
+                    triggers = continued(self, triggers, before, before[: system.n])
                     changed, chosen = np.arange(len(before) - 1), switching.chosen(triggers)
+                    self._resolve()
         finally:
             self.tape.records.append(Switch(k, triggers, len(self.tape.settings)))
             self.tape.settings.append(self.Z[system.n:-1], changed[changed >= system.n] - system.n)
@@ -431,19 +433,6 @@ class Driver:
             self._chattering(begun, _REPETITIONS)
         self._evaluate_guards()
         self.watch.refresh(self.Z, self.gamma, changed)
-        return triggers
-
-    def _solved(self, triggers: Triggers, names: str, before: np.ndarray) -> Triggers:
-        """Solve the algebraic equations behind a switch, if it must be by continuation; returns what acts in it."""
-        try:
-            self._resolve()
-        except ConvergenceError as error:
-            way, triggers = continued(self, triggers, before, before[: self.system.n])
-            if way < 1:
-                error.args = (f"no solution of the network after {names}, from before it or the operating point, and "
-                              f"on the way from before it they end at {way:.1%}: {error}",)
-                raise
-            self._resolve()
         return triggers
 
     def _jumps(self, changed: np.ndarray, F: np.ndarray, differential: np.ndarray) -> bool:
