@@ -8,7 +8,7 @@ Where solutions end on the way, a ConvergenceError says how far they go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,17 +16,16 @@ import numpy as np
 from ..errors import ConvergenceError
 
 if TYPE_CHECKING:
-    from ..system.switching import Trigger
     from .driver import Driver
 
 Triggers = tuple[tuple[str, int], ...]  # what acts in a switch: kinds, "timer" or "guard", and numbers
-_PART, _LONGER, _SHORTER, _MOST = 0.25, 1.5, 0.25, 100  # of the way; the next, by how it went; more that act chatter
+_PART, _LONGER, _SHORTER, _MOST = 0.25, 1.5, 0.25, 10  # of the way; the next, by how it went; who acts more chatters
 _ADVICE = "; there may be one with a larger impedance of the fault, or with loads at constant impedance (--loads Z)"
 _NEAR, _LEAST = _SHORTER**5, _SHORTER**10  # in so short a part guards act; solutions end with one so short
 
 
-def continued(driver: Driver, triggers: Triggers, before: np.ndarray, y: np.ndarray) -> Triggers:
-    """From Z `before` a switch, algebraic variables from `y`, to the solution behind it; returns what acts in it."""
+def continued(driver: Driver, triggers: Triggers, before: np.ndarray, y: np.ndarray, rest: float = 1.0) -> Triggers:
+    """From Z `before` a switch, algebraic variables from `y`, the `rest` of the way; returns what acts in it."""
     ws, watch, switching, left, part, place = driver.ws, driver.watch, driver.system.switching, 1.0, _PART, ""
     driver.Z[:] = before
     switching.apply(driver.Z, switching.chosen(triggers))
@@ -36,7 +35,7 @@ def continued(driver: Driver, triggers: Triggers, before: np.ndarray, y: np.ndar
     driver.newton.hold(ws.differential)
     ws.residual()
     whole, lacks = ws.base.copy(), ws.R.copy()
-    while left > 0 and part > _LEAST and len(triggers) <= _MOST:
+    while left > 0 and part > _LEAST and max(Counter(triggers).values(), default=0) <= _MOST:
         X = ws.X.copy()
         ws.base[:] = whole - max(left - part, 0.0) * lacks
         try:
@@ -48,15 +47,12 @@ def continued(driver: Driver, triggers: Triggers, before: np.ndarray, y: np.ndar
         fired = [guard for guard in watch.fired(gamma).tolist() if switching.targets(guard)]  # that act at once
         if fired and part <= _NEAR:
             watch.accept(gamma, np.array(fired))
-            return continued(driver, (*triggers, *(("guard", guard) for guard in fired)), before, ws.X.copy())
+            triggers += tuple(("guard", guard) for guard in fired)
+            return continued(driver, triggers, before, ws.X.copy(), rest * max(left - part, 0.0))
         ws.X[:], left, part = (X, left, _SHORTER * part) if fired else (ws.X, left - part, _LONGER * part)
     if left > 0:
+        names = dict.fromkeys(f"{trigger} ({trigger.what})" for trigger in switching.chosen(triggers))
         raise ConvergenceError(
-            f"no solution of the network after {named(switching.chosen(triggers))}, from before it or the operating "
-            f"point; on the way from before it, at {1 - left:.1%}, they end", place=place, t=driver.t, advice=_ADVICE)
+            f"no solution of the network after {', '.join(names)}, from before it or the operating point; on the way "
+            f"from before it, at {1 - rest * left:.1%}, they end", place=place, t=driver.t, advice=_ADVICE)
     return triggers
-
-
-def named(triggers: Iterable[Trigger]) -> str:
-    """What acts, in words."""
-    return ", ".join(f"{trigger} ({trigger.what})" for trigger in triggers)

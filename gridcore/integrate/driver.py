@@ -22,7 +22,7 @@ from ..results import Run
 from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
 from ..tape.checkpoints import Checkpoint, InMemory, Recomputed, States, segment_length
 from .base import Advance, Stepper
-from .continuation import Triggers, continued, named
+from .continuation import Triggers, continued
 from .first import first, first_by_itself
 from .guards import Watch
 from .instants import Instant
@@ -405,7 +405,8 @@ class Driver:
         try:
             changed = switching.apply(self.Z, chosen)
         except NetworkError as error:
-            error.args = (f"at t = {self.t:.9g} s, after {named(chosen)}: {error}",)
+            names = ", ".join(f"{trigger} ({trigger.what})" for trigger in chosen)
+            error.args = (f"at t = {self.t:.9g} s, after {names}: {error}",)
             raise
         self.refresh(changed)
         jumps = not chosen or self._jumps(changed, F, differential)  # none: the run begins after time zero

@@ -8,25 +8,29 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.contract import Algebraic, Device, Mode, Param, guard, timer
+from gridcore.contract import Algebraic, Device, Mode, Param, State, guard, timer
 from gridcore.errors import ConvergenceError
 
 
 class Folded(Device):
     """``y² - 4 + u = 0``, with a fold at y = 0; below the `edge`, where `slope` is more than zero, a straight line.
 
-    Where u jumps from 0 to 7, the root 2 is lost on the way: the parabola lacks 7 then, and at the fold still 3.
+    Where u jumps from 0 to 7, the root 2 is lost on the way: the parabola lacks 7 then, and at the fold still 3. On the
+    way x, at its limit, begins to fall; how often y has fallen below 1.4 is counted.
     """
 
     at, slope, edge, jump = Param("s", 0.1), Param("", 4.0), Param("", 1.2), Param("", 7.0)
     flips = Param("", 0.0, doc="1: below the edge y is above it")
+    wait, x0 = Param("s", 0.0625), Param("", 1.0)
+    x = State("", start_at="x0", limits=(None, "x0"), rate=lambda s: s.y - 1.3)
     y = Algebraic("", init=2.0)
-    u, low = Mode(0), Mode(0)
+    u, low, noted, times = Mode(0), Mode(0), Mode(0), Mode(0)
 
     def residuals(s: Any) -> Any:
         u = s.u * s.jump - 4.0
         line = s.edge**2 + u + s.slope * (s.y - s.edge)
-        return np.where(s.low == 1, np.where(s.flips == 1, s.y - 1.5, line), s.y**2 + u)
+        curve = np.where(s.low == 1, np.where(s.flips == 1, s.y - 1.5, line), s.y**2 + u)
+        return curve
 
     strikes = timer("at", then={"u": 1}, doc="strikes")
 
@@ -39,6 +43,16 @@ class Folded(Device):
     def rises(s: Any) -> Any:
         """The value rises."""
         return s.y - s.edge
+
+    @guard("down", then={"times": lambda s: s.times + 1})
+    def counts(s: Any) -> Any:
+        """The value falls below 1.4."""
+        return s.y - 1.4
+
+    @guard("down", when={"noted": 0}, then={"noted": 1}, delay="wait")
+    def notes(s: Any) -> Any:
+        """The value has been below 1.5 for a while."""
+        return s.y - 1.5
 
 
 def folded(**values: float) -> gc.System:
@@ -54,9 +68,13 @@ def registered() -> Any:
 
 
 @pytest.mark.parametrize("method", ["theta", "trbdf2", "bdf"])
-def test_a_guard_that_fires_on_the_way_acts_with_the_switch(method: str) -> None:
+def test_a_guard_that_fires_on_the_way_acts_with_the_switch_but_for_one_with_a_delay(method: str) -> None:
     run = gc.simulate(folded(), 0.3, 0.05, method)
-    assert [(event.t, event.item) for event in run.events] == [(0.1, "strikes"), (0.1, "falls")]
+    assert [(event.t, event.item, event.kind) for event in run.events] == [
+        (0.0, "x_at_x0", "switch"), (0.1, "strikes", "switch"), (0.1, "counts", "switch"), (0.1, "x_off_x0", "switch"),
+        (0.1, "falls", "switch"), (0.1, "notes", "delay started"), (0.1625, "notes", "switch")]
+    assert run["F", "x"][-1] == pytest.approx(1.0 + 0.2 * (run["F", "y"][-1] - 1.3), abs=1e-13)
+    assert run["F", "times"][-1] == 1.0
     assert run["F", "y"][[0, -1]] == pytest.approx([2.0, 1.2 - (1.2**2 + 3.0) / 4.0], abs=1e-13)
 
 
@@ -78,7 +96,7 @@ def test_how_far_solutions_go_is_told_where_they_end() -> None:
 
 
 def test_guards_that_undo_each_other_end_the_way() -> None:
-    with pytest.raises(ConvergenceError, match=r"no solution .* F\.strikes .* F\.falls .* at 0\.0%, they end"):
+    with pytest.raises(ConvergenceError, match=r" F\.falls \(The value falls\), F\.rises \(The value rises\), from "):
         gc.simulate(folded(flips=1.0), 0.3, 0.05)
 
 
@@ -99,9 +117,23 @@ def test_a_bolted_fault_near_a_plant_is_survived_as_one_behind_an_impedance_is()
     at = near.t > 0.1
     assert near["BUS2", "Vm"][at].max() < 0.01 < far["BUS2", "Vm"][far.t > 0.1].min()
     assert np.all(near["BUS37", "Vm"][at] < 0.4)
-    ws, k = near.system.workspace(), len(near.t) - 1
-    ws.load(np.concatenate([near.X[k], near.tape.settings[near.tape.point_settings()[k]], near.t[k:]]))
-    assert np.abs(ws.rhs()[~near.system.differential(ws.Z)]).max() < 1e-9
+    assert unbalance(near) < 1e-9
+
+
+def unbalance(run: gc.Run) -> float:
+    """How far algebraic equations are from zero at the end."""
+    ws, k = run.system.workspace(), len(run.t) - 1
+    ws.load(np.concatenate([run.X[k], run.tape.settings[run.tape.point_settings()[k]], run.t[k:]]))
+    return float(np.abs(ws.rhs()[~run.system.differential(ws.Z)]).max())
+
+
+def test_a_line_that_is_tripped_on_the_way_is_out_of_service_behind_it() -> None:
+    case = converters(1e-4)
+    case.add("OverCurrentRelay", id="relay", branch="LINE1-2", threshold=5.0)
+    run = gc.simulate(gc.build(case), 0.12, 0.01)
+    assert ("relay", "overload") in {(event.device, event.item) for event in run.events if event.t == 0.1}
+    assert run["LINE1-2", "status"][-1] == 0.0
+    assert unbalance(run) < 1e-9
 
 
 def test_its_gradient_is_the_difference_of_runs_that_are_continued_so() -> None:
