@@ -29,8 +29,7 @@ class Folded(Device):
     def residuals(s: Any) -> Any:
         u = s.u * s.jump - 4.0
         line = s.edge**2 + u + s.slope * (s.y - s.edge)
-        curve = np.where(s.low == 1, np.where(s.flips == 1, s.y - 1.5, line), s.y**2 + u)
-        return curve
+        return np.where(s.low == 1, np.where(s.flips == 1, s.y - 1.5, line), s.y**2 + u)
 
     strikes = timer("at", then={"u": 1}, doc="strikes")
 
@@ -127,7 +126,7 @@ def unbalance(run: gc.Run) -> float:
     return float(np.abs(ws.rhs()[~run.system.differential(ws.Z)]).max())
 
 
-def test_a_line_that_is_tripped_on_the_way_is_out_of_service_behind_it() -> None:
+def test_a_relay_without_a_delay_trips_its_line_behind_a_solution_that_was_continued() -> None:
     case = converters(1e-4)
     case.add("OverCurrentRelay", id="relay", branch="LINE1-2", threshold=5.0)
     run = gc.simulate(gc.build(case), 0.12, 0.01)
