@@ -49,3 +49,34 @@ def test_the_gradient_of_the_energy_that_did_not_come_is_that_of_differences(run
     beside = gc.differences(run, objective, name, relative_step=1e-6).item()
     assert abs(exact) > 1e-2
     assert exact == pytest.approx(beside, rel=1e-6)
+
+
+def bolted(bus: int) -> gc.Run:
+    case = gc.load_case("kundur_lcc")
+    case.remove("fault")
+    case.add_event(gc.BusFault(id="fault", bus=bus, t=0.1007, clear=0.2013, x=1e-4))
+    return gc.simulate(gc.build(case), 0.29, 0.002)
+
+
+@pytest.mark.parametrize("bus", [6, 7])
+def test_at_a_bolted_fault_near_it_the_rectifier_takes_no_more_than_the_voltage_commutates(bus):
+    """The bridge is blocked, 2 Rc i is what its voltage leaves of the angle, and cosines are not below -1."""
+    run = bolted(bus)
+    Vdo, i, commutated, Vd = (run["LCC", name] for name in ("Vdo", "i", "commutated", "Vd"))
+    low = (run.t > 0.1007) & (run.t < 0.2013) & (i > 0.1)
+    assert np.any(low)
+    assert np.all(Vdo[low] < 0.05)
+    np.testing.assert_allclose(2 * 0.012 * commutated[low], Vdo[low] * (1 + np.cos(2.6)), rtol=1e-12)
+    assert np.all(commutated[low] < i[low])
+    assert np.all(Vd >= -Vdo * (1 + 1e-12))
+    np.testing.assert_allclose(np.hypot(run["LCC", "P"], run["LCC", "Q"]), Vdo * commutated, rtol=1e-9)
+    items = [event.item for event in run.events if event.device == "LCC"]
+    assert items.index("blocks") < items.index("commutated_to_first")
+
+
+def test_the_gradient_through_such_a_fault_is_that_of_differences():
+    run, end = bolted(6), gc.Integral(lambda v: v["LCC", "Q"] + v["LCC", "i"])
+    wrt = ["LCC.amax", "LCC.Rc", "fault.x", "fault.t"]
+    exact, beside = gc.adjoint(run, end, wrt).values, gc.differences(run, end, wrt, relative_step=1e-6).values
+    assert np.all(np.abs(exact) > 1e-6)
+    np.testing.assert_allclose(exact, beside, rtol=1e-5, atol=1e-9)

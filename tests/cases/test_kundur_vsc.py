@@ -78,3 +78,24 @@ def test_the_gradient_of_the_overvoltage_is_that_of_differences(run, name):
     beside = gc.differences(run, objective, name, relative_step=3e-4).item()  # its round-off and its error are alike
     assert abs(exact) > 1e-4
     assert exact == pytest.approx(beside, rel=1e-7)
+
+
+@pytest.mark.parametrize(("bus", "converter"), [(6, "VSC7"), (10, "VSC9")])
+def test_behind_a_bolted_fault_the_current_of_a_converter_falls_with_the_voltage_that_leads_it(bus, converter):
+    """Nothing but the converter is there: a current of any size would be at no angle."""
+    case = gc.load_case("kundur_vsc")
+    case.remove("fault")
+    case.add_event(gc.BusFault(id="fault", bus=bus, t=0.1, clear=0.2013, x=1e-4))
+    run = gc.simulate(gc.build(case), 0.6, 0.002)
+    V, locked, Id, Iq = (run[name] for name in (
+        f"BUS{converter[3:]}.Vm", f"{converter}.locked", f"{converter}.Id", f"{converter}.Iq"))
+    low = (run.t > 0.1) & (run.t < 0.2013)
+    np.testing.assert_allclose(locked[low], V[low] / 0.05, rtol=1e-12)
+    assert np.all(V[low] < 0.02)
+    np.testing.assert_allclose(run[converter, "P"], V * locked * Id, atol=1e-12)
+    np.testing.assert_allclose(run[converter, "Q"], V * locked * Iq, atol=1e-12)
+    assert np.all(locked[run.t > 0.25] == 1.0)
+    end = gc.Integral(lambda v: v[converter, "P"] + v["DCBUS7", "V"])
+    wrt = [f"{converter}.Imax", "fault.x", "fault.clear"]
+    exact, beside = gc.adjoint(run, end, wrt).values, gc.differences(run, end, wrt, relative_step=1e-6).values
+    np.testing.assert_allclose(exact, beside, rtol=1e-5, atol=1e-8)

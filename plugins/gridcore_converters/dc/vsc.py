@@ -12,11 +12,12 @@ from gridcore_blocks import Lag, Limit
 from gridcore_devices.power import TINY
 
 from ..frames import beside_voltage
+from ..gates import Smaller
 from ..priority import LeftSquared, left_of
 from ..wecc.blocks import HeldPI
 from .bus import DCBus
 
-LOWEST = 0.05  # pu: of the measured voltage, as it is divided by
+LOWEST = 0.05  # pu: of the measured voltage, as it is divided by; below it the current falls with the voltage
 
 
 class VSC(Source):
@@ -33,7 +34,8 @@ class VSC(Source):
 
     P is injected into the AC bus, idc drawn from the DC bus. With kd alone it is droop control, with kdi control of the
     DC voltage, with neither control of the power; with neither kv nor kvi control of the reactive power. Vdref and Vref
-    are the voltages at t0. The current is that of a phase-locked loop without delay.
+    are the voltages at t0. The current is that of a phase-locked loop without delay; below 0.05 pu, where the loop
+    has nothing to follow, it falls with the voltage.
     """
 
     attaches: ClassVar[Any] = ("bus", Port("dc", node=DCBus))
@@ -72,16 +74,17 @@ class VSC(Source):
                      doc="reactive current asked for, positive to inject")
     Id = Lag("active", T="Tc", doc="active current")
     Iq = Lag("reactive", T="Tc", doc="reactive current, positive to inject")
-    I = Quantity("pu", lambda s: np.sqrt(s.Id * s.Id + s.Iq * s.Iq + TINY), "current")  # noqa: E741
+    locked = Smaller(1.0, lambda s, bus: bus.Vm / LOWEST, unit="", doc="part of the current that the voltage leads")
+    I = Quantity("pu", lambda s: s.locked * np.sqrt(s.Id * s.Id + s.Iq * s.Iq + TINY), "current")  # noqa: E741
     loss = Quantity("pu", lambda s: s.status * (s.la + s.lb * s.I + s.lc * s.I * s.I), "losses")
 
     @quantity("pu", "active power injected into the AC bus")
     def P(s: Any, bus: Any) -> Any:
-        return s.status * bus.Vm * s.Id
+        return s.status * bus.Vm * s.locked * s.Id
 
     @quantity("pu", "reactive power injected into the AC bus")
     def Q(s: Any, bus: Any) -> Any:
-        return s.status * bus.Vm * s.Iq
+        return s.status * bus.Vm * s.locked * s.Iq
 
     @quantity("pu", "power drawn from the DC bus")
     def Pdc(s: Any) -> Any:
@@ -92,7 +95,7 @@ class VSC(Source):
         return None if values["Pmin"] < values["Pmax"] else "Pmin must be below Pmax"
 
     def flows(s: Any, bus: Any, dc: Any) -> Any:
-        return beside_voltage(bus, s.Id, s.Iq), (-s.Pdc / dc.V,)
+        return beside_voltage(bus, s.locked * s.Id, s.locked * s.Iq), (-s.Pdc / dc.V,)
 
     def start(s: Any, bus: Any, dc: Any, power: Any) -> Any:
         return {"Vd": dc.V, "Vdref": dc.V, "Vm": bus.Vm, "Vref": bus.Vm, "Pref": power.P, "Qref": power.Q,

@@ -11,8 +11,8 @@ from gridcore.contract import Algebraic, Device, Input, Mode, Param, Port, Quant
 from gridcore_blocks import Lag
 
 from ..frames import beside_voltage
+from ..gates import Larger, Smaller, beside
 from ..wecc.blocks import Table
-from .gates import Larger, Smaller, beside
 
 BRIDGE = 3.0 * np.sqrt(2.0) / np.pi  # ideal no-load voltage of a bridge, of its line-to-line voltage
 LEAST = 0.01  # of VSCHD: a measured voltage below it asks for no more current, where the curve rules long before

@@ -12,6 +12,7 @@ from gridcore_blocks import Lag, LowGate
 from gridcore_devices.power import TINY
 
 from ..frames import beside_voltage
+from ..gates import Smaller
 from ..wecc.blocks import HeldPI, Table
 
 
@@ -20,16 +21,18 @@ class LCCLine(Device):
 
     Kundur, Power System Stability and Control (1994), chapter 10; Vdo is the ideal no-load voltage, n Vac::
 
-        l did/dt = Vd - Vd2 - r id,       Vd = Vdo cos α - Rc id
+        l did/dt = Vd - Vd2 - r id
         cos α    = (kp + ki / s) (Iord - id),   cos amax <= cos α <= cos amin
         Iord     the smaller of Iref and a current that falls with the DC voltage: from I2 at V2 to I1 at V1
         blocked  α = amax, which takes the current to zero, from where |Vac| < Vblock until it was above Vunblock for
                  Tblock; after it cos α starts at zero, and Iord at zero with what it rises to lagging by Tramp
-        P        = Vd id,   Q = id sqrt(Vdo^2 - Vd^2)   drawn from the bus
+        Vd       = Vdo cos α - Rc ic,   ic the smaller of id and Vdo (1 + cos α) / (2 Rc)
+        P        = Vd ic,   Q = ic sqrt(Vdo^2 - Vd^2)   drawn from the bus
 
-    Voltages and currents of the line are in per unit of its nominal voltage and of ``base_mva`` over it, the inductance
-    is L / R of the base resistance. At t0 the line takes P0, with Vd0 and alpha0 at the rectifier; the ratio of its
-    transformer is what that takes.
+    ic is what of the current the AC voltage can commutate, by an overlap up to π - α; the rest flows on through
+    valves that do not go out, and the bus without voltage takes nothing. Voltages and currents of the line are in per
+    unit of its nominal voltage and of ``base_mva`` over it, the inductance is L / R of the base resistance. At t0 the
+    line takes P0, with Vd0 and alpha0 at the rectifier; the ratio of its transformer is what that takes.
     """
 
     attaches = "bus"
@@ -72,13 +75,15 @@ class LCCLine(Device):
     Vdo0 = Quantity("pu", lambda s: (s.Vd0 + s.Rc * s.I0) / np.cos(s.alpha0), "ideal no-load voltage at t0")
     Vd2 = Quantity("pu", lambda s: s.Vd0 - s.r * s.I0 + s.rise, "DC voltage of the inverter")
     Vdo = Quantity("pu", lambda s, bus: s.n * bus.Vm, "ideal no-load voltage")
-    Vd = Quantity("pu", lambda s: s.Vdo * np.where(s.blocked == 1, np.cos(s.amax), s.cosa) - s.Rc * s.i,
-                  "DC voltage of the rectifier")
-    P = Quantity("pu", lambda s: s.status * s.Vd * s.i, "active power drawn")
+    cosine = Quantity("", lambda s: np.where(s.blocked == 1, np.cos(s.amax), s.cosa), "cosine of the delay angle")
+    commutated = Smaller("i", lambda s: s.Vdo * (1.0 + s.cosine) / (2.0 * np.maximum(s.Rc, TINY)),
+                         doc="current that is commutated: no more than the AC voltage can")
+    Vd = Quantity("pu", lambda s: s.Vdo * s.cosine - s.Rc * s.commutated, "DC voltage of the rectifier")
+    P = Quantity("pu", lambda s: s.status * s.Vd * s.commutated, "active power drawn")
 
     @quantity("pu", "reactive power drawn")
     def Q(s: Any) -> Any:
-        return s.status * s.i * np.sqrt(np.maximum(s.Vdo * s.Vdo - s.Vd * s.Vd, TINY))
+        return s.status * s.commutated * np.sqrt(np.maximum(s.Vdo * s.Vdo - s.Vd * s.Vd, TINY))
 
     @guard("down", when={"blocked": 0}, then={"blocked": 1})
     def blocks(s: Any, bus: Any) -> Any:
@@ -102,7 +107,7 @@ class LCCLine(Device):
         return -s.P0, -s.I0 * np.sqrt(s.Vdo0 * s.Vdo0 - s.Vd0 * s.Vd0)
 
     def currents(s: Any, bus: Any) -> Any:
-        return beside_voltage(bus, -s.Vd * s.i / bus.Vm, -s.Q / bus.Vm)
+        return beside_voltage(bus, -s.P / bus.Vm, -s.Q / bus.Vm)
 
     def start(s: Any, bus: Any) -> Any:
         return {"n": s.Vdo0 / bus.Vm, "Iref": s.I0, "i": s.I0, "Vm": s.Vd0, "cosa_x": np.cos(s.alpha0),
