@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConvergenceError
+from ..system import in_words
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -51,8 +52,7 @@ def continued(driver: Driver, triggers: Triggers, before: np.ndarray, y: np.ndar
             return continued(driver, triggers, before, ws.X.copy(), rest * max(left - part, 0.0))
         ws.X[:], left, part = (X, left, _SHORTER * part) if fired else (ws.X, left - part, _LONGER * part)
     if left > 0:
-        names = dict.fromkeys(f"{trigger} ({trigger.what})" for trigger in switching.chosen(triggers))
-        raise ConvergenceError(
-            f"no solution of the network after {', '.join(names)}, from before it or the operating point; on the way "
-            f"from before it, at {1 - rest * left:.1%}, they end", place=place, t=driver.t, advice=_ADVICE)
+        raise ConvergenceError(f"no solution of the network after {in_words(switching.chosen(triggers))}, from before "
+                               f"it or the operating point; on the way from before, at {1 - rest * left:.1%}, they end",
+                               place=place, t=driver.t, advice=_ADVICE)
     return triggers

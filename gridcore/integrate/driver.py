@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import numerics
 from ..equilibrium import Equilibrium
-from ..errors import CaseError, ConvergenceError, EventError, NetworkError
+from ..errors import CaseError, ConvergenceError, EventError
 from ..linear import Newton, all_finite
 from ..results import Run
 from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
@@ -402,12 +402,7 @@ class Driver:
         k, chosen, before = self.tape.points - 1, switching.chosen(triggers), self.Z.copy()
         differential = self.ws.differential.copy()
         F = np.where(differential, 0.0, self.ws.rhs())
-        try:
-            changed = switching.apply(self.Z, chosen)
-        except NetworkError as error:
-            names = ", ".join(f"{trigger} ({trigger.what})" for trigger in chosen)
-            error.args = (f"at t = {self.t:.9g} s, after {names}: {error}",)
-            raise
+        changed = switching.apply(self.Z, chosen)
         self.refresh(changed)
         jumps = not chosen or self._jumps(changed, F, differential)  # none: the run begins after time zero
         try:

@@ -3,7 +3,7 @@
 Imports from ``linear`` and what is left of it.
 """
 
-from .switching import CROSSING_BACK, Switching, Trigger
+from .switching import CROSSING_BACK, Switching, Trigger, in_words
 from .system import System
 
-__all__ = ["CROSSING_BACK", "Switching", "System", "Trigger"]
+__all__ = ["CROSSING_BACK", "Switching", "System", "Trigger", "in_words"]

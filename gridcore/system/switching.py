@@ -8,7 +8,7 @@ service with it, and an island left without a voltage source is an error or is t
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import numerics
 from ..equations import Batch, Batches, Direct, Group, Layout, function_of
-from ..errors import EventError
+from ..errors import EventError, NetworkError
 from .islands import Islands
 
 CROSSING_BACK = -2
@@ -60,6 +60,11 @@ class Trigger:
 
     def __str__(self) -> str:
         return f"{self.device}.{self.item}"
+
+
+def in_words(triggers: Iterable[Trigger]) -> str:
+    """Each of them once, and what happens there."""
+    return ", ".join(dict.fromkeys(f"{trigger} ({trigger.what})" for trigger in triggers))
 
 
 class Change:
@@ -197,7 +202,7 @@ class Switching:
         return set() if trigger.time >= 0 or self.is_cancel[guard] else {
             int(at) for at in self.change(trigger).targets[trigger.member]}
 
-    def apply(self, Z: np.ndarray, triggers: Iterable[Trigger]) -> np.ndarray:
+    def apply(self, Z: np.ndarray, triggers: Sequence[Trigger]) -> np.ndarray:
         """Make the changes of the triggers in Z, one after the other, and what follows; returns where Z has changed.
 
         Raises
@@ -224,7 +229,10 @@ class Switching:
         whole[list(before)] = list(before.values())
         for at in touched:
             self.layout.set_status(Z, self._status[at], Z[at])
-        self.islands.settle(Z)
+        try:
+            self.islands.settle(Z)
+        except NetworkError as error:
+            raise NetworkError(f"at t = {Z[-1]:.9g} s, after {in_words(triggers)}: {error}") from None
         return np.flatnonzero(Z != whole)
 
     @functools.cached_property

@@ -15,11 +15,12 @@ import math
 import os
 import sqlite3
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gridcore.errors import GridcoreError
+from gridcore.errors import DataWarning, GridcoreError
 
 from .worker import Result
 
@@ -55,7 +56,8 @@ class Store:
     study : dict
         What the study is, in words: ``digest``, and what is told where the store is of another one.
     made : dict, optional
-        What makes a new store, for who reads it.
+        What makes it, or adds to it, in the words of :func:`gridcore_provenance.record.provenance`: a new store has
+        them for who reads it; where its results are by other versions, a DataWarning says so.
 
     Raises
     ------
@@ -132,6 +134,11 @@ class Store:
             if there.get(name) != study.get(name):
                 raise GridcoreError(f"{self.path}: was made with {name} = {there.get(name)}, not {study.get(name)}; "
                                     "what is in it is not run again for that: give this sweep a store of its own")
+        were, are = set(_versions(there)), set(_versions(made))
+        if are and were != are and db.execute("SELECT 1 FROM result").fetchone():
+            then, now = (", ".join(sorted(each)) or "nothing" for each in (were - are, are - were))
+            warnings.warn(f"{self.path}: has results made with {then} in place of {now}; they are not made again",
+                          DataWarning, stacklevel=4)
         db.execute("PRAGMA journal_mode = WAL")  # readers may look on, and a row is there or is not
         db.execute("PRAGMA synchronous = NORMAL")
 
@@ -201,6 +208,13 @@ class Store:
             with contextlib.suppress(OSError):
                 os.close(self._lock)
             self._lock = None
+
+
+def _versions(made: Mapping[str, str]) -> Iterator[str]:
+    """Of gridcore and the libraries."""
+    if "gridcore" in made:
+        yield f"gridcore {made['gridcore']}"
+        yield from made["libraries"].split(", ")
 
 
 def _digest(what: object) -> str:

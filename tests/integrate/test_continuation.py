@@ -142,3 +142,25 @@ def test_its_gradient_is_the_difference_of_runs_that_are_continued_so() -> None:
     exact, expected = gc.adjoint(run, of, wrt).values, gc.differences(run, of, wrt).values
     assert np.all(np.abs(exact[0]) > 1e-9)
     np.testing.assert_allclose(exact, expected, rtol=1e-6, atol=1e-9)
+
+
+class Opener(Device):
+    """Opens a line at once where the voltage of a bus falls."""
+
+    attaches = ("bus", "branch")
+    done = Mode(0)
+
+    @guard("down", when={"done": 0}, then={"done": 1, "branch.status": 0})
+    def opens(s: Any, bus: Any) -> Any:
+        """The voltage falls below one half."""
+        return bus.Vm - 0.5
+
+
+def test_an_island_that_is_left_on_the_way_is_told_with_its_time_and_what_acted() -> None:
+    with gc.registered(Opener):
+        case = converters(1e-4)
+        case.add("Opener", bus=2, branch="LINE1-2")
+        case.add("Opener", bus=2, branch="LINE1-39")
+        with pytest.raises(gc.errors.NetworkError, match=r"^at t = 0\.1 s, after .*opens.*: island .*BUS1") as caught:
+            gc.simulate(gc.build(case), 0.15, 0.01)
+    assert caught.value.run.t[-1] == 0.1

@@ -40,7 +40,7 @@ def test_newtons_failure_is_told_with_device_bus_time_cause_and_what_to_try() ->
         gc.simulate(gc.build(case), 1.0)
     told = str(caught.value)
     assert told.startswith("no solution of the network after fault.strikes (fault), from before it or the operating "
-                           "point; on the way from before it, at ")
+                           "point; on the way from before, at ")
     assert re.search(r", at \d\d\.\d%, they end at \S+ \(.*\) at t = 0\.1 s; there may be one with a larger impedance "
                      r"of the fault, or with loads at constant impedance \(--loads Z\)$", told)
     device, _, near = caught.value.place.partition(" (")

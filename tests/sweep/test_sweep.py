@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
+from gridcore_provenance.record import provenance
+from gridcore_sweep import sweep
 from gridcore_sweep.measures import Measure, margin, measured
 from gridcore_sweep.store import Store
 from gridcore_sweep.study import study
@@ -146,6 +148,21 @@ def test_the_store_of_another_sweep_is_refused_and_says_what_is_other(tmp_path):
             gc.analyses.sweep(asked.pop("case"), vary={"GEN*.H": [5.0]}, store=store, **asked)
         assert said in str(error.value)
     assert store.read_bytes() == before
+
+
+def test_results_of_other_versions_in_a_store_are_told_and_stay(tmp_path, monkeypatch):
+    made, libraries = provenance(), ["numpy 1.0, mine 2"]
+    monkeypatch.setattr(sweep, "provenance", lambda *of: {**made, "gridcore": "0.0.1", "libraries": libraries[-1]})
+
+    def results(*H):
+        asked = {"t_end": 0.1, "store": tmp_path / "s.db", "processes": 1}
+        return gc.analyses.sweep("wscc9", vary={"GEN2.H": list(H)}, **asked).results
+
+    first = results(5.0)
+    assert results(5.0) == first  # by the same versions: nothing is told
+    libraries.append("numpy 1.1, mine 2")
+    with pytest.warns(gc.errors.DataWarning, match=r"s\.db: has results made with numpy 1\.0 in place of numpy 1\.1; "):
+        assert results(5.0, 6.0)[0] == first[0]
 
 
 @pytest.mark.parametrize("what", ["text", "database"])
