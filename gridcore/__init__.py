@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # isort: off
     from .contract import State as State, guard as guard, quantity as quantity, timer as timer
     from .equilibrium.build import build as build
     from .errors import GridcoreError as GridcoreError
-    from .integrate.retrace import retrace as retrace
     from .integrate.simulate import simulate as simulate
     from .registry import analyses as analyses, hookimpl as hookimpl, register as register, registered as registered
     from .results import Run as Run, load_run as load_run
@@ -30,6 +29,7 @@ if TYPE_CHECKING:  # isort: off
     __version__ = version("gridcore")
     differences: Any
     jax: Any
+    retrace: Any
     torch: Any
     BusFault: type[Device]
     BranchTrip: type[Device]
@@ -41,7 +41,7 @@ _PACKAGE = {name: package for package, names in {
     "case": ("load_case", "save_case", "Case"),
     "equilibrium": ("build",),
     "system": ("System",),
-    "integrate": ("simulate", "retrace"),
+    "integrate": ("simulate",),
     "results": ("Run", "load_run"),
     "sensitivity": ("adjoint", "Objective", "Integral", "Sampled", "Terminal", "At"),
     "registry": ("analyses", "register", "registered", "hookimpl"),
@@ -51,7 +51,8 @@ _PACKAGE = {name: package for package, names in {
 }.items() for name in names}
 
 # those of plugins that have a name here, too
-_ANALYSES, _DEVICES = ("differences", "jax", "torch"), ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp")
+_ANALYSES = ("differences", "jax", "retrace", "torch")
+_DEVICES = ("BusFault", "BranchTrip", "Trip", "ParameterStep", "Ramp")
 
 __all__ = ["__version__", *_ANALYSES, *_DEVICES, *_PACKAGE]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import operator
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -16,10 +15,6 @@ from ..errors import CaseError
 from ..suggest import suggest
 from .records import Case, device_of, fields_of, identify, missing, node_class
 from .units import Base, convert
-
-_SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
-    "gt": ("greater than", operator.gt), "ge": ("at least", operator.ge),
-    "lt": ("less than", operator.lt), "le": ("at most", operator.le)}
 
 
 @dataclass(frozen=True)
@@ -133,7 +128,6 @@ class _Rules:
     delays: tuple[str, ...]
     ordered: tuple[tuple[str, str], ...]  # what is at most another
     drives: Mapping[str, tuple[str, ...]]  # inputs of the device at a port
-    bounds: Mapping[str, tuple[tuple[Callable[[float, float], bool], float], ...]]
 
 
 _known: weakref.WeakKeyDictionary[type[Device], _Rules] = weakref.WeakKeyDictionary()
@@ -159,8 +153,7 @@ def _gathered(device: type[Device]) -> _Rules:
         tuple(guard.delay for guard in declared.guards.values() if guard.delay is not None),
         tuple((low, high) for low, high in (*limits, *[("Qmin", "Qmax")] * device.regulates)
               if low in declared.params and high in declared.params),
-        drives, {key: tuple((_SAYS[kind][1], bound) for kind, bound in param.bounds.items())
-                 for key, param in declared.params.items()})
+        drives)
 
 
 def _is_number(value: Any) -> bool:
@@ -286,8 +279,7 @@ class _Checker:
         never = number > 0 and key in (*self.rules.times, *self.rules.delays)  # as the time of an event
         if not (math.isfinite(number) or number == param.default or never):
             raise self.record.error(f"{value!r} must be finite", key)
-        if not all(holds(number, bound) for holds, bound in self.rules.bounds[key]):
-            allowed = " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in param.bounds.items())
+        if allowed := param.refuses(number):
             raise self.record.error(f"{value!r} must be {allowed}", key)
         return number
 

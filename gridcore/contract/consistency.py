@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..errors import DeviceError
-from .device import Declarations, Device, Guard, Timer
+from .device import REQUIRED, Declarations, Device, Guard, Timer
 
 
 def check_declarations(cls: type[Device], declared: Declarations) -> None:
@@ -14,7 +14,13 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
         if not condition:
             raise DeviceError(f"{cls.__name__}: {what}")
 
+    for name, param in declared.params.items():
+        if (value := param.default) is not REQUIRED and value != "base_mva":
+            need(isinstance(value, int | float) and value == value, f"{name}: its default {value!r} is no number")
+            need(not param.refuses(value), f"{name}: its default {value!r} must be {param.refuses(value)}")
     for name, state in declared.states.items():
+        numbers = [bound for bound in state.limits or () if isinstance(bound, int | float)]
+        need(all(a == a for a in numbers) and sorted({*numbers}) == numbers, f"state {name}: limits {state.limits!r}")
         need(state.start_at is None or state.start_at in declared.params,
              f"state {name}: start_at={state.start_at!r} is not a Param")
         need(state.T is None or state.T in declared.params or state.T in declared.quantities,

@@ -27,6 +27,7 @@ system's frequency), ``base_mva``, and the mode ``status`` (1 in service, 0 not)
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -76,6 +77,11 @@ class PerUnit(str):
         return made
 
 
+_SAYS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "gt": ("greater than", operator.gt), "ge": ("at least", operator.ge),
+    "lt": ("less than", operator.lt), "le": ("at most", operator.le)}
+
+
 class Param(Declaration):
     """A number of the device's data, differentiable, addressed ``device.param``.
 
@@ -96,6 +102,11 @@ class Param(Declaration):
         self.unit = PerUnit() if unit == "pu" and not isinstance(unit, PerUnit) else unit
         self.default, self.drives, self.doc = default, drives, doc
         self.bounds = {k: v for k, v in (("gt", gt), ("ge", ge), ("lt", lt), ("le", le)) if v is not None}
+
+    def refuses(self, number: float) -> str:
+        """What it must be, in words, where a number is outside its bounds; else nothing."""
+        inside = all(_SAYS[kind][1](number, bound) for kind, bound in self.bounds.items())
+        return "" if inside else " and ".join(f"{_SAYS[kind][0]} {bound:g}" for kind, bound in self.bounds.items())
 
 
 class Field(Declaration):
@@ -465,8 +476,10 @@ def _collect(cls: type[Device]) -> Declarations:
 def _declare(declared: Declarations, name: str, item: Any) -> None:
     """Put one declaration into its table; whatever else stands in a class body is none."""
     if type(item) in _TABLE:
-        item.name = name
-        getattr(declared, _TABLE[type(item)])[name] = item
+        item.name, own = name, _TABLE[type(item)]
+        if other := [table for table in _TABLE.values() if table != own and name in getattr(declared, table)]:
+            raise DeviceError(f"{name} is declared twice: among the {other[0]} and the {own}")
+        getattr(declared, own)[name] = item
 
 
 def _declare_limits(declared: Declarations, name: str, state: State) -> None:

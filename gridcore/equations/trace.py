@@ -21,6 +21,16 @@ from ..errors import DeviceError
 Symbol = tuple[Path, str]
 
 
+def _number(expression: ca.SX) -> float:
+    """CasADi's own is nan for a symbol, which would be taken for a number."""
+    if expression.is_constant():
+        return float(_float(expression))
+    raise TypeError("a number is asked for, by float or math, where there is an expression: use functions of numpy")
+
+
+_float, ca.SX.__float__ = ca.SX.__float__, _number
+
+
 @contextlib.contextmanager
 def numpy_on_symbols() -> Iterator[None]:
     """Let numpy functions on CasADi symbols give CasADi symbols, whatever the session's own setting."""
@@ -96,7 +106,7 @@ class Trace:
         row = np.where(value((), "status"), ca.SX(rate), 0.0)
         if state.T is not None:
             T = value((), state.T)
-            row = np.where(T > 0, row / np.where(T > 0, T, 1.0), rate)
+            row = np.where(T == 0, rate, row / np.where(T == 0, 1.0, T))
         if state.limits is not None:
             mode, x = value((), f"{name}_limit"), value((), name)
             low, high = (x if bound is None else value((), bound) if isinstance(bound, str) else bound

@@ -15,7 +15,7 @@ from ..case import Case, Instance, is_pattern, matching, patterns_of, split, val
 from ..contract import Bus
 from ..equations import Workspace
 from ..equations.sparse import csc
-from ..errors import CaseError, InitialisationError
+from ..errors import CaseError, EventError, InitialisationError
 from ..linear import Newton
 from ..registry import registries as plugins
 from ..suggest import suggest
@@ -77,7 +77,7 @@ class Equilibrium:
                  rest: np.ndarray | None = None, held: np.ndarray | None = None):
         self.system, self.case, self.instances = system, case, tuple(instances)
         self._rows = rows
-        self.base_differential, self.limited, self.zero_time_constants = rows
+        self.base_differential, self.limited, self.zero_time_constants, self._time_constants = rows
         self.operating_point = operating_point
         self.Z0, self.rest = Z0, Z0 if rest is None else rest
         self.held = np.zeros(0, dtype=int) if held is None else held
@@ -98,6 +98,14 @@ class Equilibrium:
         if len(self.limited):
             mask[self.limited[:, 0]] &= Z[self.limited[:, 1]] == 0
         return mask
+
+    def check_rows(self, Z: np.ndarray, changed: np.ndarray) -> None:
+        """Refuse changes, at these positions of Z, by which a time constant becomes zero in a run, or no longer is."""
+        if self._time_constants[changed].any():
+            others, = np.nonzero(classify_rows(self.system, Z).differential != self.base_differential)
+            if len(others):
+                raise EventError(f"the time constant of {self.layout.label(int(others[0]))} becomes 0, or was: whether "
+                                 "there is one stands when a run begins", t=float(Z[-1]))
 
     def at_moving_limit(self, Z: np.ndarray) -> np.ndarray:
         """(k, 2) positions of the states that are at a limit that moves, and of their modes."""

@@ -8,7 +8,7 @@ set-point ``equals``. The same Jacobian gives the derivative of the initial stat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,10 +18,11 @@ import numpy as np
 from .. import numerics
 from ..contract import Path, Scope
 from ..equations import Batch, Group, SparseMap, Workspace, entries, function_of
-from ..errors import InitialisationError
+from ..errors import DeviceError, InitialisationError
 from ..kept import Kept, KeptFor
 from ..linear import Analysis, SingularMatrix
 from ..system import System
+from .values import classify_rows
 
 # The equations of the same system with the same devices in service.
 _prepared: KeptFor[Initialisation] = KeptFor("initialisation")
@@ -33,10 +34,11 @@ _DECREASE = 0.25  # of what a step promises that the residual must fall by (Armi
 class Initialisation:
     """The equations G(U; p) = 0 of the initial state of a system, with the devices that are in service in Z.
 
-    `unknowns` are the positions in Z of the variables and, behind them, of the set-points, (n + n_s,).
+    `starts`, (2, count), are the states with a given value at t0 and the parameters that give it; `unknowns` the
+    positions in Z of the variables and, behind them, of the set-points, (n + n_s,).
     """
 
-    def __init__(self, system: System, Z: np.ndarray):
+    def __init__(self, system: System, Z: np.ndarray, starts: np.ndarray):
         self.system, layout, n = system, system.layout, system.n
         self._derivatives: Kept[SparseMap] = Kept()
         self.setpoints = self._find_setpoints()
@@ -44,10 +46,8 @@ class Initialisation:
         self._scale = np.concatenate([system.scale, np.ones(len(self.setpoints))])
         column_of = system.columns(self.unknowns)
         self._fixed = self._out_of_service(Z, column_of)
-        # states with a given value at t0, and the parameters that give it
-        starts = [np.stack([layout.of_group(g, name), layout.of_group(g, state.start_at)])
-                  for g in layout.groups for name, state in g.shape.cls.declares.states.items() if state.start_at]
-        self._starts = np.concatenate([np.zeros((2, 0), dtype=int), *starts], axis=1)
+        self._starts = starts
+        self._fixed[starts[0]] = False
         self._voltages = np.stack([layout.positions(system.islands.buses, name)
                                    for name in ("Vr", "Vi", "Vm0", "Va0", "energised")])
         self._replaced = self._fixed[:n].copy()  # rows of F in whose place other equations stand
@@ -255,8 +255,19 @@ class Initialisation:
 
 def initialisation(system: System, Z: np.ndarray) -> Initialisation:
     """The equations of the initial state of a system, with the devices that are in service in Z."""
-    in_service = [Z[system.layout.of_group(group, "status")] for group in system.layout.groups]
-    return _prepared.get(system, np.concatenate(in_service).tobytes(), lambda: Initialisation(system, Z))
+    layout, given = system.layout, _given(system, Z)
+    in_service = [Z[layout.of_group(group, "status")] for group in layout.groups]
+    return _prepared.get(system, np.concatenate([*in_service, *given]).tobytes(),
+                         lambda: Initialisation(system, Z, given))
+
+
+def _given(system: System, Z: np.ndarray) -> np.ndarray:
+    """(2, count) states with a given value at t0, but for those without a time constant, and what gives it."""
+    layout = system.layout
+    starts = [np.stack([layout.of_group(group, name), layout.of_group(group, state.start_at)])
+              for group in layout.groups for name, state in group.shape.cls.declares.states.items() if state.start_at]
+    given = np.concatenate([np.zeros((2, 0), dtype=int), *starts], axis=1)
+    return given[:, classify_rows(system, Z).differential[given[0]]] if starts else given
 
 
 def start(system: System, Z: np.ndarray) -> None:
@@ -277,5 +288,10 @@ def start(system: System, Z: np.ndarray) -> None:
             P, Q = (Z[layout.of_group(group, name)] * scale for name in ("P0", "Q0"))
             extra["power"] = SimpleNamespace(P=P, Q=Q)
         with np.errstate(all="ignore"):
-            for name, value in Scope(group.shape, lookup).call(function, **extra).items():
-                Z[layout.gather(group, (), name)] = value
+            found = Scope(group.shape, lookup).call(function, **extra)
+        known = {*(of := group.shape.cls.declares).variables(), *of.setpoints, *of.inputs}
+        if not (isinstance(found, Mapping) and found.keys() <= known):
+            raise DeviceError(f"{group.shape.cls.__name__}.start must return a dictionary of guesses for variables, "
+                              f"set-points and inputs, not {sorted(found.keys() - known) if found else found}")
+        for name, value in found.items():
+            Z[layout.gather(group, (), name)] = value

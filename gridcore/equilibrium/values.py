@@ -45,19 +45,20 @@ class Rows(NamedTuple):
 
     `differential`, (n,) bool, are the rows that are differential by themselves; `limited` has variable, mode, and
     whether the bound moves, of every limited state, (k, 3); `zero_time_constants` the positions in Z of those, in which
-    there is no derivative: they make rows algebraic.
+    there is no derivative: they make rows algebraic; `time_constants`, (size,) bool, where in Z any of them are.
     """
 
     differential: np.ndarray
     limited: np.ndarray
     zero_time_constants: list[int]
+    time_constants: np.ndarray
 
 
 def classify_rows(system: System, Z: np.ndarray) -> Rows:
     """Which rows are differential with the parameters in Z."""
     layout = system.layout
     mask = np.zeros(system.n, dtype=bool)
-    limited, zero = [np.zeros((0, 3), dtype=int)], []
+    limited, zero, any_of_them = [np.zeros((0, 3), dtype=int)], [], np.zeros(layout.size, dtype=bool)
     time_constants = _time_constants.get(system, (), lambda: _read_time_constants(system))
     for group in layout.groups:
         cls = group.shape.cls
@@ -69,12 +70,12 @@ def classify_rows(system: System, Z: np.ndarray) -> Rows:
                 for k in np.flatnonzero(~(values >= 0))[:1]:
                     raise layout.instances[group.members[k]].record.error(
                         f"{values[k]:g} is a time constant and must be at least 0", state.T)
-                mask[at] = values > 0
+                mask[at], any_of_them[batch.gather] = values > 0, True
                 zero += batch.gather[values == 0].ravel().tolist()
             if state.limits is not None:
                 moves = mask[at] & any(bound in cls.declares.quantities for bound in state.limits)
                 limited.append(np.stack([at, layout.of_group(group, f"{name}_limit"), moves], axis=1))
-    return Rows(mask, np.concatenate(limited), zero)
+    return Rows(mask, np.concatenate(limited), zero, any_of_them)
 
 
 def _read_time_constants(system: System) -> dict[tuple[Group, str], Batch]:

@@ -10,9 +10,8 @@ from .interpolants import Between, hermite, parabola
 from .interrupts import Held
 from .linearised import Linearised, Point
 from .locate import Crossing
-from .retrace import retrace
 from .simulate import simulate
 
 __all__ = ["TOLERANCES", "Advance", "Between", "Crossing", "Driver", "Held", "Linearised", "Operator", "Point",
-           "StepOperator", "Stepper", "Stretched", "hermite", "made_by", "new_stepper", "parabola", "retrace",
-           "simulate", "stepper_on"]
+           "StepOperator", "Stepper", "Stretched", "hermite", "made_by", "new_stepper", "parabola", "simulate",
+           "stepper_on"]

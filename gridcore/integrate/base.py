@@ -293,7 +293,7 @@ def new_stepper(name: str, step: float, options: Mapping[str, Any], chosen: bool
     for option in options:
         if option not in signature.parameters:
             raise CaseError(f"method '{name}' has no option '{option}'{suggest(option, signature.parameters)}"
-                            + "; step = 'auto' takes it" * (option in ("rtol", "atol")))
+                            + "; step = 'auto' takes it" * (option in ("rtol", "atol", "max_step")))
     try:
         stepper = make(step, **options)
     except (TypeError, ValueError) as error:

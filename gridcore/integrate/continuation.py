@@ -47,7 +47,7 @@ def continued(driver: Driver, triggers: Triggers, before: np.ndarray, y: np.ndar
         gamma = switching.values(driver.Z)
         fired = [guard for guard in watch.fired(gamma).tolist() if switching.targets(guard)]  # that act at once
         if fired and part <= _NEAR:
-            watch.accept(gamma, np.array(fired))
+            watch.accept(gamma, np.array(fired), driver.visible)
             triggers += tuple(("guard", guard) for guard in fired)
             return continued(driver, triggers, before, ws.X.copy(), rest * max(left - part, 0.0))
         ws.X[:], left, part = (X, left, _SHORTER * part) if fired else (ws.X, left - part, _LONGER * part)

@@ -24,7 +24,7 @@ from .base import Advance, StepOperator, Stepper, Stretched, new_stepper
 from .linearised import Linearised
 from .locate import Crossing
 
-TOLERANCES = ("rtol", "atol")
+TOLERANCES = ("rtol", "atol", "max_step")
 _I, _P = 0.3, 0.4  # gains, of the logarithm of the error
 _SAFETY, _SHRINK = 0.9, 0.2  # of the length that the error says; by one change at most
 _START, _TREND = 0.5, 0.05  # error of the first step, of what is tolerated; of the one before, at least
@@ -32,19 +32,19 @@ _START, _TREND = 0.5, 0.05  # error of the first step, of what is tolerated; of 
 
 class Controlled(Stepper):
     """A stepper around one that has a `local_error`: of each variable ``atol scale + rtol |x|`` is tolerated, a part of
-    it in a step. It begins anew at a restart. A tolerance that is not a positive number is a CaseError.
+    it in a step, of `max_step` (s) at most. It begins anew at a restart. What is not a positive number is a CaseError.
     """
 
     makes_grid = True
 
-    def __init__(self, stepper: Stepper, rtol: float = numerics.RTOL, atol: float = numerics.ATOL):
-        for name, value in (("rtol", rtol), ("atol", atol)):
-            if not (isinstance(value, int | float) and 0 < value < np.inf):
+    def __init__(self, stepper: Stepper, rtol: float = numerics.RTOL, atol: float = numerics.ATOL,
+                 max_step: float = math.inf):
+        for name, value in (("rtol", rtol), ("atol", atol), ("max_step", max_step)):
+            if not (isinstance(value, int | float) and 0 < value and (value < np.inf or name == "max_step")):
                 raise CaseError(f"{name} = {value!r} must be a number greater than 0")
-        self.stepper, self.rtol, self.atol = stepper, rtol, atol
-        self.name, self.order = stepper.name, stepper.order
-        self.exact_ends, self.one_step = stepper.exact_ends, stepper.one_step
-        self.end_weight, self.rejections = stepper.end_weight, 0
+        self.stepper, self.rtol, self.atol, self.max_step = stepper, rtol, atol, max_step
+        self.name, self.order, self.one_step = stepper.name, stepper.order, stepper.one_step
+        self.exact_ends, self.end_weight, self.rejections = stepper.exact_ends, stepper.end_weight, 0
         self.ws: Any = None
         self._share = min(stepper.share * (rtol / numerics.RTOL) ** (1 / self.order), 1.0)
 
@@ -54,19 +54,19 @@ class Controlled(Stepper):
             self.ws, self.newton = ws, Newton(ws)
         self.newton.renew()
         self.stepper.restart(ws, t)
-        self.h, self._before, self._longest = 0.0, math.nan, math.inf
+        self.h, self._before, self._longest = 0.0, math.nan, self.max_step
 
     def switch(self, ws: Workspace, t: float, jumped: bool) -> None:
         """Begin anew, but for pivots, if the method does."""
         self.newton.jumped()
         self.h = self.h if self.stepper.switch(ws, t, jumped) else 0.0
-        self._before, self._longest = math.nan, math.inf
+        self._before, self._longest = math.nan, self.max_step
 
     def advance(self, t: float, target: float) -> Advance:
         """One step that is accurate enough, to `target` or less far."""
         ws = self.ws
         X, rejected = ws.X.copy(), False
-        self.h = self.h or self._first(t, target)
+        self.h = self.h or min(self._first(t, target), self._longest)
         while True:
             parts = math.ceil((target - t) / self.h)
             end = target if parts == 1 else t + (self.h if parts > 2 else (target - t) / 2)
@@ -156,8 +156,9 @@ class Controlled(Stepper):
 
 
 def tolerances(stepper: Stepper) -> dict[str, float]:
-    """Those to which a stepper chooses its steps; none, where that is not controlled."""
-    return {name: getattr(stepper, name) for name in TOLERANCES} if isinstance(stepper, Controlled) else {}
+    """Those to which a stepper chooses its steps, but for a `max_step` that is none; nothing where it does not."""
+    of = {name: getattr(stepper, name) for name in TOLERANCES} if isinstance(stepper, Controlled) else {}
+    return {name: value for name, value in of.items() if value < math.inf}
 
 
 def stepper_on(step: Spacing, method: str, options: Mapping[str, Any]) -> tuple[Stepper, Method]:

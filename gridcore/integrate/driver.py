@@ -6,7 +6,7 @@ A :class:`~gridcore.integrate.base.Stepper` makes one step at a time; events are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -19,7 +19,7 @@ from ..equilibrium import Equilibrium
 from ..errors import CaseError, ConvergenceError, EventError
 from ..linear import Newton, all_finite
 from ..results import Run
-from ..tape import GRID, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
+from ..tape import GRID, STANDARD, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
 from ..tape.checkpoints import Checkpoint, InMemory, Recomputed, States, segment_length
 from .base import Advance, Stepper
 from .continuation import Triggers, continued
@@ -29,7 +29,7 @@ from .instants import Instant
 from .round_off import visible
 
 _HALVINGS = 20  # attempts to find an event before the end of a step that has no solution
-_CHATTER = 100  # switches within one spacing of the grid, or at one instant, that are chattering
+_CHATTER = 100  # switches within a spacing of the grid, 10 ms at most, or at one instant, that are chattering
 _REPETITIONS = 10  # of one of these, or locations of one guard in a row at one time, that are chattering
 _NONE = np.zeros(0, dtype=int)
 
@@ -57,7 +57,7 @@ class Driver:
         self.slack = numerics.SAME_TIME * self.spacing
         self._switches: list[tuple[float, str]] = []
         self._most = _CHATTER + len(system.switching.timers)
-        self._repeated = -1, 0  # the guard located last, and how often in a row at one time
+        self._repeated = -1, 0, 0.0  # the guard located last, how often in a row at one time, and that
         self._ahead: tuple[float, np.ndarray] | None = None  # where a step that the method has made already ends
         self.instant, self.visible = Instant(self.newton, system.system), partial(visible, self.newton, system.system)
         system.islands.settle(self.Z)
@@ -238,6 +238,7 @@ class Driver:
         if self.guarded:
             self.counters["guard_evaluations"] += 1
             self.gamma = self.system.switching.values(self.Z)
+            self.watch.check(self.gamma, float(self.Z[-1]))
 
     def _advance(self, end: float) -> None:
         """One step: to the next point of the grid, timer or pending action, or to a guard before it."""
@@ -251,8 +252,8 @@ class Driver:
         located = self._step(target)
         tape, t, k = self.tape, self.t, self.tape.points - 1
         if located >= 0:
-            again = self._repeated[0] == located and t - before <= self.slack
-            self._repeated = located, self._repeated[1] + 1 if again else 0
+            again = self._repeated[0] == located and t - self._repeated[2] <= self.slack
+            self._repeated = located, self._repeated[1] + 1 if again else 0, t
             if self._repeated[1] > _REPETITIONS:
                 self._chattering(t)
             self.clock = tape.clock("guard", located)
@@ -268,7 +269,7 @@ class Driver:
         if located >= 0 or t >= timer - self.slack or t >= due - self.slack:
             self._events(np.array([located]) if located >= 0 else _NONE)
         elif self.guarded:
-            self.watch.accept(self.gamma, _NONE)
+            self.watch.accept(self.gamma, _NONE, self.visible)
 
     def _step(self, target: float) -> int:
         """One step towards a target, ended at the first guard that fires within it; returns that guard, or -1."""
@@ -305,7 +306,8 @@ class Driver:
                 if reached.rough:
                     self.end_at(part)
                 self.t = reached.t
-                if len(self.watch.fired(self.system.switching.values(self.Z))):
+                self._evaluate_guards()
+                if len(self.watch.fired(self.gamma)):
                     return self._first(t, before, X)
                 low = part
             except (ConvergenceError, EventError):
@@ -342,10 +344,12 @@ class Driver:
         """
         before, chain = set[int](), 0
         while chain < _CHATTER:
-            triggers = self._fire(fired, before)
+            triggers = self._fire(fired)
             before.update(int(guard) for guard in fired)
             chain += 1
             if not triggers:
+                if len(fired) and len(fired := self.watch.fired_by_jump(self.gamma, self.visible)):
+                    continue  # what cancels an action is across already
                 due = self._due()
                 if due is None:
                     return
@@ -354,16 +358,17 @@ class Driver:
                 if clock != self.clock:
                     self._zero_step(clock)
             acted = self._switch(triggers)
-            before.update(guard for _, guard in acted[len(triggers):])
+            before.update(guard for kind, guard in acted if kind == "guard")
+            self.watch.put_back(before, self.gamma, self.visible)
             for guard in (number for kind, number in acted if kind == "guard"):
                 if self.watch.bounces(guard, self.gamma, self.visible):  # sent back at once, it may fire again
                     self.watch.turned(guard, self.instant.rates([guard])[0])
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
         self._chattering(self.t)
 
-    def _fire(self, fired: np.ndarray, before: Collection[int]) -> Triggers:
+    def _fire(self, fired: np.ndarray) -> Triggers:
         """What guards that fired do: the actions to be made now; delayed ones are armed, or cancelled."""
-        self.watch.accept(self.gamma, fired, before)
+        self.watch.accept(self.gamma, fired, self.visible)
         triggers = []
         for guard in (int(g) for g in fired):
             cancelled = self.watch.cancelled_by(guard)
@@ -373,8 +378,10 @@ class Driver:
                 self.tape.records.append(Cancel(self.tape.points - 1, cancelled, guard))
                 self.counters["cancellations"] += 1
             elif trigger.time >= 0:
+                if not (delay := float(self.Z[trigger.time])) >= 0:
+                    raise EventError(f"{trigger} has a delay of {delay:g} s", t=self.t)
                 clock = self.tape.clock("delay", trigger.time, self.clock)
-                self.watch.arm(guard, self.t + float(self.Z[trigger.time]), clock)
+                self.watch.arm(guard, self.t + delay, clock)
                 self.tape.records.append(Arm(self.tape.points - 1, guard, clock))
                 self.counters["delays"] += 1
             else:
@@ -403,6 +410,7 @@ class Driver:
         differential = self.ws.differential.copy()
         F = np.where(differential, 0.0, self.ws.rhs())
         changed = switching.apply(self.Z, chosen)
+        system.check_rows(self.Z, changed)
         self.refresh(changed)
         jumps = not chosen or self._jumps(changed, F, differential)  # none: the run begins after time zero
         try:
@@ -424,7 +432,7 @@ class Driver:
         self.counters["switches"] += 1
         self.counters["events"] += len(triggers)
         self._switches += [(self.t, str(c)) for c in chosen]
-        begun = self.t - self.spacing
+        begun = self.t - min(self.spacing, STANDARD)
         if len(self._switches) > self._most and self._switches[-self._most - 1][0] > begun:
             self._chattering(begun, _REPETITIONS)
         self._evaluate_guards()

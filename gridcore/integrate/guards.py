@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..errors import EventError
 from ..system import CROSSING_BACK, Switching
 from ..tape import Checkpoint
 
@@ -67,6 +68,11 @@ class Watch:
         towards, idle = self._towards
         return np.where(idle, 1.0, self.switching.values(Z) * towards)
 
+    def check(self, gamma: np.ndarray, t: float) -> None:
+        """Refuse values that are no number, of guards that can fire: they may have been crossed before."""
+        for guard in np.flatnonzero(np.isnan(gamma) & ~self._towards[1])[:1]:
+            raise EventError(f"the guard of {self.switching.guards[guard]} is not a number", t=t)
+
     def refresh(self, Z: np.ndarray, gamma: np.ndarray, changed: np.ndarray | None = None) -> None:
         """Modes may have changed, all or those at these positions of Z: see which guards are watched now."""
         active = self.switching.active(Z, self.active, changed)
@@ -93,19 +99,24 @@ class Watch:
         fired = self.fired(gamma)
         return fired[visible(fired, gamma[fired])] if len(fired) else fired
 
-    def accept(self, gamma: np.ndarray, fired: np.ndarray, before: Collection[int] = ()) -> None:
-        """Remember the sides at an accepted point: only those that fired are across, whatever round-off says.
-
-        `before`: guards that fired at this instant already, and stay on the side where that has put them.
-        """
+    def accept(self, gamma: np.ndarray, fired: np.ndarray, visible: Visible) -> None:
+        """Remember the sides at an accepted point: those that fired are across, and back if it is visible."""
         if not len(moved := self._moved(gamma)) and not len(fired):
             return
-        moved = moved[~np.isin(moved, list(before))] if before else moved
         sign, direction = np.sign(gamma[moved]), self.direction[moved]
         across = np.where(self.direction[fired] == 0, -self.side[fired], self.direction[fired])
-        near = np.where(direction == 0, self.side[moved] == 0, sign == -direction)
-        self.side[moved[near]] = sign[near]
+        self._come_back(moved[np.where(direction == 0, self.side[moved] == 0, sign == -direction)], gamma, visible)
         self.side[fired] = across
+        self._note()
+
+    def put_back(self, fired: Iterable[int], gamma: np.ndarray, visible: Visible) -> None:
+        """Of guards that fired at this instant, those that a switch has put back on the near side may fire again."""
+        self._come_back(np.array([guard for guard in fired if self.active[guard] and guard not in self.pending
+                                  and self.direction[guard] * gamma[guard] < 0], dtype=int), gamma, visible)
+
+    def _come_back(self, near: np.ndarray, gamma: np.ndarray, visible: Visible) -> None:
+        near = near[visible(near, gamma[near])] if len(near) else near
+        self.side[near] = np.sign(gamma[near])
         self._note()
 
     def bounces(self, guard: int, gamma: np.ndarray, visible: Visible) -> bool:

@@ -59,7 +59,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str |
     progress : callable, optional
         Called with the time reached, at every point of the grid.
     **options
-        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; of ``step="auto"``: `rtol` and `atol`.
+        Of the method: ``theta`` (0.5 to 1) for ``"theta"``; of ``step="auto"``: `rtol`, `atol` and `max_step` (s).
 
     Returns
     -------

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..equilibrium import InitialSensitivity
 from ..errors import CaseError
-from ..integrate import made_by, retrace
+from ..integrate import made_by
 from ..linear import products
+from ..registry import analyses
 from ..registry import registries as plugins
 from ..tape import BLOCK, GRID, Arm, Cancel, Resolve, Step, Switch
 from .coincidence import warn_of_coincidence
@@ -216,7 +217,7 @@ def adjoint(run: Run, objectives: Objective | Sequence[Objective], wrt: str | It
     out.attrs.update({"method": method}, **{k: v for k, v in run.settings.items() if k.startswith("replay_mismatch")})
     if kind.exact:
         return out
-    exact = run if all(made_by(m).differentiable for m in run.tape.methods) else retrace(run)
+    exact = run if all(made_by(m).differentiable for m in run.tape.methods) else analyses.retrace(run)
     return against(adjoint(exact, objectives, wrt, joint=joint, dispatch=dispatch), out)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from ..contract import Bus
 from ..equations import Layout
-from ..errors import NetworkError
+from ..errors import DataWarning, NetworkError
 from ..kept import Kept
 from ..network import components
 
@@ -52,41 +54,41 @@ class Islands:
         return self._found.get(closed.tobytes(), lambda: components(
             len(self.nodes), self._from[closed], self._to[closed]))
 
-    def dead(self, Z: np.ndarray, at_rest: bool = False) -> list[list[int]]:
-        """Energised islands without a source in service, as places in `nodes`.
-
-        For the power flow alone (`at_rest`) a slack of any kind is one.
-        """
-        if not self.nodes:
-            return []
-        count, island = self.components(Z)
-        energised, holds = Z[self._energised] == 1, (Z[self._running] == 1) & ((self._always == 1) | at_rest)
-        held = set(island[self._source_at[holds]])
-        return [np.flatnonzero((island == i) & energised).tolist()
-                for i in range(count) if i not in held and energised[island == i].any()]
+    def _held(self, Z: np.ndarray, at_rest: bool) -> np.ndarray:
+        """Which nodes are in an island with a source in service, (nodes,) bool: at rest a slack of any kind is one."""
+        holds, (_, island) = (Z[self._running] == 1) & ((self._always == 1) | at_rest), self.components(Z)
+        return np.isin(island, island[self._source_at[holds]])
 
     def settle(self, Z: np.ndarray, at_rest: bool = False) -> None:
-        """De-energise dead islands in Z, or refuse them.
+        """De-energise dead islands in Z, or refuse them; energise what has come to an island with a source.
 
-        What goes out of service with one island may have held another, across a converter.
+        What goes out of service with one island may have held another, across a converter. It stays so when a branch to
+        it is closed, until an event puts it in service: a warning says what is left out. `at_rest`: for the power flow.
 
         Raises
         ------
         NetworkError
             If there are dead islands and they may not be de-energised: lists their nodes; if there are no others.
         """
-        network = self.layout.network
-        while dead := self.dead(Z, at_rest):
+        network, address = self.layout.network, self.layout.address
+        while (dead := (Z[self._energised] == 1) & ~self._held(Z, at_rest)).any():
             if not self.deenergise:
-                names = "; ".join(self._names(island) for island in dead[:10]) + "; ..." * (len(dead) > 10)
-                near = dict.fromkeys(id for k in dead[0] for id in network.attached(network.nodes[k]))
-                off = [id for id in near if Z[self.layout.address(f"{id}.status")] == 0]
+                _, island = self.components(Z)
+                islands = [np.flatnonzero(dead & (island == i)).tolist() for i in np.unique(island[dead])]
+                names = "; ".join(self._names(nodes) for nodes in islands[:10]) + "; ..." * (len(islands) > 10)
+                near = dict.fromkeys(id for k in islands[0] for id in network.attached(network.nodes[k]))
+                off = [id for id in near if Z[address(f"{id}.status")] == 0]
                 raise NetworkError(f"island without a voltage source: {names}; de-energise it with deenergise=True "
                                    f"(--deenergise){'; out of service there: ' * bool(off)}{', '.join(off[:10])}")
-            for k in (k for island in dead for k in island):
+            for k in np.flatnonzero(dead).tolist():
                 Z[self._energised[k]] = 0.0
                 for device in network.attached(network.nodes[k]):
                     self.layout.set_status(Z, device, 0.0)
+        for k in np.flatnonzero((Z[self._energised] == 0) & self._held(Z, at_rest)).tolist():
+            Z[self._energised[k]], id = 1.0, network.nodes[k]
+            off = [of for of in network.attached(id) if Z[address(f"{of}.status")] == 0]
+            warnings.warn(f"{id} is energised again at t = {Z[-1]:.9g} s{' without ' * bool(off)}{', '.join(off[:10])}",
+                          DataWarning, stacklevel=2)
         if self.nodes and not Z[self._energised].any():
             raise NetworkError("no bus is energised: there is no voltage source in service")
 

@@ -128,7 +128,10 @@ class Switching:
                 is_cancel, row = name != guard.name, len(self.guards)
                 delay, cancel = -1, -1
                 if guard.delay is not None:
-                    delay = layout.address(f"{layout.instances[i].id}.{guard.delay}")
+                    delay = int(layout.source[layout.address(f"{layout.instances[i].id}.{guard.delay}")])
+                    if delay < layout.n:
+                        raise layout.instances[i].record.error(
+                            f"{layout.label(delay)} drives it, and a delay changes in steps only", guard.delay)
                     if guard.cancel is not False:
                         cancel = row + (not is_cancel) if callable(guard.cancel) else CROSSING_BACK
                 words = (guard.doc or guard.name).splitlines()[0].rstrip(".")
@@ -221,6 +224,7 @@ class Switching:
                                  "that would have no effect", t=float(Z[-1]))
             for at, value in zip(targets, new.tolist(), strict=True):
                 if Z[at] != value:
+                    self._check(trigger, at, value, float(Z[-1]))
                     before.setdefault(at, float(Z[at]))
                     Z[at] = value
         if not (touched := [at for at in before if at in self._status]):
@@ -234,6 +238,14 @@ class Switching:
         except NetworkError as error:
             raise NetworkError(f"at t = {Z[-1]:.9g} s, after {in_words(triggers)}: {error}") from None
         return np.flatnonzero(Z != whole)
+
+    def _check(self, trigger: Trigger, at: int, value: float, t: float) -> None:
+        """Refuse a parameter that is taken out of its bounds."""
+        if (layout := self.layout).n <= at < layout.n + layout.n_p:
+            id, _, name = layout.label(at).rpartition(".")
+            param = layout.instances[layout.number[id]].device.declares.params.get(name)
+            if param and (allowed := param.refuses(value)):
+                raise EventError(f"{trigger} takes {id}.{name} to {value:.6g}; it must be {allowed}", t=t)
 
     @functools.cached_property
     def _status(self) -> dict[int, str]:

@@ -15,6 +15,12 @@ def register_integrators(register: Register) -> None:
 
 
 @hookimpl
+def register_analyses(register: Register) -> None:
+    """``gc.retrace(run)``."""
+    register("retrace", "gridcore_ida.retrace:retrace")
+
+
+@hookimpl
 def register_adjoints(register: Register) -> None:
     """``method="continuous"`` of ``gc.adjoint``."""
     register("continuous", "gridcore_ida.continuous_adjoint:ContinuousSweep", jumps="continuous", exact=False)

@@ -223,7 +223,7 @@ long stretch_go(stretch *s, double t, const double *ends, long count, long chose
     s->ahead = 0;
     s->times[0] = t;
     memcpy(s->states, s->Z, size);
-    if (chosen && !(s->h > 0.0) && !((s->h = first_length(s, t, ends[0])) > 0.0)) return 0;
+    if (chosen && !(s->h > 0.0) && !((s->h = fmin(first_length(s, t, ends[0]), s->longest)) > 0.0)) return 0;
     while (made < s->most && (chosen || made < count)) {
         double end = chosen ? ends[0] : ends[made];
         if (chosen) {

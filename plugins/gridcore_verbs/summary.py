@@ -91,7 +91,8 @@ def _option(value: Any) -> str:
 
 def _tolerances(settings: Mapping[str, Any]) -> str:
     """Those by which steps were chosen."""
-    return "".join(f", {name} = {settings[name]:g}" for name in TOLERANCES if settings["step"] == AUTO)
+    return "".join(f", {name} = {settings[name]:g}" for name in TOLERANCES
+                   if settings["step"] == AUTO and name in settings)
 
 
 def _spacing(step: Spacing) -> str:

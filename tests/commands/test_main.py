@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
+import itertools
 import os
 import pty
+import select
 import subprocess
 import sys
 import time
@@ -262,17 +264,19 @@ def test_a_file_of_a_verb_that_cannot_be_written_is_one_error(call, monkeypatch)
 
 # Progress -----------------------------------------------------------------------------------------------
 
-def on_a_terminal(monkeypatch, seconds: float, patience: float, **more) -> str:
-    """What a progress bar writes to a terminal in this time."""
+def on_a_terminal(monkeypatch, patience: float, shown: bool, **more) -> str:
+    """What a progress bar writes to a terminal until something is `shown`, or in a third of a second."""
     theirs, ours = pty.openpty()
     monkeypatch.setattr("gridcore.commands.progress.PATIENCE", patience)
     monkeypatch.setenv("TERM", "xterm")
     with os.fdopen(ours, "w") as terminal, monkeypatch.context() as m:
         m.setattr(sys, "stderr", terminal)
         with Progress("simulating", 10.0, **more) as tell:
-            for step in range(10):
-                time.sleep(seconds / 10)
-                tell(float(step + 1))
+            for step in itertools.count(1):
+                time.sleep(0.03)
+                tell(min(float(step), 9.0))
+                if select.select([theirs], [], [], 0.0)[0] if shown else step == 10:
+                    break
         terminal.write("#")
         terminal.flush()
         written = os.read(theirs, 100_000).decode()
@@ -281,20 +285,20 @@ def on_a_terminal(monkeypatch, seconds: float, patience: float, **more) -> str:
 
 
 def test_progress_is_shown_on_a_terminal_once_it_takes_long(monkeypatch):
-    written = on_a_terminal(monkeypatch, seconds=0.6, patience=0.1)
+    written = on_a_terminal(monkeypatch, patience=0.1, shown=True)
     assert "simulating" in written
     assert "%" in written
 
 
 def test_progress_of_what_is_counted_has_count_and_rate(monkeypatch):
-    written = on_a_terminal(monkeypatch, seconds=0.6, patience=0.1, unit="runs")
+    written = on_a_terminal(monkeypatch, patience=0.1, shown=True, unit="runs")
     assert "of 10 runs" in written
     assert "/s" in written
 
 
 def test_progress_of_what_is_short_or_asked_to_be_quiet_is_not_shown(monkeypatch):
-    assert on_a_terminal(monkeypatch, seconds=0.1, patience=2.0) == "#"
-    assert on_a_terminal(monkeypatch, seconds=0.3, patience=0.1, quiet=True) == "#"
+    assert on_a_terminal(monkeypatch, patience=600.0, shown=False) == "#"
+    assert on_a_terminal(monkeypatch, patience=0.1, shown=False, quiet=True) == "#"
 
 
 def test_progress_is_not_shown_where_there_is_no_terminal(capsys, monkeypatch):

@@ -44,7 +44,7 @@ def go(watch, *values):
     """An accepted point at which whatever is across fires."""
     gamma = np.array(values, dtype=float)
     fired = watch.fired(gamma)
-    watch.accept(gamma, fired)
+    watch.accept(gamma, fired, visible)
     return list(fired)
 
 
@@ -72,8 +72,25 @@ def test_a_guard_of_both_directions_fires_each_way():
 
 def test_round_off_at_the_crossing_does_not_fire_twice():
     watch = watching(UP, at=[-1])
-    watch.accept(np.array([-1e-17]), np.array([0]))  # located, a hair short of zero
+    watch.accept(np.array([-1e-17]), np.array([0]), visible)  # located, a hair short of zero
     assert fires(watch, 1e-3) == []
+
+
+def test_round_off_behind_the_crossing_is_no_way_back():
+    """Of guards that come to zero together each is made in turn, and the others are zero but for round-off then."""
+    watch = watching(UP, UP, at=[-1, -1])
+    assert [go(watch, x, y) for x, y in ((1e-17, 1e-17), (-1e-17, 0.0), (1e-3, 1e-3))] == [[0, 1], [], []]
+    assert [go(watch, x, -1) for x in (-1e-3, 1e-3)] == [[], [0]]
+
+
+@pytest.mark.parametrize(("direction", "value"), [(UP, -1.0), (DOWN, 1.0)])
+def test_a_guard_that_a_switch_has_put_back_may_fire_again(direction, value):
+    watch = watching(direction, at=[value])
+    assert go(watch, -value) == [0]
+    watch.put_back([0], np.array([1e-17 * value]), visible)
+    assert fires(watch, -value) == []
+    watch.put_back([0], np.array([value]), visible)
+    assert fires(watch, -value) == [0]
 
 
 def test_a_guard_already_across_when_it_begins_to_be_watched_fires_at_once():
@@ -229,7 +246,7 @@ def test_margins_are_negative_where_a_guard_fires(seed):
         assert list(np.flatnonzero(margins < 0)) == list(fired)
         watched = (margins != 1.0) | (np.abs(values) == 1.0)
         np.testing.assert_array_equal(np.abs(margins[watched]), np.abs(values[watched]))
-        watch.accept(values, fired)
+        watch.accept(values, fired, visible)
         if 3 in fired:
             (watch.arm(3, 1.0, 1) if 3 not in watch.pending else watch.disarm(3))
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gridcore as gc
-from gridcore.integrate.retrace import mismatch, same_events
 from gridcore.tape import GRID
+from gridcore_ida.retrace import mismatch, same_events
 
 MISMATCH = ("replay_mismatch", "replay_mismatch_events")
 

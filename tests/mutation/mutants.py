@@ -26,7 +26,8 @@ class Group:
 
 GROUPS = {
     "sensitivity": Group(("gridcore/sensitivity/*.py",), ("sensitivity", "objectives", "trbdf2", "bdf")),
-    "integrate": Group(("gridcore/integrate/*.py",), ("integrate", "results", "theta", "sensitivity", "tape", "ida")),
+    "integrate": Group(("gridcore/integrate/*.py", "plugins/gridcore_ida/retrace.py"),
+                       ("integrate", "results", "theta", "sensitivity", "tape", "ida")),
     "theta": Group(("plugins/gridcore_theta/*.py",), ("theta", "testing", "integrate", "sensitivity")),
     "export": Group(("gridcore/whole.py", "plugins/gridcore_export/*.py"), ("results", "export", "netcdf")),
     "netcdf": Group(("plugins/gridcore_netcdf/*.py",), ("netcdf", "results")),

@@ -35,8 +35,8 @@ def test_of_what_goes_wrong_in_a_function_the_first_line_is_told_or_its_kind(run
 
 @pytest.mark.parametrize("derive", DERIVE)
 @pytest.mark.parametrize(("function", "words"), [
-    (lambda v: math.sin(slip(v)), "takes a quantity for a number"),
-    (lambda v: float(slip(v)), "takes a quantity for a number"),
+    (lambda v: math.sin(slip(v)), "a number is asked for, by float or math"),
+    (lambda v: float(slip(v)), "a number is asked for, by float or math"),
     (lambda v: slip(v) * np.nan, "has nan in it"),
     (lambda v: 1.0 if slip(v) > 0 else 0.0, "np.where for if"),
     (lambda v: max(slip(v), 0.0), "np.maximum for max"),

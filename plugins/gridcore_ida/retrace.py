@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import EventError, GridcoreError
-from ..results import Run, check_run
-from ..tape import GRID, finest
-from .base import new_stepper
-from .driver import Driver
+from gridcore.errors import EventError, GridcoreError
+from gridcore.integrate import simulate
+from gridcore.results import Run, check_run
+from gridcore.tape import GRID
 
 
 def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
@@ -41,18 +40,11 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
         If the method meets other events on this mesh, or meets them in another order.
     """
     check_run(run)
-    system, settings = run.system, run.settings
-    stepper, made_by = new_stepper(method, finest(settings["step"]), options)
-    steps = run.tape.records.steps()
-    mesh = run.t[steps.k[(steps.end == GRID) & (steps.h > 0)] + 1]  # points that no event made, without the first
-    driver = Driver(system, stepper, made_by, settings["step"], float(run.t[0]), float(run.t[-1]), mesh=mesh)
     try:
-        driver.run()
+        out = simulate(run.system, float(run.t[-1]), method=method, mesh=run, **options)
     except GridcoreError as error:
-        error.args = (f"{error} (replaying a run of method '{settings['method']}' on its mesh)",)
+        error.args = (f"{error} (replaying a run of method '{run.settings['method']}' on its mesh)",)
         raise
-    out = driver.result({"method": method, **made_by.options, "mesh_of": settings["method"],
-                         **{name: settings[name] for name in ("step", "t0", "t_end")}})
     same_events(run, out)
     out.settings.update(mismatch(run, out))
     return out
