@@ -9,7 +9,6 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +18,13 @@ from gridcore.equilibrium import starting_at
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import base_of, select
-from gridcore.sensitivity import At, Objective, Request, Sampling, Sum, adjoint, unit_of, warn_of_coincidence
+from gridcore.sensitivity import Objective, Request, Sampling, Sum, adjoint, unit_of, warn_of_coincidence
 from gridcore.suggest import suggest
 from gridcore.tape import Spacing, span
 from gridcore_verbs.units import number
 
 from .measurements import Measurements
-from .sampling import Channels, Samples, between, by_adjoint, forward
+from .sampling import Samples, by_adjoint, forward, sampled, simulated
 
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
@@ -235,10 +234,9 @@ class Problem:
                     raise TrialFailed(str(error)) from error
                 self.runs += 1
                 sampling = Sampling.of(run, attached.time)
-                values = Channels(run, attached.channels, sampling).values
                 made.runs.append(run)
                 made.samplings.append(sampling)
-                made.values.append(between(sampling, values, attached.column))
+                made.values.append(simulated(run, attached, sampling))
             while len(self._trials) >= _KEPT:
                 self._trials.pop(next(iter(self._trials)))
             self._trials[key] = made
@@ -295,7 +293,7 @@ class Problem:
                 self.sweeps += 1
                 if not self._warned:
                     warn_of_coincidence(trial.runs[k], Request.of(trial.runs[k].system, names, "power flow"),
-                                        [At(attached.time, itemgetter(attached.channels[0]))])
+                                        [sampled(attached, 0, np.arange(len(attached.time)))])
                 sweep = by_adjoint if len(names) > len(attached.time) else forward
                 out[self.rows[k], self._mine[k]] = sweep(trial.runs[k], attached, trial.samplings[k], names)
         self._warned = True
@@ -310,8 +308,7 @@ class Problem:
                 self.sweeps += 1
                 weights = attached.root * factors[self.rows[k]]
                 terms: list[tuple[float, Objective]] = [
-                    (1.0, At(attached.time[here], itemgetter(channel), weights[here]))
-                    for column, channel in enumerate(attached.channels)
+                    (1.0, sampled(attached, column, here, weights[here])) for column in range(len(attached.channels))
                     if len(here := np.flatnonzero(attached.column == column))]
                 out[self._mine[k]] += adjoint(trial.runs[k], Sum(terms), names, allow_grazing=True).values[0]
         return out
@@ -342,7 +339,8 @@ def _attach(recording: Recording) -> Samples:
     place = {name: k for k, name in enumerate(data.channels)}
     column = np.array([place[name] for name in data.channel.tolist()])
     value = data.value * np.array([factors[name] for name in data.channels])[column]
-    return Samples(recording, t_end, channels, time, column, value, np.sqrt(data.weight))
+    angle = np.array([unit_of(system, *channel) == "rad" for channel in channels])
+    return Samples(recording, t_end, channels, time, column, value, np.sqrt(data.weight), angle)
 
 
 def _factor(data: Measurements, system: Equilibrium, channel: tuple[str, str], name: str) -> float:

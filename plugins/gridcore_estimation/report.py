@@ -77,19 +77,22 @@ def _unit(attached: Samples, column: int) -> str:
 
 
 def _channel(fit: Fit, k: int, column: int, left: Axes, right: Axes) -> None:
-    attached, run = fit.problem.attached[k], fit.runs[k]
+    attached, run, trial = fit.problem.attached[k], fit.runs[k], fit.problem.trial(fit.values)
     mine = np.flatnonzero(attached.column == column)
     mine = mine[np.argsort(attached.time[mine], kind="stable")]
     time, value = attached.time[mine], attached.value[mine]
     margin = 0.05 * (time[-1] - time[0])
     inside = (run.t >= time[0] - margin) & (run.t <= time[-1] + margin)
-    left.plot(run.t[inside], run[attached.channels[column]][inside], color=COLOURS[0], linewidth=1.2, label="simulated")
+    curve, apart = run[attached.channels[column]], trial.values[k][mine] - value
+    if attached.angle[column]:  # on the turns of the curve
+        curve = np.unwrap(curve)
+        value = trial.samplings[k].values(curve)[mine] - apart
+    left.plot(run.t[inside], curve[inside], color=COLOURS[0], linewidth=1.2, label="simulated")
     left.plot(time, value, ".", color=COLOURS[1], markersize=3.5, label="measured")
     left.set_ylabel(_name(fit, k, attached, column))
     left.legend(frameon=False, fontsize=7)
     right.axhline(0.0, color=GREY, linewidth=0.6)
-    right.plot(time, fit.problem.trial(fit.values).values[k][mine] - value, ".-", color=COLOURS[1], markersize=3,
-               linewidth=0.6)
+    right.plot(time, apart, ".-", color=COLOURS[1], markersize=3, linewidth=0.6)
     p = list(fit.whiteness.values())[sum(len(a.channels) for a in fit.problem.attached[:k]) + column].p_value
     unit = _unit(attached, column)
     right.set_ylabel("residual" + (f" ({unit})" if unit else "") + ("" if np.isnan(p) else f"\nLjung-Box p = {p:.2g}"))
