@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import glob
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,33 +29,44 @@ COMTRADE = (".cfg", ".cff", ".dat", ".hdr", ".inf")
 LONG = ("time", "channel", "value")
 _UNIT = re.compile(r"(?P<name>.*\S)\s*\[(?P<unit>[^\]]*)\]")
 _HEADING = re.compile(r"--- FILE TYPE: (?P<part>[A-Z]+)(\s+(?P<coding>[A-Z0-9]+)(\s*:\s*[0-9]+)?)? ---$")
+Names = Mapping[str, str] | None
+Rows = list[tuple[int, list[str]]]  # number of the line, and its cells
 # What recorders write for a unit, and the table of units does not know.
 _SPELT = {"p.u.": "pu", "PU": "pu", "Deg": "deg", "degrees": "deg", "HZ": "Hz", "KV": "kV", "KA": "kA", "MVAR": "MVAr",
           "MVar": "MVAr", "Mvar": "MVAr", "none": "", "NONE": ""}
 
 
-def read(path: Path, channels: Mapping[str, str] | None) -> Measurements:
+def read(path: Path, channels: Names) -> Measurements:
     """See :meth:`Measurements.read`."""
     readers = {".csv": _read_csv, ".nc": _read_netcdf, ".cfg": _read_comtrade, ".cff": _read_comtrade}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise CaseError(f"measurements are read from {', '.join(readers)}; this is '{path.suffix}'", file=str(path))
-    return _renamed(reader(existing(path)), channels, str(path))
+    found = reader(existing(path), channels)
+    return found if channels is None else _renamed(found, channels)
 
 
-def _renamed(found: Measurements, channels: Mapping[str, str] | None, source: str) -> Measurements:
-    if channels is None:
-        return found
-    chosen = found.only(channels)
-    names = np.array([channels[str(name)] for name in chosen.channel])
-    return Measurements(chosen.time, names, chosen.value, chosen.weight,
-                        {channels[name]: unit for name, unit in found.units.items() if name in channels}, source)
+def _kept(names: Iterable[str], channels: Names, source: str) -> set[str]:
+    """Those of a file's channels that are read: the named ones, or all. Of others nothing is asked."""
+    there = set(names)
+    for name in channels or ():
+        if name not in there:
+            raise CaseError(f"there is no channel '{name}'{suggest(name, there)}", file=source)
+    return there if channels is None else set(channels)
+
+
+def _renamed(found: Measurements, channels: Mapping[str, str]) -> Measurements:
+    for name in channels:
+        if name not in found.channels:
+            raise found.error(f"channel '{name}' has no samples")
+    return dataclasses.replace(found, channel=np.array([channels[name] for name in found.channel.tolist()]),
+                               units={channels[name]: unit for name, unit in found.units.items()})
 
 
 # ---------------------------------------------------------------- CSV
 
 
-def _read_csv(path: Path) -> Measurements:
+def _read_csv(path: Path, channels: Names) -> Measurements:
     """A long table with columns time, channel, value and perhaps weight and unit; or a wide one, a column a channel."""
     (_, head), *rows = sources.table(path) or [(0, [])]
     heading = [name.strip() for name in head]
@@ -64,8 +76,8 @@ def _read_csv(path: Path) -> Measurements:
         if len(row) != len(heading):
             raise CaseError(f"{len(row)} cells for {len(heading)} columns", file=str(path), row=f"line {line}")
     if set(LONG) <= set(heading):
-        return _long(path, heading, rows)
-    return _wide(path, heading, rows)
+        return _long(path, heading, rows, channels)
+    return _wide(path, heading, rows, channels)
 
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
@@ -78,34 +90,36 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
     return value
 
 
-def _long(path: Path, heading: list[str], rows: list[tuple[int, list[str]]]) -> Measurements:
+def _long(path: Path, heading: list[str], rows: Rows, channels: Names) -> Measurements:
     at = {name: heading.index(name) for name in heading}
     for name in heading:
         if name not in (*LONG, "weight", "unit"):
             raise CaseError(f"unknown column '{name}'{suggest(name, (*LONG, 'weight', 'unit'))}", file=str(path))
+    names = [row[at["channel"]].strip() for _, row in rows]
+    kept = _kept(names, channels, str(path))
+    names, rows = [name for name in names if name in kept], [one for one, name in zip(rows, names) if name in kept]
 
     def column(name: str) -> list[float]:
         return [_number(path, line, name, row[at[name]]) for line, row in rows]
 
-    units = {row[at["channel"]].strip(): row[at["unit"]].strip() for _, row in rows if row[at["unit"]].strip()} \
+    units = {name: row[at["unit"]].strip() for name, (_, row) in zip(names, rows) if row[at["unit"]].strip()} \
         if "unit" in at else {}
-    return Measurements(np.array(column("time")), np.array([row[at["channel"]].strip() for _, row in rows], dtype=str),
-                        np.array(column("value")),
+    return Measurements(np.array(column("time")), np.array(names, dtype=str), np.array(column("value")),
                         np.array(column("weight")) if "weight" in at else np.ones(len(rows)), units, str(path))
 
 
-def _wide(path: Path, heading: list[str], rows: list[tuple[int, list[str]]]) -> Measurements:
+def _wide(path: Path, heading: list[str], rows: Rows, channels: Names) -> Measurements:
     """An empty cell is no sample."""
     clock = heading.index("time")
+    columns = [(place, *_name_and_unit(text)) for place, text in enumerate(heading) if place != clock]
+    kept = _kept((name for _, name, _ in columns), channels, str(path))
     time, channel, value = [], [], []
     units: dict[str, str] = {}
-    for place, name in enumerate(heading):
-        if place == clock:
+    for place, name, unit in columns:
+        if name not in kept:
             continue
-        match = _UNIT.fullmatch(name)
-        if match is not None:
-            name = match["name"]
-            units[name] = match["unit"].strip()
+        if unit:
+            units[name] = unit
         for line, row in rows:
             if row[place].strip():
                 time.append(_number(path, line, "time", row[clock]))
@@ -113,6 +127,11 @@ def _wide(path: Path, heading: list[str], rows: list[tuple[int, list[str]]]) -> 
                 value.append(_number(path, line, heading[place], row[place]))
     return Measurements(np.array(time), np.array(channel, dtype=str), np.array(value), np.ones(len(time)), units,
                         str(path))
+
+
+def _name_and_unit(text: str) -> tuple[str, str]:
+    match = _UNIT.fullmatch(text)
+    return (text, "") if match is None else (match["name"], match["unit"].strip())
 
 
 def write_csv(data: Measurements, path: Path) -> None:
@@ -132,6 +151,10 @@ def write_csv(data: Measurements, path: Path) -> None:
 
 def from_xarray(data: xr.Dataset | xr.DataArray, weights: Any = None) -> Measurements:
     """See :meth:`Measurements.from_xarray`."""
+    return _from_xarray(data, None, weights)
+
+
+def _from_xarray(data: xr.Dataset | xr.DataArray, channels: Names, weights: Any = None) -> Measurements:
     import xarray as xr
 
     source = data.encoding.get("source", "") or "dataset"
@@ -139,15 +162,13 @@ def from_xarray(data: xr.Dataset | xr.DataArray, weights: Any = None) -> Measure
         raise CaseError(f"there is no dimension 'time', only {', '.join(map(str, data.dims))}", file=source)
     if "time" not in data.coords:
         raise CaseError("the dimension 'time' has no times", file=source)
-    columns: dict[str, np.ndarray] = {}
-    units: dict[str, str] = {}
     variables = {str(data.name or ""): data} if isinstance(data, xr.DataArray) else dict(data.data_vars)
-    for name, variable in variables.items():
-        for address, column in _columns(str(name), variable):
-            columns[address] = column
-            if variable.attrs.get("units"):
-                units[address] = str(variable.attrs["units"])
-    return Measurements.of(data["time"].values, columns, weights, units=units, source=source)
+    columns = {address: (values, str(variable.attrs.get("units", ""))) for name, variable in variables.items()
+               for address, values in _columns(str(name), variable)}
+    kept = _kept(columns, channels, source)
+    columns = {name: column for name, column in columns.items() if name in kept}
+    return Measurements.of(data["time"].values, {name: values for name, (values, _) in columns.items()}, weights,
+                           units={name: unit for name, (_, unit) in columns.items() if unit}, source=source)
 
 
 def _columns(name: str, variable: xr.DataArray) -> list[tuple[str, np.ndarray]]:
@@ -163,18 +184,18 @@ def _columns(name: str, variable: xr.DataArray) -> list[tuple[str, np.ndarray]]:
     return [(label if others[0] == "channel" else f"{label}.{name}", values[:, k]) for k, label in enumerate(labels)]
 
 
-def _read_netcdf(path: Path) -> Measurements:
-    return from_xarray(read_netcdf(path))
+def _read_netcdf(path: Path, channels: Names) -> Measurements:
+    return _from_xarray(read_netcdf(path), channels)
 
 
 # ---------------------------------------------------------------- COMTRADE
 
 
-def _read_comtrade(path: Path) -> Measurements:
+def _read_comtrade(path: Path, channels: Names) -> Measurements:
     """Analog channels of a recording, in primary values where the file has the ratios; times from its first sample.
 
-    IEEE C37.111 / IEC 60255-24. The values are taken as they stand: a recording of instantaneous values has to be
-    made into one of magnitudes first.
+    IEEE C37.111 / IEC 60255-24, whose mark for a value that is missing (99999 in text) is nan here, and no sample. The
+    values are taken as they stand: a recording of instantaneous values has to be made into one of magnitudes first.
     """
     import comtrade
 
@@ -182,9 +203,9 @@ def _read_comtrade(path: Path) -> Measurements:
         if file.suffix.lower() in COMTRADE:
             sources.check(file)
     try:
-        channels, samples = _comtrade_sizes(path)
-        sources.within(channels, sources.CHANNELS, "channels", str(path))
-        sources.within(max(channels, 1) * samples, sources.VALUES, "samples", str(path))
+        count, samples = _comtrade_sizes(path)
+        sources.within(count, sources.CHANNELS, "channels", str(path))
+        sources.within(max(count, 1) * samples, sources.VALUES, "samples", str(path))
         record = comtrade.Comtrade(use_double_precision=True)
         record.load(str(path))
     except CaseError:
@@ -196,17 +217,24 @@ def _read_comtrade(path: Path) -> Measurements:
     if (np.diff(time) < 0).any() or (len(time) > 1 and time[-1] <= time[0]):  # samples that are missing are at zero
         raise CaseError(f"the times of its {len(time)} samples do not increase: the header says how many there are, "
                         "and perhaps the data are cut short", file=str(path))
+    names = [name.strip() for name in record.analog_channel_ids]
+    if not names:
+        raise CaseError("the recording has no analog channels", file=str(path))
+    kept = _kept(names, channels, str(path))
     columns: dict[str, np.ndarray] = {}
     units: dict[str, str] = {}
-    for name, values, channel in zip(record.analog_channel_ids, record.analog, record.cfg.analog_channels,
-                                     strict=True):
-        columns[name.strip()] = np.asarray(values, dtype=float) * _ratio(channel)
+    for name, values, channel in zip(names, record.analog, record.cfg.analog_channels, strict=True):
+        if name not in kept:
+            continue
+        columns[name] = np.asarray(values, dtype=float) * _ratio(channel)
         unit = _SPELT.get(channel.uu.strip(), channel.uu.strip())
         if unit:
-            units[name.strip()] = unit
-    if not columns:
-        raise CaseError("the recording has no analog channels", file=str(path))
-    return Measurements.of(time, columns, units=units, source=str(path))
+            units[name] = unit
+    value = np.concatenate(list(columns.values()))
+    there = ~np.isnan(value)
+    value = value[there]
+    return Measurements(np.tile(time, len(columns))[there], np.repeat(list(columns), len(time))[there], value,
+                        np.ones(len(value)), units, str(path))
 
 
 def _comtrade_sizes(path: Path) -> tuple[int, int]:

@@ -128,7 +128,7 @@ class Measurements:
         path : str or Path
         channels : mapping of str to str, optional
             What is measured by the file's own channel: ``{"V6 mag": "BUS6.Vm"}``. Channels that are not named
-            in it are left out. Without it, the file's channels are addresses of quantities.
+            in it are left out, whatever is in them. Without it, the file's channels are addresses of quantities.
 
         Raises
         ------

@@ -115,6 +115,44 @@ def test_channels_of_a_file_are_told_what_they_measure(tmp_path):
         Measurements.read(recorded(tmp_path), {"V6": "BUS6.Vm"})
 
 
+@pytest.mark.parametrize("bad", ["", "x", "nan", "inf"])
+def test_what_is_in_channels_that_are_left_out_does_not_matter(tmp_path, bad):
+    """A missing sample, a text, a time without a sample: what is kept is checked, and nothing else."""
+    want = Measurements.of([0.0, 0.1], {"GEN1.omega": [1.0, 1.001]})
+    wide = written(tmp_path, f"time,F1,note\n0,1,{bad}\n0.1,1.001,{bad}\n{bad or 'x'},,1\n")
+    same(Measurements.read(wide, {"F1": "GEN1.omega"}), want)
+    long = written(tmp_path, f"time,channel,value,weight\n0,F1,1,1\n{bad},F2,{bad},{bad}\n0.1,F1,1.001,1\n", "l.csv")
+    same(Measurements.read(long, {"F1": "GEN1.omega"}), want)
+    for path in (wide, long):
+        with pytest.raises(CaseError, match="is not a finite number"):
+            Measurements.read(path)
+
+
+def test_a_channel_of_a_dataset_that_is_left_out_may_have_no_numbers(tmp_path):
+    xr.Dataset({"F1": ("time", [1.0, 1.001, 0.999]), "F2": ("time", [1.0, np.nan, 1.0])}, {"time": T}).to_netcdf(
+        tmp_path / "m.nc", engine="h5netcdf")
+    same(Measurements.read(tmp_path / "m.nc", {"F1": "GEN1.omega"}),
+         Measurements.of(T, {"GEN1.omega": COLUMNS["GEN1.omega"]}))
+    with pytest.raises(CaseError, match=r"channel F2 at 0\.1 s: the value is nan"):
+        Measurements.read(tmp_path / "m.nc")
+
+
+def test_a_value_that_a_comtrade_recording_marks_as_missing_is_no_sample(tmp_path):
+    """99999 in text, the least integer in binary: IEEE C37.111-1999, 8.4 and 8.6."""
+    dat = DAT.replace("22700", "99999")
+    data = Measurements.read(recorded(tmp_path, dat=dat))
+    np.testing.assert_allclose(data.only("V6 rms").time, [0, 0.2], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(data.only("V6 rms").value, [229, 228], rtol=1e-14)
+    assert len(data.only("f")) == len(data.only("P line")) == 3
+    rows = [[int(cell) for cell in line.split(",")] for line in DAT.replace("22700", "-32768").splitlines()]
+    written(tmp_path, CFG.replace("0.1,S", "0.1,P").replace("ASCII", "BINARY"), "b.cfg")
+    (tmp_path / "b.dat").write_bytes(b"".join(struct.pack("<IIhhh", *row) for row in rows))
+    same(Measurements.read(tmp_path / "b.cfg"), data)
+    with pytest.raises(CaseError, match=r"r\.cfg: channel 'V6 rms' has no samples"):
+        Measurements.read(recorded(tmp_path, dat=dat.replace("22900", "99999").replace("22800", "99999")),
+                          {"V6 rms": "BUS6.Vm", "f": "GEN1.omega"})
+
+
 def test_rows_are_chosen_by_time_channel_and_count():
     data = Measurements.of(T, COLUMNS)
     assert data.between(0.1, 0.3).time.tolist() == [0.1, 0.25, 0.1, 0.25]
