@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,21 +46,36 @@ def read(path: Path, channels: Names) -> Measurements:
     return found if channels is None else _renamed(found, channels)
 
 
-def _kept(names: Iterable[str], channels: Names, source: str) -> set[str]:
-    """Those of a file's channels that are read: the named ones, or all. Of others nothing is asked."""
-    there = set(names)
+def _kept(found: Iterable[tuple[str, str]], channels: Names, source: str) -> set[str]:
+    """Those of a file's channels, (name, place), that are read: the named ones, or all. Of others nothing is asked."""
+    places: dict[str, list[str]] = {}
+    for name, place in found:
+        places.setdefault(name, []).append(place)
     for name in channels or ():
-        if name not in there:
-            raise CaseError(f"there is no channel '{name}'{suggest(name, there)}", file=source)
-    return there if channels is None else set(channels)
+        if name not in places:
+            raise CaseError(f"there is no channel '{name}'{suggest(name, places)}", file=source)
+    kept = set(places if channels is None else channels)
+    for name, of in places.items():
+        if name in kept and len(of) > 1:
+            raise CaseError(f"{' and '.join(of)} are one channel, '{name}': give each a name of its own", file=source)
+    return kept
 
 
 def _renamed(found: Measurements, channels: Mapping[str, str]) -> Measurements:
     for name in channels:
         if name not in found.channels:
             raise found.error(f"channel '{name}' has no samples")
+    for address in channels.values():
+        units = {name: found.units.get(name, "") for name, of in channels.items() if of == address}
+        if len(set(units.values())) > 1:
+            told = " and ".join(f"'{name}' {_in(unit)}" for name, unit in units.items())
+            raise found.error(f"{told} are both to be {address}: it has one unit")
     return dataclasses.replace(found, channel=np.array([channels[name] for name in found.channel.tolist()]),
                                units={channels[name]: unit for name, unit in found.units.items()})
+
+
+def _in(unit: str) -> str:
+    return f"in {unit}" if unit else "without a unit"
 
 
 # ---------------------------------------------------------------- CSV
@@ -95,24 +110,33 @@ def _long(path: Path, heading: list[str], rows: Rows, channels: Names) -> Measur
     for name in heading:
         if name not in (*LONG, "weight", "unit"):
             raise CaseError(f"unknown column '{name}'{suggest(name, (*LONG, 'weight', 'unit'))}", file=str(path))
+        if heading.count(name) > 1:
+            raise CaseError(f"there are {heading.count(name)} columns '{name}'", file=str(path))
     names = [row[at["channel"]].strip() for _, row in rows]
-    kept = _kept(names, channels, str(path))
+    kept = _kept([(name, "") for name in dict.fromkeys(names)], channels, str(path))
     names, rows = [name for name in names if name in kept], [one for one, name in zip(rows, names) if name in kept]
 
     def column(name: str) -> list[float]:
         return [_number(path, line, name, row[at[name]]) for line, row in rows]
 
-    units = {name: row[at["unit"]].strip() for name, (_, row) in zip(names, rows) if row[at["unit"]].strip()} \
-        if "unit" in at else {}
+    units: dict[str, tuple[str, int]] = {}
+    for name, (line, row) in zip(names, rows):
+        unit = row[at["unit"]].strip() if "unit" in at else ""
+        first, there = units.setdefault(name, (unit, line))
+        if unit != first:
+            raise CaseError(f"{name} is {_in(unit)} here and {_in(first)} in line {there}: a channel has one unit, in "
+                            "each of its rows", file=str(path), row=f"line {line}", field="unit")
     return Measurements(np.array(column("time")), np.array(names, dtype=str), np.array(column("value")),
-                        np.array(column("weight")) if "weight" in at else np.ones(len(rows)), units, str(path))
+                        np.array(column("weight")) if "weight" in at else np.ones(len(rows)),
+                        {name: unit for name, (unit, _) in units.items() if unit}, str(path))
 
 
 def _wide(path: Path, heading: list[str], rows: Rows, channels: Names) -> Measurements:
     """An empty cell is no sample."""
     clock = heading.index("time")
     columns = [(place, *_name_and_unit(text)) for place, text in enumerate(heading) if place != clock]
-    kept = _kept((name for _, name, _ in columns), channels, str(path))
+    places = [(name, f"column {place + 1}, '{heading[place]}',") for place, name, _ in columns]
+    kept = _kept(places, channels, str(path))
     time, channel, value = [], [], []
     units: dict[str, str] = {}
     for place, name, unit in columns:
@@ -163,25 +187,35 @@ def _from_xarray(data: xr.Dataset | xr.DataArray, channels: Names, weights: Any 
     if "time" not in data.coords:
         raise CaseError("the dimension 'time' has no times", file=source)
     variables = {str(data.name or ""): data} if isinstance(data, xr.DataArray) else dict(data.data_vars)
-    columns = {address: (values, str(variable.attrs.get("units", ""))) for name, variable in variables.items()
-               for address, values in _columns(str(name), variable)}
-    kept = _kept(columns, channels, source)
-    columns = {name: column for name, column in columns.items() if name in kept}
-    return Measurements.of(data["time"].values, {name: values for name, (values, _) in columns.items()}, weights,
-                           units={name: unit for name, (_, unit) in columns.items() if unit}, source=source)
+    columns = [column for name, variable in variables.items() for column in _columns(str(name), variable)]
+    kept = _kept([(column.address, column.place) for column in columns], channels, source)
+    columns = [column for column in columns if column.address in kept]
+    return Measurements.of(data["time"].values, {column.address: column.values for column in columns}, weights,
+                           units={column.address: column.unit for column in columns if column.unit}, source=source)
 
 
-def _columns(name: str, variable: xr.DataArray) -> list[tuple[str, np.ndarray]]:
+class _Column(NamedTuple):
+    """A channel of a dataset, and where it is."""
+
+    address: str
+    values: np.ndarray
+    unit: str
+    place: str
+
+
+def _columns(name: str, variable: xr.DataArray) -> list[_Column]:
     if "time" not in variable.dims or variable.dtype.kind not in "fiu":
         return []
-    others = [dimension for dimension in variable.dims if dimension != "time"]
+    unit = str(variable.attrs.get("units", ""))
+    others = [str(dimension) for dimension in variable.dims if dimension != "time"]
     if not others:
-        return [(name, variable.values)]
+        return [_Column(name, variable.values, unit, f"variable '{name}'")]
     if len(others) > 1 or others[0] not in variable.coords:
         return []
     labels = [str(label) for label in variable[others[0]].values]
     values = variable.transpose("time", others[0]).values
-    return [(label if others[0] == "channel" else f"{label}.{name}", values[:, k]) for k, label in enumerate(labels)]
+    return [_Column(label if others[0] == "channel" else f"{label}.{name}", values[:, k], unit,
+                    f"variable '{name}' at {others[0]} {k + 1}") for k, label in enumerate(labels)]
 
 
 def _read_netcdf(path: Path, channels: Names) -> Measurements:
@@ -220,7 +254,7 @@ def _read_comtrade(path: Path, channels: Names) -> Measurements:
     names = [name.strip() for name in record.analog_channel_ids]
     if not names:
         raise CaseError("the recording has no analog channels", file=str(path))
-    kept = _kept(names, channels, str(path))
+    kept = _kept([(name, f"analog channel {number}") for number, name in enumerate(names, 1)], channels, str(path))
     columns: dict[str, np.ndarray] = {}
     units: dict[str, str] = {}
     for name, values, channel in zip(names, record.analog, record.cfg.analog_channels, strict=True):
@@ -230,7 +264,7 @@ def _read_comtrade(path: Path, channels: Names) -> Measurements:
         unit = _SPELT.get(channel.uu.strip(), channel.uu.strip())
         if unit:
             units[name] = unit
-    value = np.concatenate(list(columns.values()))
+    value = np.concatenate([np.zeros(0), *columns.values()])
     there = ~np.isnan(value)
     value = value[there]
     return Measurements(np.tile(time, len(columns))[there], np.repeat(list(columns), len(time))[there], value,

@@ -153,6 +153,49 @@ def test_a_value_that_a_comtrade_recording_marks_as_missing_is_no_sample(tmp_pat
                           {"V6 rms": "BUS6.Vm", "f": "GEN1.omega"})
 
 
+@pytest.mark.parametrize(("rows", "said"), [
+    ("0.3,BUS6.Vm,230,kV\n0.5,BUS6.Vm,1.0,pu\n",
+     "line 3: field 'unit': BUS6.Vm is in pu here and in kV in line 2: a channel has one unit"),
+    ("0.3,BUS6.Vm,1,\n0.4,GEN1.omega,1,\n0.5,BUS6.Vm,230,kV\n",
+     "line 4: field 'unit': BUS6.Vm is in kV here and without a unit in line 2"),
+    ("0.3,BUS6.Vm,230,kV\n0.5,BUS6.Vm,1,\n",
+     "line 3: field 'unit': BUS6.Vm is without a unit here and in kV in line 2")])
+def test_samples_of_a_channel_in_more_than_one_unit_are_refused_with_their_lines(tmp_path, rows, said):
+    path = written(tmp_path, f"time,channel,value,unit\n{rows}")
+    with pytest.raises(CaseError) as error:
+        Measurements.read(path)
+    assert str(error.value).startswith(f"{path}: {said}")
+    other = written(tmp_path, f"time,channel,value,unit\n{rows}0,F1,1,pu\n", "l.csv")
+    assert dict(Measurements.read(other, {"F1": "GEN1.omega"}).units) == {"GEN1.omega": "pu"}
+
+
+def test_two_channels_of_one_name_are_refused_unless_they_are_left_out(tmp_path):
+    """Whatever they come in, and whether or not their units are the same."""
+    wide = written(tmp_path, "time,V [kV],V,F1\n0,230,1,1\n")
+    written(tmp_path, DAT, "r.dat")
+    recording = written(tmp_path, CFG.replace("V6 rms", "V").replace(",f,", ",V,").replace("P line", "F1"), "r.cfg")
+    xr.DataArray(np.ones((3, 3)), {"time": T, "channel": ["V", "V", "F1"]}, ("time", "channel"), "m").to_netcdf(
+        tmp_path / "m.nc", engine="h5netcdf")
+    for path, said in ((wide, "column 2, 'V [kV]', and column 3, 'V', are one channel, 'V': give each a name"),
+                       (recording, "analog channel 1 and analog channel 2 are one channel, 'V'"),
+                       (tmp_path / "m.nc", "variable 'm' at channel 1 and variable 'm' at channel 2 are one channel")):
+        for channels in (None, {"V": "BUS6.Vm"}):
+            with pytest.raises(CaseError) as error:
+                Measurements.read(path, channels)
+            assert str(error.value).startswith(f"{path}: {said}")
+        assert Measurements.read(path, {"F1": "GEN1.omega"}).channels == ["GEN1.omega"]
+
+
+def test_channels_that_measure_one_quantity_are_all_samples_of_it_in_one_unit(tmp_path):
+    mixed = written(tmp_path, "time,A [kV],B [pu],C [kV],D\n0,230,1,231,1\n")
+    data = Measurements.read(mixed, {"A": "BUS2.Vm", "C": "BUS2.Vm"})
+    assert data.value.tolist() == [230, 231]
+    assert dict(data.units) == {"BUS2.Vm": "kV"}
+    for other, said in (("B", "in pu"), ("D", "without a unit")):
+        with pytest.raises(CaseError, match=rf"m\.csv: 'A' in kV and '{other}' {said} are both to be BUS2\.Vm: it has"):
+            Measurements.read(mixed, {"A": "BUS2.Vm", other: "BUS2.Vm"})
+
+
 def test_rows_are_chosen_by_time_channel_and_count():
     data = Measurements.of(T, COLUMNS)
     assert data.between(0.1, 0.3).time.tolist() == [0.1, 0.25, 0.1, 0.25]
@@ -172,6 +215,7 @@ def test_rows_are_chosen_by_time_channel_and_count():
     ("time,BUS6.Vm\n0,1\nx,1\n", "line 3: field 'time': 'x' is not a finite number"),
     ("time,BUS6.Vm\n0,1\n0.1\n", "line 3: 1 cells for 2 columns"),
     ("time,channel,value,wieght\n0,BUS6.Vm,1,1\n", "unknown column 'wieght'; did you mean weight"),
+    ("time,channel,value,value\n0,BUS6.Vm,1,2\n", "there are 2 columns 'value'"),
     ("time,BUS6.Vm\n", "there are no samples"),
     ("time,channel,value,weight\n0,BUS6.Vm,1,-1\n", "weights must be zero or more")])
 def test_what_is_wrong_in_a_csv_file_is_named_with_line_and_column(tmp_path, text, said):
