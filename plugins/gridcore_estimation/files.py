@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gridcore.case import existing
+from gridcore.case import Base, convert, existing
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 from gridcore_readers import sources
@@ -31,9 +31,11 @@ _UNIT = re.compile(r"(?P<name>.*\S)\s*\[(?P<unit>[^\]]*)\]")
 _HEADING = re.compile(r"--- FILE TYPE: (?P<part>[A-Z]+)(\s+(?P<coding>[A-Z0-9]+)(\s*:\s*[0-9]+)?)? ---$")
 Names = Mapping[str, str] | None
 Rows = list[tuple[int, list[str]]]  # number of the line, and its cells
-# What recorders write for a unit, and the table of units does not know.
+# What recorders and NetCDF's conventions write for a unit, and the table of units does not know.
 _SPELT = {"p.u.": "pu", "PU": "pu", "Deg": "deg", "degrees": "deg", "HZ": "Hz", "KV": "kV", "KA": "kA", "MVAR": "MVAr",
-          "MVar": "MVAr", "Mvar": "MVAr", "none": "", "NONE": ""}
+          "MVar": "MVAr", "Mvar": "MVAr", "none": "", "NONE": "", "sec": "s", "second": "s", "seconds": "s",
+          "milliseconds": "ms", "microseconds": "us", "minutes": "min", "hours": "h"}
+ADDRESSES = ("channel", "quantity")  # dimensions whose labels are whole addresses, and not devices
 
 
 def read(path: Path, channels: Names) -> Measurements:
@@ -190,8 +192,29 @@ def _from_xarray(data: xr.Dataset | xr.DataArray, channels: Names, weights: Any 
     columns = [column for name, variable in variables.items() for column in _columns(str(name), variable)]
     kept = _kept([(column.address, column.place) for column in columns], channels, source)
     columns = [column for column in columns if column.address in kept]
-    return Measurements.of(data["time"].values, {column.address: column.values for column in columns}, weights,
+    values = {column.address: column.values for column in columns}
+    return Measurements.of(_seconds(data["time"], source), values, weights,
                            units={column.address: column.unit for column in columns if column.unit}, source=source)
+
+
+def _seconds(time: xr.DataArray, source: str) -> np.ndarray:
+    """Times of a dataset (s); instants count from the first one, as those of a COMTRADE recording do."""
+    values: np.ndarray = time.values
+    if values.dtype.kind == "M":
+        values = values - values[:1]
+    if values.dtype.kind == "m":
+        return np.asarray(values / np.timedelta64(1, "s"))
+    if values.dtype.kind not in "fiu":
+        raise CaseError(f"{values.dtype} is no type of times: numbers, timedelta64 or datetime64 are", file=source,
+                        field="time")
+    unit = str(time.attrs.get("units", ""))
+    try:
+        factor = convert(f"1 {_SPELT.get(unit, unit)}", "s", Base(frequency=np.nan))  # which no dataset says
+    except CaseError as error:
+        raise CaseError(str(error), file=source, field="time") from None
+    if np.isnan(factor):
+        raise CaseError(f"times in {unit} need a frequency: give them in s", file=source, field="time")
+    return values * factor
 
 
 class _Column(NamedTuple):
@@ -213,8 +236,10 @@ def _columns(name: str, variable: xr.DataArray) -> list[_Column]:
     if len(others) > 1 or others[0] not in variable.coords:
         return []
     labels = [str(label) for label in variable[others[0]].values]
+    given = variable.coords.get(f"{others[0]}_unit")
+    units = [unit] * len(labels) if given is None else [str(of) for of in given.values]
     values = variable.transpose("time", others[0]).values
-    return [_Column(label if others[0] == "channel" else f"{label}.{name}", values[:, k], unit,
+    return [_Column(label if others[0] in ADDRESSES else f"{label}.{name}", values[:, k], units[k],
                     f"variable '{name}' at {others[0]} {k + 1}") for k, label in enumerate(labels)]
 
 

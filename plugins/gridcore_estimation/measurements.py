@@ -145,9 +145,11 @@ class Measurements:
 
         A variable over time alone is a channel by its name (``ds["BUS6.Vm"]``); one over time and another
         dimension whose labels are devices, as :meth:`gridcore.Run.to_xarray` makes them, is one for each
-        device. A data array over time and ``channel`` has a channel for each label. ``units`` in the
-        attributes of a variable is its unit. NaN of a channel that others are sampled without is refused:
-        drop it first.
+        device. A data array over time and ``channel``, or ``quantity`` as ``run["GEN*.omega"]`` is, has a channel
+        for each label. ``units`` in the attributes of a variable is its unit, or ``quantity_unit`` that of each
+        label. NaN of a channel that others are sampled without is refused: drop it first.
+
+        Times are in s, or in the ``units`` of their attributes; ``datetime64`` counts from the first sample.
         """
         from .files import from_xarray
 

@@ -65,6 +65,50 @@ def test_a_run_of_gridcore_is_measurements_of_itself(tmp_path):
     same(Measurements.read(tmp_path / "run.nc"), data)
 
 
+@pytest.mark.parametrize("key", ["GEN*.omega", ["GEN1.omega", "BUS*.Vm"]])
+def test_labelled_quantities_of_a_run_are_measurements_of_it(tmp_path, key):
+    run = gc.simulate(gc.build("smib"), 0.05)
+    array = run[key]
+    names = array["quantity"].values.tolist()
+    want = Measurements.of(run.t, {name: run[name] for name in names}, units=dict.fromkeys(names, "pu"))
+    same(Measurements.from_xarray(array), want)
+    array.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    same(Measurements.read(tmp_path / "run.nc"), want)
+    assert gc.analyses.identifiability(run, array, "GEN1.H").importance[0] > 0
+
+
+MS = np.array([0, 100, 250])
+
+
+@pytest.mark.parametrize("time", [
+    MS.astype("timedelta64[ms]"), (MS * 1_000_000).astype("timedelta64[ns]"),
+    np.datetime64("2024-02-29T23:59:59.9", "ns") + MS.astype("timedelta64[ms]"),
+    ("time", MS, {"units": "ms"}), ("time", MS * 1e-3, {"units": "seconds"}), ("time", MS / 60e3, {"units": "min"}),
+    ("time", MS * 1e-3)], ids=["ms", "ns", "instants", "in ms", "in s", "in min", "plain"])
+def test_times_of_a_dataset_are_in_seconds_whatever_they_are_given_in(tmp_path, time):
+    """Spans, instants from the first of them on, and numbers in the unit that their attributes say; in a file, too."""
+    data = xr.Dataset({name: ("time", values) for name, values in COLUMNS.items()}, {"time": time})
+    data.to_netcdf(tmp_path / "m.nc", engine="h5netcdf")
+    for found in (Measurements.from_xarray(data), Measurements.read(tmp_path / "m.nc")):
+        np.testing.assert_allclose(found.time, [*T, *T], rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize(("time", "said"), [
+    (("time", MS, {"units": "fortnights"}), "unit 'fortnights' is not understood here; accepted: s, min, h"),
+    (("time", MS, {"units": "cycles"}), "times in cycles need a frequency: give them in s"),
+    (np.array(["0 s", "1 s", "2 s"]), "<U3 is no type of times: numbers, timedelta64 or datetime64 are")])
+def test_times_of_a_dataset_that_mean_nothing_are_refused(time, said):
+    with pytest.raises(CaseError) as error:
+        Measurements.from_xarray(xr.Dataset({"BUS6.Vm": ("time", np.ones(3))}, {"time": time}))
+    assert str(error.value).startswith(f"dataset: field 'time': {said}")
+
+
+def test_an_instant_that_is_missing_is_told_with_its_row():
+    time = np.datetime64("2024-02-29", "ns") + np.array([0, 100, "NaT"], dtype="timedelta64[ms]")
+    with pytest.raises(CaseError, match=r"row 3, channel BUS6\.Vm: the time is nan"):
+        Measurements.from_xarray(xr.Dataset({"BUS6.Vm": ("time", np.ones(3))}, {"time": time}))
+
+
 CFG, DAT = ((Path(__file__).parents[1] / "data" / f"recording.{suffix}").read_text() for suffix in ("cfg", "dat"))
 
 
