@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,12 @@ from gridcore_verbs.units import spread
 from .fit import Fit
 from .identifiability import Identifiability
 from .losses import LOSSES
-from .measurements import Measurements
 from .methods import METHODS, Iterate, Settings
 from .problem import Problem, Recording, TrialFailed
 from .uncertainty import covariance
 
 Study = Equilibrium | Case | Run | str | Path | Sequence[Recording]
-Pair = tuple[float | str, float | str]
+Pair = tuple[float | str | None, float | str | None]
 
 
 def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] = (), *,
@@ -53,8 +53,8 @@ def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] =
         have them.
     start : mapping of str to float or str, optional
         Where to start, by address and pattern, by default the values of the system. Text has a unit: ``"183 ms"``.
-    bounds : mapping of str to pair of float or str, optional
-        Beside those that devices declare, by address and pattern.
+    bounds : mapping of str to pair of float or str or None, optional
+        Beside those that devices declare, by address and pattern; None is no bound.
     method : {"trf", "dogbox", "gauss-newton", "l-bfgs-b"}, optional
         The first two are those of :func:`scipy.optimize.least_squares`, ``"trf"`` is the default; Gauss-Newton
         is the plain one, full steps without bounds; ``"l-bfgs-b"`` takes the gradient of the sum from one
@@ -87,7 +87,7 @@ def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] =
     ------
     CaseError
         If a channel or parameter does not exist (the nearest names are offered), data are not finite or
-        outside the run, or a start is outside its bounds.
+        outside the run, a start is outside its bounds, or an option is none that it can be.
     Unidentifiable
         If the measurements do not determine the parameters: with names and direction.
     TrialFailed
@@ -101,6 +101,10 @@ def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] =
         raise CaseError(f"absolute = True is for loss = 'linear': '{loss}' estimates the noise from the residuals")
     if unidentifiable not in ("error", "hold"):
         raise CaseError(f"unidentifiable = {unidentifiable!r} must be 'error' or 'hold'")
+    if not (isinstance(tolerance, Real) and 0 < tolerance < np.inf):
+        raise CaseError(f"tolerance = {tolerance!r} must be a number above 0")
+    if not (isinstance(limit, Integral) and limit > 0):
+        raise CaseError(f"limit = {limit!r} must be a whole number of iterations above 0")
     x, sizes = _start(problem, start, scale)
     begun = _at(problem, x, sizes)
     held: dict[str, float] = {}
@@ -152,21 +156,11 @@ def _recordings(system: Study, data: Any, step: Spacing, t_end: float | str | No
     if isinstance(system, Equilibrium | Case | Run | str | Path):
         if data is None:
             raise CaseError("there are no data to estimate from")
-        return [Recording(as_system(system), _measurements(data), step, t_end=t_end, options=options)]
+        return [Recording(as_system(system), data, step, t_end=t_end, options=options)]
     recordings = list(system)
     if data is not None or options or t_end is not None:
         raise CaseError("data and options of the simulation belong to each Recording where several are given")
     return recordings
-
-
-def _measurements(data: Any) -> Measurements:
-    if isinstance(data, Measurements):
-        return data
-    if isinstance(data, str | Path):
-        return Measurements.read(data)
-    if hasattr(data, "dims"):
-        return Measurements.from_xarray(data)
-    raise CaseError(f"data of type {type(data).__name__} are no Measurements, file or xarray object")
 
 
 def _method(method: str | None) -> str:
@@ -209,7 +203,7 @@ def _bounds(problem: Problem, bounds: Mapping[Any, Pair] | None, held: Mapping[s
         if j >= len(problem.names):
             continue
         name = problem.names[j]
-        a, b = (problem.number(name, end) for end in pair)
+        a, b = _pair(problem, name, pair)
         low[j], high[j] = max(low[j], a), min(high[j], b)
         if not low[j] < high[j]:
             raise CaseError(f"bounds of {name}: {low[j]:g} must be less than {high[j]:g}")
@@ -217,6 +211,17 @@ def _bounds(problem: Problem, bounds: Mapping[Any, Pair] | None, held: Mapping[s
         if not low[j] <= x[j] <= high[j]:
             raise CaseError(f"{name} starts at {x[j]:g}, outside its bounds {low[j]:g} to {high[j]:g}")
     return low, high
+
+
+def _pair(problem: Problem, name: str, pair: Any) -> tuple[float, float]:
+    try:
+        a, b = (none if end is None else problem.number(name, end)
+                for end, none in zip(pair, (-np.inf, np.inf), strict=True))
+    except (TypeError, ValueError):
+        a = b = np.nan
+    if np.isnan(a) or np.isnan(b):
+        raise CaseError(f"the bounds of {name} must be two numbers, or None for no bound, not {pair!r}")
+    return a, b
 
 
 def _without(problem: Problem, x: np.ndarray, sizes: np.ndarray, kept: Sequence[str]

@@ -177,7 +177,10 @@ class Fit:
         for side, edge in (("lower", self.low), ("upper", self.high)):
             out += [f"{self.names[j]} is at its {side} bound, {edge[j]:.6g}: its interval means little"
                     for j in np.flatnonzero(np.abs(self.values - edge) <= near).tolist()]
-        if not np.isfinite(self.covariance).all():
+        if self.degrees_of_freedom < 1:
+            out.append("no degrees of freedom: as many parameters as samples fit whatever was measured" + (
+                "" if self.absolute else ", and nothing is left that tells the noise, of which intervals are made"))
+        elif not np.isfinite(self.covariance).all():
             out.append("no covariance: where it ended, the measurements do not determine the parameters")
         if len(self.names) > 1 and self.identifiability.collinearity > COLLINEAR:
             out.append(f"collinearity index {self.identifiability.collinearity:.3g} at the start: parameters make up "

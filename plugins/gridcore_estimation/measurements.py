@@ -216,3 +216,14 @@ class Measurements:
     def __repr__(self) -> str:
         return (f"<Measurements: {len(self)} samples of {', '.join(self.channels)}; "
                 f"{self.time.min():g} to {self.time.max():g} s>")
+
+
+def as_measurements(data: Any) -> Measurements:
+    """Measurements as they are; of a file, or of an object of xarray, what is in it."""
+    if isinstance(data, Measurements):
+        return data
+    if isinstance(data, str | Path):
+        return Measurements.read(data)
+    if hasattr(data, "dims"):
+        return Measurements.from_xarray(data)
+    raise CaseError(f"data of type {type(data).__name__} are no Measurements, file or xarray object")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridcore.case import Address, convert, patterns_of
-from gridcore.equilibrium import starting_at
+from gridcore.equilibrium import as_system, starting_at
 from gridcore.errors import CaseError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import base_of, select
@@ -23,7 +23,7 @@ from gridcore.suggest import suggest
 from gridcore.tape import Spacing, span
 from gridcore_verbs.units import number
 
-from .measurements import Measurements
+from .measurements import Measurements, as_measurements
 from .sampling import Samples, by_adjoint, forward, sampled, simulated
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class Recording:
 
     Parameters
     ----------
-    system : Equilibrium
-    data : Measurements
+    system : Equilibrium, or Case or str
+        Or what :func:`gridcore.build` takes, which is built.
+    data : Measurements, or path, xarray.Dataset or xarray.DataArray
+        Or what they are in, which is read.
     step : float or sequence of (float, float)
         Grid of the simulation (s), as for :func:`gridcore.simulate`.
     name : str
@@ -61,6 +63,9 @@ class Recording:
     name: str = ""
     t_end: float | str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.system, self.data = as_system(self.system), as_measurements(self.data)
 
 
 @dataclass(frozen=True)

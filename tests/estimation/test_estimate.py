@@ -124,6 +124,38 @@ def test_bounds_hold_and_a_value_on_one_is_told(data):
     assert any("GEN1.H is at its upper bound, 4" in remark for remark in fit.remarks())
 
 
+def test_a_bound_that_is_none_is_no_bound(data):
+    free = gc.analyses.estimate(smib(), data, list(TRUE))
+    for pair in ((None, None), (None, 6), (2, None)):
+        fit = gc.analyses.estimate(smib(), data, list(TRUE), bounds={"GEN1.H": pair})
+        np.testing.assert_allclose(fit.values, free.values, rtol=1e-6)
+    fit = gc.analyses.estimate(smib(), data, list(TRUE), bounds={"GEN1.H": (None, 4.0)})
+    assert fit["GEN1.H"] == pytest.approx(4.0, abs=1e-4)
+
+
+def test_as_many_parameters_as_samples_are_told(data):
+    """They fit anything: there is no covariance though the samples determine them, unless the noise is known."""
+    few = data.only("GEN1.omega").between(0.5, 0.56)
+    assert len(few) == 1
+    remark, = gc.analyses.estimate(smib(), few, "GEN1.H").remarks()
+    assert remark.startswith("no degrees of freedom: as many parameters as samples")
+    assert remark.endswith("of which intervals are made")
+    known = gc.analyses.estimate(smib(), few, "GEN1.H", absolute=True)
+    assert known.remarks() == ["no degrees of freedom: as many parameters as samples fit whatever was measured"]
+    assert np.isfinite(known.intervals()).all()
+
+
+def test_a_recording_takes_a_case_or_its_name_and_a_file_as_an_estimation_does(tmp_path):
+    data = fabricated(gc.build("smib"), noise=0.001)
+    data.to_csv(tmp_path / "m.csv")
+    expected = gc.analyses.estimate("smib", data, "GEN1.H")
+    for system in ("smib", gc.load_case("smib"), gc.simulate("smib", 0.1)):
+        fit = gc.analyses.estimate([Recording(system, tmp_path / "m.csv")], wrt="GEN1.H")
+        assert fit["GEN1.H"] == expected["GEN1.H"]
+    with pytest.raises(CaseError, match="data of type int are no Measurements"):
+        Recording("smib", 3)
+
+
 def test_samples_without_weight_count_for_nothing(data):
     some = Measurements(data.time, data.channel, data.value, np.where(data.channel == "BUS1.Vm", 0.0, data.weight))
     ignored = gc.analyses.estimate(smib(), some, list(TRUE), tolerance=1e-9)
@@ -215,6 +247,12 @@ def test_a_fit_is_a_dataset(data):
     ({"loss": "hubert"}, "no loss 'hubert'; did you mean huber"),
     ({"method": "gauss-newton", "loss": "huber"}, "Gauss-Newton has no robust loss"),
     ({"method": "gauss-newton", "bounds": {"GEN1.H": (1, 5)}}, "Gauss-Newton has no bounds"),
+    ({"bounds": {"GEN1.H": (np.nan, 6)}}, "the bounds of GEN1.H must be two numbers, or None for no bound, not (nan"),
+    ({"bounds": {"GEN1.H": (3,)}}, "the bounds of GEN1.H must be two numbers, or None for no bound, not (3,)"),
+    ({"bounds": {"GEN1.H": 3}}, "the bounds of GEN1.H must be two numbers, or None for no bound, not 3"),
+    *(({"limit": limit}, f"limit = {limit!r} must be a whole number of iterations above 0") for limit in (0, -1, 2.5)),
+    *(({"tolerance": tolerance}, f"tolerance = {tolerance!r} must be a number above 0")
+      for tolerance in (0.0, -1e-6, float("nan"), float("inf"), "1e-6")),
     ({"unidentifiable": "ignore"}, "unidentifiable = 'ignore' must be 'error' or 'hold'"),
     ({"absolute": True, "loss": "huber"}, "absolute = True is for loss = 'linear'"),
     ({"theta": 7.0}, "theta")])
