@@ -22,8 +22,8 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
     ----------
     name : str or Path
     *companions : str or Path
-        Files that add to it: ``load_case("x.raw", "y.dyr")``. Where none is given, one that stands beside the file
-        with the same stem is taken if the formats belong together, ``x.dyr`` beside ``x.raw``.
+        Files that add to it: ``load_case("x.raw", "y.dyr")``. Where none of a format is given that belongs to that of
+        the file, one that stands beside it with the same stem is taken, ``x.dyr`` beside ``x.raw``.
     alone : bool
         Leave what stands beside it unread.
     **options
@@ -36,12 +36,12 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
         these files has such an option.
     """
     path = _find(name)
-    files = [Path(companion) for companion in companions]
-    belonging = [] if files or alone else [
-        suffix for suffix in plugins.companions if path.suffix.lower() in plugins.companions.unresolved(suffix).beside]
-    if belonging:
-        files = [file for file in sorted(path.parent.iterdir())
-                 if file.stem == path.stem and file.suffix.lower() in belonging]
+    given = [Path(companion) for companion in companions]
+    belonging = {suffix for suffix in plugins.companions if path.suffix.lower()
+                 in plugins.companions.unresolved(suffix).beside} - {file.suffix.lower() for file in given}
+    there = sorted(path.parent.iterdir()) if belonging and not alone else []
+    beside = [file for file in there if file.stem == path.stem and file.suffix.lower() in belonging]
+    files = [*beside, *given]
     functions = [_reader(path).read, *(_companion(file).extend for file in files)]
     offered = [{parameter.name for parameter in inspect.signature(function).parameters.values()
                 if parameter.kind is parameter.KEYWORD_ONLY} for function in functions]
@@ -56,8 +56,8 @@ def load_case(name: str | Path, *companions: str | Path, alone: bool = False, **
             extend(case, existing(file), **own)
     except OverflowError:
         raise CaseError("has a number that is too large, or too small, to calculate with", file=str(file)) from None
-    if belonging and not files:
-        case.note(f"there is no {path.stem}{' or '.join(belonging)} beside it")
+    if there and not beside:
+        case.note(f"there is no {path.stem}{' or '.join(sorted(belonging))} beside it")
     return case
 
 

@@ -67,8 +67,7 @@ def _output(function: Function, quantities: _Quantities) -> ca.SX:
     constants = ca.Function("constants", [ca.vertcat(*quantities.symbols.values())], [output])
     if any(constants.instruction_id(k) == ca.OP_CONST and np.isnan(constants.instruction_constant(k))
            for k in range(constants.n_instructions())):
-        raise CaseError(f"{_named(function)} takes a quantity for a number (float, math.sin ...), or has nan in it: "
-                        "use numpy's functions")
+        raise CaseError(f"{_named(function)} has nan in it")
     return output
 
 

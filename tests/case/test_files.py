@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+import gridcore as gc
 from gridcore.case import Case, load_case, save_case
 from gridcore.errors import CaseError
 from gridcore.registry import Cases, Reader, registered
@@ -92,3 +93,42 @@ def test_a_number_whose_square_is_beyond_all_numbers_is_told_whatever_the_reader
     with registered(Reader(".number", square)), pytest.raises(
             CaseError, match=r"large\.number: has a number that is too large, or too small, to calculate with"):
         load_case(path)
+
+
+RAW = """0, 100.0, 33, 0, 1, 60.0 / x
+one
+two
+1,'A', 100.0,3,1,1,1,1.0,0.0
+2,'B', 100.0,1,1,1,1,1.0,0.0
+0 /
+2,'1',1,1,1,10.0,5.0,0,0,0,0,1
+0 /
+0 /
+1,'1',10.0,0.0,50.0,-50.0,1.0,0,100.0,0.0,0.2,0,0,1.0,1,100.0,100.0,0.0
+0 /
+1,2,'1',0.01,0.1,0.0,0,0,0,0,0,0,0,1
+0 /
+""" + "0 /\n" * 14 + "Q\n"
+
+
+@pytest.mark.parametrize(("given", "models"), [
+    ([], {"GENCLS"}), (["events.toml"], {"GENCLS", "BusFault"}), (["other.dyr"], {"GENROU"}),
+    (["events.toml", "other.dyr"], {"GENROU", "BusFault"})])
+def test_what_stands_beside_a_file_is_read_unless_one_of_that_format_is_given(tmp_path, given, models):
+    (tmp_path / "x.raw").write_text(RAW)
+    (tmp_path / "x.dyr").write_text("1 'GENCLS' '1' 5.0 0.0 /\n")
+    (tmp_path / "other.dyr").write_text(
+        "1 'GENROU' '1' 6.0 0.05 1.0 0.05 4.0 0.0 1.8 1.7 0.3 0.55 0.25 0.2 0.05 0.3 /\n")
+    (tmp_path / "events.toml").write_text("BusFault = [{bus = 2, t = 0.1, clear = 0.2}]\n")
+    case = gc.load_case(tmp_path / "x.raw", *(tmp_path / name for name in given))
+    assert {record.model for record in case} & {"GENCLS", "GENROU", "BusFault"} == models
+    assert not [note for note in case.notes if "beside it" in note]
+
+
+def test_that_nothing_stands_beside_a_file_is_told_unless_it_is_to_be_read_alone(tmp_path):
+    (tmp_path / "x.raw").write_text(RAW)
+    (tmp_path / "events.toml").write_text("BusFault = [{bus = 2, t = 0.1, clear = 0.2}]\n")
+    for given in ([], ["events.toml"]):
+        files = [tmp_path / name for name in given]
+        assert "there is no x.dyr beside it" in " ".join(gc.load_case(tmp_path / "x.raw", *files).notes)
+        assert "beside it" not in " ".join(gc.load_case(tmp_path / "x.raw", *files, alone=True).notes)
