@@ -100,8 +100,10 @@ def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path |
     system = _build(case, **options)
     parameter, values = asked[0], _values(system, *asked)
     with Progress("eigenvalues"):
-        start = small_signal(system.with_values({parameter: values[0]}), method="dense")
-        numbers = [k for k in shown(start, top) if not start.labels[k]]
+        numbers = None
+        if top is not None:
+            start = small_signal(system.with_values({parameter: values[0]}), method="dense")
+            numbers = [k for k in shown(start, top) if not start.labels[k]]
         locus = root_locus(system, parameter, values, numbers)
     ratio, frequency = locus.damping_ratio, locus.frequency
     columns: dict[str, list[Any]] = {"mode": locus.dominant}

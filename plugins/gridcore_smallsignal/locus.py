@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from gridcore_provenance.record import provenance
 from gridcore_verbs.units import number
 
 from .analysis import small_signal
-from .modes import Modes, damping_ratio
-from .tracking import follow
+from .modes import Modes, damping_ratio, frequency
+from .tracking import changed, follow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
+
+Index = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +45,19 @@ class Locus:
     values : list of arrays
         Of each parameter.
     eigenvalues : (points, modes) or (points, points, modes) complex array
-        nan where there is no equilibrium.
+        Of each pair one, and both where it is none at some point. nan where there is no equilibrium, or one with other
+        states, among which modes are followed by themselves.
     agreement : array of the same shape
         How well the vectors agree with those of the point before, 0 to 1, at the worst place on the way. Low where
         two modes met.
     dominant : list of str
-        The state that takes the largest part in each mode, at the first point.
+        The state that takes the largest part in each mode, at the first point at which it is.
     failures : dict
         What went wrong where, by indices of the point.
     units : list of str
         Of the parameters.
+    spectrum : (points, m) or (points, points, m) complex array
+        All eigenvalues that were found at each point, followed or not, the least damped first; nan behind them.
     made : dict of str to str
         What made it: version, date, case, options; see ``run.provenance``.
     """
@@ -63,8 +68,9 @@ class Locus:
     eigenvalues: np.ndarray
     agreement: np.ndarray
     dominant: list[str]
-    failures: dict[tuple[int, ...], str]
+    failures: dict[Index, str]
     units: list[str]
+    spectrum: np.ndarray
     made: dict[str, str] = field(default_factory=dict)
 
     _repr_html_ = html
@@ -77,14 +83,18 @@ class Locus:
     @cached_property
     def frequency(self) -> np.ndarray:
         """Frequencies (Hz)."""
-        return np.abs(self.eigenvalues.imag) / (2 * np.pi)
+        return frequency(self.eigenvalues)
 
     def least(self, band: tuple[float, float] | None = None) -> np.ndarray:
-        """The smallest damping ratio at each point, of the modes with frequencies in a band (Hz), or of all."""
-        ratios = self.damping_ratio
+        """The smallest damping ratio at each point, of all its modes, or of those with frequencies in a band (Hz).
+
+        Whether they are followed or not; exact zeros aside, of which there is none.
+        """
+        ratios = damping_ratio(self.spectrum)
         if band is not None:
             check_band(band)
-            ratios = np.where((self.frequency >= band[0]) & (self.frequency <= band[1]), ratios, np.inf)
+            hertz = frequency(self.spectrum)
+            ratios = np.where((hertz >= band[0]) & (hertz <= band[1]), ratios, np.nan)
         smallest = np.where(np.isnan(ratios), np.inf, ratios).min(axis=-1, initial=np.inf)
         return np.where(np.isinf(smallest), np.nan, smallest)
 
@@ -125,23 +135,26 @@ def root_locus(system: Equilibrium | Case | str | Path, parameter: Address, valu
         Numbers, or texts with a unit, in the order in which to go through them; between two of them more points are
         made where modes could be mistaken for each other.
     modes : iterable of int, optional
-        Numbers of modes at the first value. By default all but exact zeros, of each pair one.
+        Numbers of modes at the first value, with the other one of a pair that splits on the way. By default all but
+        what is an exact zero all along, of each pair one as long as it is one.
     method : str
-        As for ``small_signal``.
+        As for ``small_signal``; a mode that is not among those found at a value is nan from there on.
 
     Raises
     ------
     CaseError
         If there is no such parameter or mode, or there are fewer than two values.
     GridcoreError
-        If at one of the values there is no equilibrium: which.
+        If at one of the values there is no equilibrium, or one with other states: which.
     """
     system, asked = as_system(system), patterns_of(parameter)
-    made = _follow_grid(system, _grid(system.case, dict.fromkeys(asked, values), 1), modes, method)
-    if made.failures:
-        (k,), told = next(iter(made.failures.items()))
-        raise GridcoreError(f"{made.parameters[0]} = {made.values[0][k]:g}: {told}")
-    return made
+    grid = _Grid(system, _values(system, dict.fromkeys(asked, values), 1), method)
+    found = list(grid.found.items())
+    told = grid.failures | {index: why for index, here in found if (why := changed(found[0][1], here))}
+    if told:
+        index = min(told)
+        raise GridcoreError(f"{grid.names[0]} = {grid.points[index][0]:g}: {told[index]}")
+    return grid.locus(modes)
 
 
 def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Sequence[float | str]],
@@ -155,19 +168,28 @@ def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Se
     values : mapping of str to sequence of float or str
         Two parameters, or patterns of them, and their values: numbers, or texts with a unit.
     modes, method
-        As for :func:`root_locus`. A point without an equilibrium is nan, and in `failures`.
+        As for :func:`root_locus`. A point without an equilibrium is nan, and in `failures`. Points with other states
+        than the first (a time constant is zero) have columns of their own; of `modes` that are chosen there are none
+        among them.
+
+    Raises
+    ------
+    CaseError
+        If there is no such parameter or mode, or there are fewer than two values.
+    GridcoreError
+        If there is no equilibrium at any point.
     """
     system = as_system(system)
-    return _follow_grid(system, _grid(system.case, values, 2), modes, method)
+    return _Grid(system, _values(system, values, 2), method).locus(modes)
 
 
-def _grid(case: Case, values: Mapping[Any, Sequence[float | str]], count: int) -> dict[str, np.ndarray]:
+def _values(system: Equilibrium, values: Mapping[Any, Sequence[float | str]], count: int) -> dict[str, np.ndarray]:
     if not isinstance(values, Mapping):
         raise CaseError(f"{values!r} must be a table: {{'GEN2.H': [4.0, 6.0], 'EXC2.KA': [20.0, 40.0]}}")
     names = patterns_of(values)
     if len(values) != count:
         raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(names) or 'none'}")
-    grid = {name: np.array([number(case, name, value) if isinstance(value, str) else value for value in given],
+    grid = {name: np.array([number(system.case, name, value) if isinstance(value, str) else value for value in given],
                            dtype=float) for name, given in zip(names, values.values(), strict=True)}
     for name, array in grid.items():
         if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
@@ -175,39 +197,103 @@ def _grid(case: Case, values: Mapping[Any, Sequence[float | str]], count: int) -
     return grid
 
 
-def _follow_grid(system: Equilibrium, grid: dict[str, np.ndarray], modes: Iterable[int] | None, method: str) -> Locus:
-    names, values = list(grid), list(grid.values())
-    at = partial(_modes_at, system, names, method)
-    shape = tuple(map(len, values))
-    known: dict[tuple[int, ...], tuple[Modes, list[int]]] = {}
-    failures: dict[tuple[int, ...], str] = {}
-    first: Modes | None = None
-    eigenvalues = agreement = np.zeros(0)
-    for index in np.ndindex(shape):
-        point = np.array([v[i] for v, i in zip(values, index, strict=True)])
-        try:
-            here = at(point)
-            if first is None:
-                first, numbers, agreed = here, _chosen(here, modes), np.ones(1)
-                eigenvalues = np.full((*shape, len(numbers)), np.nan, dtype=complex)
-                agreement = np.full((*shape, len(numbers)), np.nan)
-                dominant = [next(iter(here.participants(k, 1))) for k in numbers]
-            else:
-                beside = _neighbour(index, known)
-                before, old = known[beside]
-                begin = np.array([v[i] for v, i in zip(values, beside, strict=True)])
-                numbers, agreed = follow(at, begin, before, old, point, here)
-        except GridcoreError as error:
-            if isinstance(error, CaseError):
+class _Grid:
+    """The modes at each point of a grid.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the parameters.
+    points : dict of index to array
+        Their values.
+    found : dict of index to Modes
+    failures : dict of index to str
+        Why there is no equilibrium.
+    """
+
+    def __init__(self, system: Equilibrium, values: dict[str, np.ndarray], method: str):
+        self.system, self.values, self.method, self.names = system, values, method, list(values)
+        self.points = {index: np.array([v[i] for v, i in zip(values.values(), index, strict=True)])
+                       for index in np.ndindex(*map(len, values.values()))}
+        self.found: dict[Index, Modes] = {}
+        self.failures: dict[Index, str] = {}
+        for index, point in self.points.items():
+            try:
+                self.found[index] = self.at(point)
+            except CaseError:
                 raise
-            failures[index] = str(error)
-            continue
-        known[index] = here, numbers
-        eigenvalues[index], agreement[index] = here.eigenvalues[numbers], agreed
-    if first is None:
-        raise GridcoreError(f"there is no equilibrium at any point: {next(iter(failures.values()))}")
-    return Locus(system.case.name, names, values, eigenvalues, agreement, dominant, failures,
-                 [_unit(system, name) for name in names], provenance(system, {"vary": grid, "method": method}))
+            except GridcoreError as error:
+                self.failures[index] = str(error)
+        if not self.found:
+            raise GridcoreError(f"there is no equilibrium at any point: {next(iter(self.failures.values()))}")
+
+    def at(self, point: np.ndarray) -> Modes:
+        """The modes at a point, which need not be one of the grid."""
+        return small_signal(self.system.with_values(dict(zip(self.names, point.tolist(), strict=True))),
+                            method=self.method)
+
+    def locus(self, modes: Iterable[int] | None) -> Locus:
+        """Modes followed among all points that have the same states; chosen ones among those like the first."""
+        alike: dict[tuple[tuple[str, str], ...], list[Index]] = {}
+        for index, here in self.found.items():
+            alike.setdefault(tuple(here.states), []).append(index)
+        groups = list(alike.values())
+        chosen = None
+        if modes is not None:
+            first = self.found[groups[0][0]]
+            groups, chosen = groups[:1], [range(len(first))[first._number(k)] for k in modes]
+        eigenvalues, agreement, dominant = zip(*(self._followed(indices, chosen) for indices in groups), strict=True)
+        spectra = [here.eigenvalues for here in self.found.values()]
+        longest = max(map(len, spectra))
+        spectrum = np.array([np.pad(v, (0, longest - len(v)), constant_values=np.nan) for v in spectra])
+        return Locus(self.system.case.name, self.names, list(self.values.values()),
+                     np.concatenate(eigenvalues, axis=-1), np.concatenate(agreement, axis=-1),
+                     [state for group in dominant for state in group], self.failures,
+                     [_unit(self.system, name) for name in self.names], self._over_all(list(self.found), spectrum),
+                     provenance(self.system, {"vary": self.values, "method": self.method}))
+
+    def _followed(self, indices: list[Index], chosen: list[int] | None) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Eigenvalues and agreement over the grid, nan but at these points, and the dominant states.
+
+        All modes are followed, both of each pair, so that none is lost where a pair splits or a zero moves; or with
+        those that were chosen their conjugates.
+        """
+        first = self.found[indices[0]]
+        asked = chosen or []
+        others = range(len(first)) if chosen is None else [
+            first.nearest(first.eigenvalues[k].conjugate()) for k in asked if first.eigenvalues[k].imag]
+        start = list(dict.fromkeys([*asked, *others]))
+        numbers, agreed = {indices[0]: start}, {indices[0]: np.ones(len(start))}
+        for index in indices[1:]:
+            beside = _neighbour(index, numbers)
+            numbers[index], agreed[index] = follow(self.at, self.points[beside], self.found[beside], numbers[beside],
+                                                   self.points[index], self.found[index])
+        values = np.array([np.append(self.found[index].eigenvalues, np.nan)[numbers[index]] for index in indices])
+        kept = _apart(values, len(asked))
+        return (self._over_all(indices, values[:, kept]),
+                self._over_all(indices, np.array(list(agreed.values()))[:, kept]),
+                [next(iter(first.participants(start[k], 1))) for k in kept])
+
+    def _over_all(self, indices: list[Index], rows: np.ndarray) -> np.ndarray:
+        """Rows of some points in an array over the grid, nan elsewhere."""
+        out = np.full((*map(len, self.values.values()), rows.shape[1]), np.nan, dtype=rows.dtype)
+        out[tuple(np.transpose(indices))] = rows
+        return out
+
+
+def _apart(values: np.ndarray, asked: int) -> list[int]:
+    """Of columns of eigenvalues the first, which were asked for; and of the others those that say more.
+
+    Neither zero all along, nor the conjugate of one before.
+    """
+    kept: list[int] = []
+    conjugates: set[tuple[complex, ...]] = set()
+    for k, column in enumerate(values.T):
+        known = bool(column.imag.any()) and tuple(column.tolist()) in conjugates
+        if k < asked or (column.any() and not known):
+            kept.append(k)
+            conjugates.add(tuple(column.conj().tolist()))
+    return kept
 
 
 def _unit(system: Equilibrium, address: str) -> str:
@@ -218,16 +304,6 @@ def _unit(system: Equilibrium, address: str) -> str:
     return unit_of(system, *first.rsplit(".", 1))
 
 
-def _modes_at(system: Equilibrium, names: list[str], method: str, point: np.ndarray) -> Modes:
-    return small_signal(system.with_values(dict(zip(names, point.tolist(), strict=True))), method=method)
-
-
-def _chosen(modes: Modes, numbers: Iterable[int] | None) -> list[int]:
-    if numbers is None:
-        return [k for k in modes.pairs() if not modes.labels[k]]
-    return [modes._number(k) for k in numbers]
-
-
-def _neighbour(index: tuple[int, ...], known: dict[tuple[int, ...], tuple[Modes, list[int]]]) -> tuple[int, ...]:
+def _neighbour(index: Index, known: Iterable[Index]) -> Index:
     """The nearest point that has modes already, the last parameter preferred."""
     return min(known, key=lambda other: (sum(abs(a - b) for a, b in zip(index, other)), abs(index[0] - other[0])))

@@ -32,6 +32,11 @@ def damping_ratio(values: np.ndarray) -> np.ndarray:
     return np.divide(0.0 - values.real, size, out=np.full(values.shape, np.nan), where=size > 0)
 
 
+def frequency(values: np.ndarray) -> np.ndarray:
+    """Frequencies of oscillation (Hz)."""
+    return np.abs(values.imag) / (2 * np.pi)
+
+
 def by_damping(values: np.ndarray) -> np.ndarray:
     """An order: least damped first, zeros last, pairs together; among real ones the slowest first."""
     ratio = damping_ratio(values)
@@ -95,7 +100,7 @@ class Modes:
     @cached_property
     def frequency(self) -> np.ndarray:
         """(m,) frequencies of oscillation (Hz)."""
-        return np.abs(self.eigenvalues.imag) / (2 * np.pi)
+        return frequency(self.eigenvalues)
 
     @cached_property
     def condition(self) -> np.ndarray:

@@ -85,6 +85,19 @@ def test_damping(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"wscc9_damping.nc", "wscc9_damping.png"}
 
 
+def test_damping_is_least_where_a_pair_has_split_and_one_of_it_grows():
+    done = verb("damping", "smib", "--vary", "GEN1.P0=0.9:1.86:6", "--vary", "GEN1.D=0:4:3")
+    rows = [line.split() for line in done.output.splitlines()]
+    assert ["1.86", "-1.0000", "-1.0000", "-1.0000"] in rows
+    assert "best: 0.0795 at GEN1.P0 = 1.668, GEN1.D = 4" in done.output
+
+
+def test_damping_is_there_at_every_equilibrium_whatever_its_states():
+    done = verb("damping", "wscc9", "--vary", "EXC2.TA=0,0.1", "--vary", "EXC2.KA=10,60")
+    assert "nan" not in done.output
+    assert "no equilibrium" not in done.output
+
+
 @pytest.mark.parametrize(("words", "told"), [
     (["eig", "wscc"], "wscc9"),
     (["eig", "wscc9", "--eigensolver", "arnoldy"], "'arnoldy' is not one of 'auto', 'dense', 'sparse'"),

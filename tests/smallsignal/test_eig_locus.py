@@ -128,6 +128,101 @@ def test_where_there_is_no_equilibrium_a_locus_stops_and_a_map_has_a_hole(system
     assert set(made.failures) == {(1, 0), (1, 1)}
 
 
+def at_points(system, locus):
+    """The modes at each point of a locus, found by themselves."""
+    for index in np.ndindex(locus.eigenvalues.shape[:-1]):
+        values = {name: of[i] for name, of, i in zip(locus.parameters, locus.values, index)}
+        yield index, gc.analyses.small_signal(system.with_values(values))
+
+
+@pytest.mark.parametrize(("case", "values", "modes"), [
+    ("smib", {"GEN1.P0": [0.9, 1.5, 1.86]}, None),
+    ("smib", {"GEN1.P0": [0.9, 1.5, 1.86], "GEN1.D": [0.0, 2.0]}, None),
+    ("wscc9", {"GEN2.P0": [1.0, 1.6], "EXC2.KA": [20.0, 60.0]}, [2]),
+    ("wscc9", {"EXC2.TA": [0.0, 0.1, 0.2], "EXC2.KA": [10.0, 60.0]}, None),
+    ("wscc9", {"EXC2.TA": [0.1, 0.0, 0.2], "EXC2.KA": [10.0, 60.0]}, [0]),
+    ("ieee39", {"GEN*.H": [20.0, 30.0, 50.0]}, None)])
+def test_the_least_damping_is_that_of_all_modes_of_a_point(case, values, modes):
+    system = gc.build(case)
+    made = (gc.analyses.damping_map(system, values, modes) if len(values) == 2 else
+            gc.analyses.root_locus(system, *next(iter(values.items())), modes))
+    for index, here in at_points(system, made):
+        assert made.least()[index] == np.nanmin(here.damping_ratio)
+        if modes is None:  # and each mode, or its conjugate, stands in some column
+            columns = made.eigenvalues[index]
+            both = np.concatenate([columns, columns.conj()])
+            assert np.isin(here.eigenvalues[here.eigenvalues != 0], both).all()
+
+
+def test_the_other_one_of_a_pair_that_splits_is_followed_too():
+    whole = gc.analyses.root_locus("smib", "GEN1.P0", [0.9, 1.86])
+    assert whole.eigenvalues[0, 1] == whole.eigenvalues[0, 0].conj()
+    np.testing.assert_allclose(np.sort(whole.eigenvalues[1]), [-3.98, 3.98], atol=0.01)
+    chosen = gc.analyses.root_locus("smib", "GEN1.P0", [0.9, 1.86], [0])
+    assert np.array_equal(chosen.eigenvalues, whole.eigenvalues)
+    assert gc.analyses.root_locus("smib", "GEN1.P0", [0.9, 1.5]).eigenvalues.shape == (2, 1)
+
+
+def test_a_zero_is_followed_where_it_moves_and_only_there():
+    case = gc.load_case("wscc9")
+    for k in (1, 2, 3):
+        case.set(f"GEN{k}.D", 0.0)
+    system = gc.build(case)
+    at_rest = gc.analyses.root_locus(system, "EXC1.KA", [20.0, 25.0])
+    locus = gc.analyses.root_locus(system, "GEN1.D", [0.0, -0.5, -1.0])
+    assert at_rest.eigenvalues.shape == (2, 11)
+    assert locus.eigenvalues.shape == (3, 12)
+    moving = locus.eigenvalues[:, locus.eigenvalues[0] == 0]
+    np.testing.assert_allclose(moving.ravel(), [0, 0.00734, 0.01467], atol=1e-5)
+    assert locus.least()[0] > 0
+    assert locus.least().tolist()[1:] == [-1, -1]
+    back = gc.analyses.root_locus(system, "GEN1.D", [-1.0, -0.5, 0.0])
+    assert back.eigenvalues[-1].tolist().count(0) == 1
+
+
+def test_points_with_the_same_states_are_followed_among_each_other(system):
+    gains = [10.0, 35.0, 60.0]
+    made = gc.analyses.damping_map(system, {"EXC2.TA": [0.0, 0.1, 0.2], "EXC2.KA": gains})
+    assert not made.failures
+    there = np.isfinite(made.eigenvalues)
+    for row, constant in enumerate((0.0, 0.1)):
+        alone = gc.analyses.root_locus(system.with_values({"EXC2.TA": constant}), "EXC2.KA", gains)
+        columns = there[row, 0]
+        assert (there[row] == columns).all()
+        np.testing.assert_allclose(made.eigenvalues[row][:, columns], alone.eigenvalues, atol=1e-9)
+        assert [state for state, here in zip(made.dominant, columns) if here] == alone.dominant
+    assert np.array_equal(there[1], there[2])
+    assert not (there[0] & there[1]).any()
+
+
+@pytest.mark.parametrize("between", [pytest.param({"GEN2.P0": 50.0}, id="no equilibrium"),
+                                     pytest.param({"EXC2.TA": 0.0}, id="other states")])
+def test_what_cannot_be_looked_at_between_two_points_leaves_what_they_say_of_each_other(system, between):
+    def at(point):
+        return gc.analyses.small_signal(system.with_values(between))
+
+    first, last = (gc.analyses.small_signal(system.with_values({"GEN2.P0": P0, "EXC2.KA": KA}))
+                   for P0, KA in ((0.5, 1.0), (2.4, 200.0)))
+    numbers = first.pairs()
+    direct, agreement = match(first, numbers, last)
+    assert agreement.min() < 0.7
+    found, told = follow(at, np.zeros(1), first, numbers, np.ones(1), last)
+    assert found == direct
+    assert np.array_equal(told, agreement)
+
+
+def test_a_mode_that_is_not_found_any_more_is_not_another_one_from_there_on(system):
+    whole, part = gc.analyses.small_signal(system), gc.analyses.small_signal(system, method="sparse", count=3)
+    there, agreement = match(whole, range(len(whole)), part)
+    lost = np.array(there) < 0
+    assert lost.sum() == len(whole) - len(part)
+    assert np.array_equal(np.isnan(agreement), lost)
+    np.testing.assert_allclose(agreement[~lost], 1.0, atol=1e-6)
+    back, _ = match(part, there, whole)
+    assert [k for k in back if k >= 0] == np.flatnonzero(~lost).tolist()
+    assert np.array_equal(np.array(back) < 0, lost)
+
+
 def test_what_makes_no_sense_is_refused(system):
     with pytest.raises(CaseError, match="at least two finite values"):
         gc.analyses.root_locus(system, "EXC1.KA", [20])
