@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore.case import Address, matching, patterns_of
+from gridcore.case import Address, is_pattern, matching, patterns_of
 from gridcore.equilibrium import as_system
 from gridcore.errors import CaseError, GridcoreError
 from gridcore_notebook import html
@@ -175,7 +175,7 @@ def damping_map(system: Equilibrium | Case | str | Path, values: Mapping[Any, Se
     Raises
     ------
     CaseError
-        If there is no such parameter or mode, or there are fewer than two values.
+        If there is no such parameter or mode, both set one parameter, or there are fewer than two values.
     GridcoreError
         If there is no equilibrium at any point.
     """
@@ -189,6 +189,11 @@ def _values(system: Equilibrium, values: Mapping[Any, Sequence[float | str]], co
     names = patterns_of(values)
     if len(values) != count:
         raise CaseError(f"{count} parameter{'s' * (count > 1)} expected, got {', '.join(names) or 'none'}")
+    known = [f"{i.id}.{name}" for i in system.instances for name in i.values]
+    varied = [address for name in names for address in (matching(name, known, "parameter") if is_pattern(name)
+                                                        else [name])]
+    if len(set(varied)) < len(varied):
+        raise CaseError(f"{next(a for a in varied if varied.count(a) > 1)} is varied twice")
     grid = {name: np.array([number(system.case, name, value) if isinstance(value, str) else value for value in given],
                            dtype=float) for name, given in zip(names, values.values(), strict=True)}
     for name, array in grid.items():

@@ -223,6 +223,12 @@ def test_a_mode_that_is_not_found_any_more_is_not_another_one_from_there_on(syst
     assert np.array_equal(np.array(back) < 0, lost)
 
 
+@pytest.mark.parametrize("names", [("GEN2.P0", "GEN*.P0"), ("GEN2.P0", ("GEN2", "P0")), ("GEN?.P0", "*2.P0")])
+def test_a_parameter_on_both_axes_is_refused(system, names):
+    with pytest.raises(CaseError, match=r"GEN2\.P0 is varied twice"):
+        gc.analyses.damping_map(system, {name: [1.0, 1.2] for name in names})
+
+
 def test_what_makes_no_sense_is_refused(system):
     with pytest.raises(CaseError, match="at least two finite values"):
         gc.analyses.root_locus(system, "EXC1.KA", [20])
