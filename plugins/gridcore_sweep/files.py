@@ -74,6 +74,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if len(lines) < 2:
         raise CaseError("has no rows: addresses at the head, one scenario in each line below", file=str(path))
     head = [cell.strip() for cell in lines[0][1]]
+    if twice := [name for name in head if head.count(name) > 1]:
+        raise CaseError(f"'{twice[0]}' stands twice at the head", file=str(path))
     for number, line in lines[1:]:
         if len(line) != len(head) or not all(cell.strip() for cell in line):
             raise CaseError(f"{len(head)} values are wanted", file=str(path), row=f"line {number}")

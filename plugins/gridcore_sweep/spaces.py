@@ -137,9 +137,12 @@ def rows(space: Space, table: Sequence[Mapping[str, Value]]) -> list[Scenario]:
         if not isinstance(row, Mapping):
             raise CaseError(f"row {number}: {row!r} must be a table: address to value")
         _check_plain(f"row {number}", row.values())
-        values = {}
+        values: dict[str, Value] = {}
         for pattern, value in zip(patterns_of(row), row.values(), strict=True):
-            values.update(dict.fromkeys(space.find(pattern), value))
+            found = space.find(pattern)
+            if both := values.keys() & set(found):
+                raise CaseError(f"row {number}: {min(both)} is given twice")
+            values.update(dict.fromkeys(found, value))
         out.append(Scenario({"row": number}, values))
     return out
 

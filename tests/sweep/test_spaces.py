@@ -59,6 +59,12 @@ def test_rows_are_one_scenario_each():
     assert made[1].name == "row = 2"
 
 
+@pytest.mark.parametrize("names", [("GEN2.H", "GEN*.H"), ("GEN*.H", "GEN2.H"), ("GEN2.H", ("GEN2", "H"))])
+def test_a_row_gives_a_parameter_one_value(names):
+    with pytest.raises(gc.errors.CaseError, match=r"row 2: GEN2\.H is given twice"):
+        rows(SPACE, [{"GEN2.H": 5}, dict(zip(names, (5, 6), strict=True))])
+
+
 @pytest.mark.parametrize(("vary", "said"), [
     ({"GEN2.h": [1]}, "no parameter matches 'GEN2.h'; did you mean GEN2.H"),
     ({"GEN2.H": []}, "[] must be a list of values"),

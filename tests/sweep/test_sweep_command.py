@@ -133,6 +133,14 @@ def test_rows_that_do_not_fit_are_told_with_their_line(call, tmp_path):
     assert refused(call("r.toml")) == "rows.csv: line 2: 2 values are wanted"
 
 
+@pytest.mark.parametrize(("head", "told"), [("GEN2.H, GEN2.H", "rows.csv: 'GEN2.H' stands twice at the head"),
+                                            ("GEN2.H,GEN*.H", "r.toml: row 1: GEN2.H is given twice")])
+def test_rows_that_give_a_parameter_two_values_are_refused(call, tmp_path, head, told):
+    (tmp_path / "rows.csv").write_text(f"{head}\n5,6\n")
+    (tmp_path / "r.toml").write_text('case = "wscc9"\nrows = "rows.csv"\n')
+    assert refused(call("r.toml")) == told
+
+
 def test_a_failing_scenario_is_a_row_and_not_the_end(call):
     shown = call("wscc9", "--vary", "GEN2.H=-1,5", "--t-end", "0.2", "--processes", "2")
     assert shown.exit_code == 0
