@@ -99,7 +99,7 @@ def optimum(problem: Problem, ended: Ended, method: str, unit: str) -> Optimum:
         final = accepted[-1]
     if final is not accepted[-1]:
         accepted.append(final)
-    p, conditions = problem.parameters, [_conditions(problem, trial) for trial in accepted]
+    p, conditions = problem.parameters, [conditions_of(problem, trial) for trial in accepted]
     multipliers, optimality, violation = conditions[-1]
     table = {"unit": ("parameter", p.units)}
     x = xr.DataArray(final.x, dims="parameter", name="x", coords={
@@ -121,7 +121,7 @@ def optimum(problem: Problem, ended: Ended, method: str, unit: str) -> Optimum:
                    ended.message, method, history, problem.trials, system)
 
 
-def _conditions(problem: Problem, trial: Trial) -> tuple[np.ndarray, float, float]:
+def conditions_of(problem: Problem, trial: Trial) -> tuple[np.ndarray, float, float]:
     """Multipliers of the constraints, what they leave of the gradient, and the largest violation.
 
     Of the conditions of Karush, Kuhn and Tucker; the multipliers are those of least squares, with the signs that the

@@ -13,6 +13,8 @@ from scipy.optimize import Bounds, LbfgsInvHessProduct, minimize
 
 from gridcore.errors import CaseError, MissingDependency
 
+from .result import conditions_of
+
 if TYPE_CHECKING:
     from .problem import Problem
 
@@ -23,8 +25,10 @@ Options = Mapping[str, Any]
 _VIOLATED = 4
 # ... and a violation, scaled, up to this is none.
 _FEASIBLE = 1e-9
-# A trust region that is small because trials fail so near, scaled, says nothing of an optimum.
+# Steps that are small because trials fail so near, scaled, say nothing of an optimum ...
 _NEAR = 1e-4
+# ... but the gradient does, of which no more than this is left at one, scaled.
+_LEFT = 1e-6
 
 
 @dataclass
@@ -97,6 +101,8 @@ def slsqp(problem: Problem, options: Options) -> Ended:
     result = minimize(problem.value, problem.z0, jac=problem.gradient, method="SLSQP", bounds=_bounds(problem),
                       constraints=constraints, callback=_note(iterates),
                       options={"maxiter": 200, "ftol": 1e-10, **options})
+    if _fails_beside(problem, result.x):
+        return Ended(result.x, False, "trials fail right beside: steps are small for that, not at an optimum", iterates)
     return Ended(result.x, bool(result.success), str(result.message), iterates)
 
 
@@ -123,8 +129,7 @@ def trust_constr(problem: Problem, options: Options) -> Ended:
                           options={"maxiter": 500, "gtol": 0.0, "xtol": 1e-9, "barrier_tol": 1e-10, **options})
     converged = result.status in (1, 2) or (result.status == _VIOLATED and result.constr_violation <= _FEASIBLE)
     message = "the trust region is as small as asked" if converged else str(result.message)
-    at, scale = problem.parameters.values(result.x), problem.parameters.scale
-    if any(trial.failed and np.abs((trial.x - at) / scale).max() <= _NEAR for trial in problem.trials):
+    if _fails_beside(problem, result.x):
         converged, message = False, "trials fail right beside: the trust region is small for that, not at an optimum"
     return Ended(result.x, converged, message, iterates)
 
@@ -193,6 +198,13 @@ def _inverse_hessian(problem: Problem, iterates: Sequence[np.ndarray]) -> Any:
     pairs = [(b - a, problem.gradient(b) - problem.gradient(a)) for a, b in itertools.pairwise(points)]
     kept = [(s, y) for s, y in pairs if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y)]
     return LbfgsInvHessProduct(*(np.array(part) for part in zip(*kept, strict=True))) if kept else None
+
+
+def _fails_beside(problem: Problem, z: np.ndarray) -> bool:
+    """Whether trials fail so near that a solver can go no farther, where there is no optimum."""
+    end, scale = problem.at(z), problem.parameters.scale
+    near = any(trial.failed and np.abs((trial.x - end.x) / scale).max() <= _NEAR for trial in problem.trials)
+    return near and (bool(end.failed) or conditions_of(problem, end)[1] > _LEFT)
 
 
 def _bounds(problem: Problem) -> Bounds:

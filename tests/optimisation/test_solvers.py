@@ -109,6 +109,35 @@ def test_a_trust_region_finds_the_optimum_before_a_wall_that_its_steps_do_not_fo
     np.testing.assert_allclose(found.x, centre, rtol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
+@pytest.mark.parametrize("behind", [0.02, 0.1])
+def test_a_search_that_ends_at_a_wall_is_no_success(method, behind):
+    """There the gradient is whole: the optimum is behind it."""
+    wall = Wall(START * [1.3, 1.2, 1.1], [1.0, 0.0, 0.0], START[0] * 1.3 - behind)
+    ample = Constraint(Linear([0.0, 1.0, 0.0]), low=0.5 * START[1])
+    found = optimise(SYSTEM, wall, NAMES, constraints=ample, method=method)
+    assert found.failures > 10
+    assert found.optimality > 1e-3
+    assert not found.success
+    assert found.message.startswith("trials fail right beside")
+
+
+def test_an_optimum_at_a_limit_right_before_a_wall_is_one():
+    """Steps that run into the wall get small, but the limit takes all of the gradient."""
+    class Square(Linear):
+        def value_and_gradient(self, system, parameters):
+            values, slopes = super().value_and_gradient(system, parameters)
+            return values**2, 2 * values[:, None] * slopes
+
+    limit, first = START[0] * 1.23, np.array([1.0, 0.0, 0.0])
+    wall = Wall([100.0, START[1], START[2]], first, limit + 1e-7)
+    found = optimise(SYSTEM, wall, NAMES, constraints=Constraint(Square(first), high=limit**2))
+    failed = [np.abs(trial.x - found.x.values).max() for trial in found.trials if trial.failed]
+    assert min(failed) < 1e-6
+    assert found.optimality < 1e-6
+    assert found.success
+
+
 @pytest.mark.parametrize("method", BOUNDED)
 def test_each_point_is_evaluated_once(method):
     measure = Quadratic(CENTRE)
