@@ -49,7 +49,7 @@ class Parameters:
         Raises
         ------
         CaseError
-            If a pattern matches nothing that a case gives, or bounds are wrong.
+            If a pattern matches nothing that a case gives, a value is infinite, or bounds are wrong.
         """
         wanted = Request.of(system, wrt, "power flow")
         units = {name: unit for name, unit in zip(wanted.names, wanted.units, strict=True) if _given(system, name)}
@@ -57,6 +57,9 @@ class Parameters:
             raise CaseError(f"{', '.join(wanted.names[:3])}: no parameter that a case gives, so it cannot be varied")
         names = list(units)
         start = np.array([system.Z0[system.layout.address(name)] for name in names])
+        for name, x in zip(names, start, strict=True):
+            if not math.isfinite(x):
+                raise CaseError(f"{name} is {x:g} in the case: there is nothing to start from")
         declared = np.array([_declared(system, name) for name in names])
         low, high = declared.T.copy()
         for at, pair in spread(names, bounds, "bounds"):
