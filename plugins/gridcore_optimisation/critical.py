@@ -19,6 +19,7 @@ from gridcore.registry import analyses
 from gridcore.sensitivity import Request, Terminal, adjoint
 from gridcore.tape import Spacing, Switch
 from gridcore_notebook import html
+from gridcore_rotors.rotors import rotor_devices
 from gridcore_tsa.sensitivities import begin
 from gridcore_verbs.units import measured, number, unit_of
 
@@ -133,7 +134,7 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     Raises
     ------
     CaseError
-        If both ends are stable, or both are not; or there is no such parameter.
+        If both ends are stable, or both are not; there is no such parameter; or no machine that could fall out of step.
     GridcoreError
         If that many simulations are not enough.
     """
@@ -141,6 +142,9 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
     if len(asked) != 1 or Request.of(system, asked, "power flow").names != [*asked]:
         raise CaseError(f"'{', '.join(asked)}' is a pattern: one parameter is wanted")
     parameter, = asked
+    if not rotor_devices(system):
+        raise CaseError(f"case '{system.case.name}' has no machines that could fall out of step: no value is stable or "
+                        "unstable")
     pair = () if isinstance(between, str) or not isinstance(between, Iterable) else tuple(between)
     if len(pair) != 2:
         raise CaseError(f"between = {between!r} must be two values: (0.1, 0.5)")

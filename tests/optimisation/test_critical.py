@@ -209,3 +209,9 @@ def test_what_is_wrong_is_told(system, arguments, said):
     with pytest.raises(gc.GridcoreError) as error:
         critical_value(system, **{**NINE, **arguments})
     assert said in str(error.value)
+
+
+def test_where_nothing_can_fall_out_of_step_no_value_is_called_stable():
+    assert gc.simulate("swing", t_end=0.2).summary().stable is None
+    with pytest.raises(gc.errors.CaseError, match="case 'swing' has no machines that could fall out of step"):
+        critical_value("swing", "SWING.t_clear", between=(0.15, 0.9), t_end=0.2)
