@@ -65,8 +65,8 @@ def sensitivities(modes: Modes, wrt: str | Iterable[str], numbers: Iterable[int]
     Raises
     ------
     CaseError
-        If a name matches no parameter (the nearest are offered), there is no such mode, or the point is not the
-        operating point.
+        If a name matches no parameter (the nearest are offered), or there is no name, there is no such mode, or the
+        point is not the operating point.
     """
     import xarray as xr
 
@@ -75,6 +75,8 @@ def sensitivities(modes: Modes, wrt: str | Iterable[str], numbers: Iterable[int]
         raise CaseError("sensitivities of eigenvalues are those at the operating point, which moves with the "
                         "parameters by power flow and initialisation; a point of a run does not")
     wanted = Request.of(system, wrt, dispatch)
+    if not wanted.names:
+        raise CaseError("wrt is empty: name parameters, by address or pattern: 'EXC*.KA'")
     if not len(wanted.parameters):
         raise CaseError(f"{wanted.names[0]} is an initial value: eigenvalues at an equilibrium do not depend on it")
     chosen = [modes._number(k) for k in (range(len(modes)) if numbers is None else numbers)]

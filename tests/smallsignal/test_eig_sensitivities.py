@@ -171,6 +171,8 @@ def test_names_that_are_not_there_are_refused_with_the_nearest(modes):
         modes.sensitivities("GEN1.P0")
     with pytest.raises(CaseError, match="initial value"):
         modes.sensitivities("GEN1.delta")
+    with pytest.raises(CaseError, match="wrt is empty: name parameters"):
+        modes.sensitivities([])
     with pytest.raises(CaseError, match="mode 77: there are 21"):
         modes.sensitivities("GEN1.H", [77])
 
