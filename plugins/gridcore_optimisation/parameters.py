@@ -52,6 +52,8 @@ class Parameters:
             If a pattern matches nothing that a case gives, a value is infinite, or bounds are wrong.
         """
         wanted = Request.of(system, wrt, "power flow")
+        if not wanted.names:
+            raise CaseError("wrt is empty: name what is varied, by address or pattern: 'GEN*.H'")
         units = {name: unit for name, unit in zip(wanted.names, wanted.units, strict=True) if _given(system, name)}
         if not units:
             raise CaseError(f"{', '.join(wanted.names[:3])}: no parameter that a case gives, so it cannot be varied")

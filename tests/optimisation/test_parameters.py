@@ -40,6 +40,7 @@ def test_a_start_is_met_to_the_last_bit_and_bounds_are_not_passed():
     ("GEM2.P0", None, None, "no parameter or state matches 'GEM2.P0'; did you mean GEN2.P0"),
     ("GEN1.P0", None, None, "'GEN1.P0' is found by the power flow"),
     ("GEN2.omega", None, None, "GEN2.omega: no parameter that a case gives"),
+    ([], None, None, "wrt is empty: name what is varied"),
     ("GEN1.Qmax", None, None, "GEN1.Qmax is inf in the case: there is nothing to start from"),
     ("GEN1.Qmin", (-1.0, 1.0), None, "GEN1.Qmin is -inf in the case: there is nothing to start from"),
     (["GEN1.H", "trip.reclose"], None, None, "trip.reclose is inf in the case: there is nothing to start from"),
