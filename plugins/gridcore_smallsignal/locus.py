@@ -274,7 +274,7 @@ class _Grid:
             numbers[index], agreed[index] = follow(self.at, self.points[beside], self.found[beside], numbers[beside],
                                                    self.points[index], self.found[index])
         values = np.array([np.append(self.found[index].eigenvalues, np.nan)[numbers[index]] for index in indices])
-        kept = _apart(values, len(asked))
+        kept = apart(values, len(asked))
         return (self._over_all(indices, values[:, kept]),
                 self._over_all(indices, np.array(list(agreed.values()))[:, kept]),
                 [next(iter(first.participants(start[k], 1))) for k in kept])
@@ -286,14 +286,14 @@ class _Grid:
         return out
 
 
-def _apart(values: np.ndarray, asked: int) -> list[int]:
+def apart(values: np.ndarray, asked: int) -> list[int]:
     """Of columns of eigenvalues the first, which were asked for; and of the others those that say more.
 
     Neither zero all along, nor the conjugate of one before.
     """
     kept: list[int] = []
     conjugates: set[tuple[complex, ...]] = set()
-    for k, column in enumerate(values.T):
+    for k, column in enumerate(np.nan_to_num(values).T):  # both of a pair may be lost
         known = bool(column.imag.any()) and tuple(column.tolist()) in conjugates
         if k < asked or (column.any() and not known):
             kept.append(k)

@@ -7,6 +7,7 @@ import pytest
 
 import gridcore as gc
 from gridcore.errors import CaseError, GridcoreError
+from gridcore_smallsignal.locus import apart
 from gridcore_smallsignal.tracking import follow, match
 
 
@@ -221,6 +222,16 @@ def test_a_mode_that_is_not_found_any_more_is_not_another_one_from_there_on(syst
     back, _ = match(part, there, whole)
     assert [k for k in back if k >= 0] == np.flatnonzero(~lost).tolist()
     assert np.array_equal(np.array(back) < 0, lost)
+
+
+def test_columns_that_say_nothing_more_are_left_out():
+    pair, lost = np.array([-1 + 2j, -1 + 3j, -2 + 1j]), np.array([-3 + 1j, -3 + 2j, np.nan])
+    split, other = np.array([-1 + 1j, -1, -2]), np.array([-1 - 1j, -1.5, -3])
+    real = np.array([-1.0, -2.0, -3.0])
+    zero, moving = np.zeros(3), np.array([0.0, 0.0, 0.1])
+    columns = [pair, pair.conj(), lost, lost.conj(), split, other, real, real, zero, moving]
+    assert apart(np.array(columns).T, 0) == [0, 2, 4, 5, 6, 7, 9]
+    assert apart(np.array([zero, pair.conj(), pair]).T, 2) == [0, 1]
 
 
 @pytest.mark.parametrize("names", [("GEN2.P0", "GEN*.P0"), ("GEN2.P0", ("GEN2", "P0")), ("GEN?.P0", "*2.P0")])
