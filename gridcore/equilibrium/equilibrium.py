@@ -101,7 +101,7 @@ class Equilibrium:
 
     def check_rows(self, Z: np.ndarray, changed: np.ndarray) -> None:
         """Refuse changes, at these positions of Z, by which a time constant becomes zero in a run, or no longer is."""
-        if self._time_constants[changed].any():
+        if np.count_nonzero(self._time_constants[changed]):
             others, = np.nonzero(classify_rows(self.system, Z).differential != self.base_differential)
             if len(others):
                 raise EventError(f"the time constant of {self.layout.label(int(others[0]))} becomes 0, or was: whether "

@@ -70,7 +70,7 @@ class Watch:
 
     def check(self, gamma: np.ndarray, t: float) -> None:
         """Refuse values that are no number, of guards that can fire: they may have been crossed before."""
-        for guard in np.flatnonzero(np.isnan(gamma) & ~self._towards[1])[:1]:
+        for guard in np.flatnonzero(np.isnan(gamma) & ~self._towards[1])[:1] if np.isnan(gamma @ gamma) else ():
             raise EventError(f"the guard of {self.switching.guards[guard]} is not a number", t=t)
 
     def refresh(self, Z: np.ndarray, gamma: np.ndarray, changed: np.ndarray | None = None) -> None:
@@ -115,9 +115,10 @@ class Watch:
                                   and self.direction[guard] * gamma[guard] < 0], dtype=int), gamma, visible)
 
     def _come_back(self, near: np.ndarray, gamma: np.ndarray, visible: Visible) -> None:
-        near = near[visible(near, gamma[near])] if len(near) else near
-        self.side[near] = np.sign(gamma[near])
-        self._note()
+        if len(near):
+            near = near[visible(near, gamma[near])]
+            self.side[near] = np.sign(gamma[near])
+            self._note()
 
     def bounces(self, guard: int, gamma: np.ndarray, visible: Visible) -> bool:
         """Whether a guard that has just fired is still watched, at zero: its rate says which way it goes from here."""

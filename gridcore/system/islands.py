@@ -56,8 +56,8 @@ class Islands:
 
     def _held(self, Z: np.ndarray, at_rest: bool) -> np.ndarray:
         """Which nodes are in an island with a source in service, (nodes,) bool: at rest a slack of any kind is one."""
-        holds, (_, island) = (Z[self._running] == 1) & ((self._always == 1) | at_rest), self.components(Z)
-        return np.isin(island, island[self._source_at[holds]])
+        holds, (count, island) = (Z[self._running] == 1) & ((self._always == 1) | at_rest), self.components(Z)
+        return np.asarray(np.bincount(island[self._source_at[holds]], minlength=count)[island] > 0)
 
     def settle(self, Z: np.ndarray, at_rest: bool = False) -> None:
         """De-energise dead islands in Z, or refuse them; energise what has come to an island with a source.
@@ -71,7 +71,7 @@ class Islands:
             If there are dead islands and they may not be de-energised: lists their nodes; if there are no others.
         """
         network, address = self.layout.network, self.layout.address
-        while (dead := (Z[self._energised] == 1) & ~self._held(Z, at_rest)).any():
+        while (dead := (Z[self._energised] == 1) & ~(held := self._held(Z, at_rest))).any():
             if not self.deenergise:
                 _, island = self.components(Z)
                 islands = [np.flatnonzero(dead & (island == i)).tolist() for i in np.unique(island[dead])]
@@ -84,7 +84,7 @@ class Islands:
                 Z[self._energised[k]] = 0.0
                 for device in network.attached(network.nodes[k]):
                     self.layout.set_status(Z, device, 0.0)
-        for k in np.flatnonzero((Z[self._energised] == 0) & self._held(Z, at_rest)).tolist():
+        for k in np.flatnonzero((Z[self._energised] == 0) & held).tolist():
             Z[self._energised[k]], id = 1.0, network.nodes[k]
             off = [of for of in network.attached(id) if Z[address(f"{of}.status")] == 0]
             warnings.warn(f"{id} is energised again at t = {Z[-1]:.9g} s{' without ' * bool(off)}{', '.join(off[:10])}",

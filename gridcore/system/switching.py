@@ -98,7 +98,7 @@ class Switching:
         self.layout, self.islands = layout, islands
         self.guards: list[Trigger] = []
         self.timers: list[Trigger] = []
-        self._changes: dict[tuple[int, str], Change] = {}
+        self._changes, self._labels = dict[tuple[int, str], Change](), dict[int, str]()  # of what was changed so far
         conditions: list[tuple[int, int, float]] = []  # guard, position of a mode, value that it must have
         self._asked: dict[int, list[tuple[int, Any]]] = {}  # by position of a mode: who asks for it, all its conditions
         batches: list[Batch] = []
@@ -242,7 +242,7 @@ class Switching:
     def _check(self, trigger: Trigger, at: int, value: float, t: float) -> None:
         """Refuse a parameter that is taken out of its bounds."""
         if (layout := self.layout).n <= at < layout.n + layout.n_p:
-            id, _, name = layout.label(at).rpartition(".")
+            id, _, name = (self._labels.get(at) or self._labels.setdefault(at, layout.label(at))).rpartition(".")
             param = layout.instances[layout.number[id]].device.declares.params.get(name)
             if param and (allowed := param.refuses(value)):
                 raise EventError(f"{trigger} takes {id}.{name} to {value:.6g}; it must be {allowed}", t=t)
