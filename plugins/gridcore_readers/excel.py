@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from gridcore.case import Case
 from gridcore.contract import Record
@@ -27,6 +27,8 @@ from .recordings import read_recordings
 SHEET = "case"
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # Excel has no such number
 
+Rows = list[tuple[int, tuple[Any, ...]]]  # with their numbers
+
 
 def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     """Read a case; rows know their sheet and number, for error messages.
@@ -34,8 +36,6 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     A workbook whose buses have an ``idx`` is one of ANDES, and the options are of such: see
     :func:`gridcore_readers.json_file.read`.
     """
-    import openpyxl
-
     file = str(path)
     sources.check(path)
     try:
@@ -45,18 +45,7 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
                 sources.within(sum(part.file_size for part in found), sources.EXPANDED, "bytes", file)
                 packed, size = sum(part.compress_size for part in found), path.stat().st_size
                 sources.within(packed, size, "bytes packed", file)  # before it reads, zipfile takes the memory
-            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-            sheets: list[tuple[str, list[tuple[int, tuple[Any, ...]]]]] = []
-            cells = filled = 0
-            for sheet in book.worksheets:
-                sheets.append((sheet.title, rows := []))
-                for n, row in enumerate(sheet.iter_rows(values_only=True), 1):  # a few bytes make a million of them
-                    cells += len(row) + 1
-                    filled += sum(cell is not None for cell in row)
-                    sources.within(cells, sources.CELLS, "cells", file)
-                    sources.within(cells - filled, sources.EMPTY[0] + sources.EMPTY[1] * filled, "empty cells", file)
-                    if any(cell is not None for cell in row):
-                        rows.append((n, tuple(row)))
+            sheets = _cells(stream, file)
     except CaseError:
         raise
     except OSError as error:
@@ -79,7 +68,46 @@ def read(path: Path, *, drop: Sequence[str] = (), loads: str = "") -> Case:
     return case
 
 
-def _headings(case: Case, rows: list[tuple[int, tuple[Any, ...]]], file: str) -> None:
+def _cells(stream: BinaryIO, file: str) -> list[tuple[str, Rows]]:
+    """The rows of each sheet that have anything in them; of formulas the values that are stored with them.
+
+    What is written and what is stored are read one after the other, the second only where there is a formula.
+    """
+    import openpyxl
+
+    sheets: list[tuple[str, Rows]] = []
+    cells = filled = 0
+    for sheet in openpyxl.load_workbook(stream, read_only=True).worksheets:
+        sheets.append((sheet.title, rows := []))
+        for n, row in enumerate(sheet.iter_rows(values_only=True), 1):  # a few bytes make a million of them
+            cells += len(row) + 1
+            filled += sum(cell is not None for cell in row)
+            sources.within(cells, sources.CELLS, "cells", file)
+            sources.within(cells - filled, sources.EMPTY[0] + sources.EMPTY[1] * filled, "empty cells", file)
+            if any(cell is not None for cell in row):
+                rows.append((n, tuple(row)))
+    if any(_computes(cell) for _, rows in sheets for _, row in rows for cell in row):
+        for (title, rows), sheet in zip(sheets, openpyxl.load_workbook(stream, read_only=True, data_only=True)):
+            written = dict(rows)
+            rows[:] = [(n, tuple(_stored(*both, title, file) for both in zip(written[n], row)))
+                       for n, row in enumerate(sheet.iter_rows(), 1) if n in written]
+    return sheets
+
+
+def _computes(cell: Any) -> bool:
+    """Whether it may be a formula: text that begins as one, or what openpyxl makes of formulas for a range."""
+    return cell.startswith("=") if isinstance(cell, str) else hasattr(cell, "ref")
+
+
+def _stored(written: Any, cell: Any, title: str, file: str) -> Any:
+    """The value of a cell; none of a formula that comes to an empty text."""
+    if written is not None and cell.value is None and cell.data_type != "str":
+        raise CaseError("a formula without a stored value: open the file in a spreadsheet and save it", file=file,
+                        row=f"sheet {title} cell {cell.coordinate}")
+    return cell.value
+
+
+def _headings(case: Case, rows: Rows, file: str) -> None:
     for n, (key, value, *_) in ((n, (*row, None)) for n, row in rows):
         place = f"sheet {SHEET} row {n}"
         if not isinstance(key, str):
@@ -87,7 +115,7 @@ def _headings(case: Case, rows: list[tuple[int, tuple[Any, ...]]], file: str) ->
         set_heading(case, key, "" if value is None else value, file, place)
 
 
-def _records(model: str, rows: list[tuple[int, tuple[Any, ...]]], file: str) -> Iterator[Record]:
+def _records(model: str, rows: Rows, file: str) -> Iterator[Record]:
     if not rows:
         return
     names = rows[0][1]

@@ -2,8 +2,10 @@
 
 import datetime
 import math
+import re
 import subprocess
 import sys
+import zipfile
 
 import openpyxl
 import pytest
@@ -67,6 +69,30 @@ def test_a_sheet_is_a_model_and_an_empty_cell_a_field_that_is_not_given(tmp_path
     assert (case.name, case.base_mva, case.frequency, case.about) == ("x", 100.0, 50, {"source": "me"})
     assert [(r.fields, r.row) for r in case] == [({"id": 1, "kv": 20}, "sheet Bus row 2"),
                                                 ({"id": "North"}, "sheet Bus row 4")]
+
+
+def test_a_formula_is_the_value_that_is_stored_with_it_and_without_one_is_no_field_that_is_not_given(tmp_path):
+    path = book(tmp_path / "x.xlsx", Bus=[["id", "kv", "Vm0"], [1, "=0.25*2", "=1+0"], [2, None, 1.0], [3, 20, "=1+1"]])
+    with pytest.raises(CaseError, match=r"x\.xlsx: sheet Bus cell B2: a formula without a stored value: open the file "
+                                        "in a spreadsheet and save it"):
+        excel.read(path)
+    store(path, {"B2": b"<v>0.5</v>", "C2": b"<v>1.0</v>", "C4": b"<v></v>"}, text="C4")
+    assert [r.fields for r in excel.read(path)] == [{"id": 1, "kv": 0.5, "Vm0": 1.0}, {"id": 2, "Vm0": 1.0},
+                                                    {"id": 3, "kv": 20}]
+
+
+def store(path, values, text):
+    """Give formulas their values, as a spreadsheet does that saves them, one of them as text."""
+    with zipfile.ZipFile(path) as parts:
+        content = {name: parts.read(name) for name in parts.namelist()}
+    sheet = content["xl/worksheets/sheet1.xml"]
+    for cell, value in values.items():
+        kind = b' t="str"' if cell == text else b""
+        begin = rb"(<c r=\"%s\")([^>]*)>(<f>[^<]*</f>)<v ?/>" % cell.encode()
+        sheet = re.sub(begin, rb"\1%s>\3%s" % (kind, value), sheet)
+    with zipfile.ZipFile(path, "w") as parts:
+        for name, part in (content | {"xl/worksheets/sheet1.xml": sheet}).items():
+            parts.writestr(name, part)
 
 
 def test_infinity_is_written_as_a_word(tmp_path):
