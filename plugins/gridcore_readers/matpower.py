@@ -23,7 +23,8 @@ from gridcore.errors import CaseError
 from . import sources
 from .characteristics import shares
 from .psse import element
-from .raw_write import bus_numbers
+from .raw_write import bus_numbers, kinds
+from .schedules import scheduled
 
 PQ, PV, SLACK, ISOLATED = 1, 2, 3, 4
 COLUMNS = {
@@ -208,19 +209,21 @@ def write(case: Case, path: Path) -> None:
     base = valid.base_mva
     number = bus_numbers([instance.id for instance in valid.of("Bus")])
     at: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)  # Pd, Qd, Gs, Bs
-    kind: dict[str, int] = {}
+    kind, injected = kinds(valid.records), scheduled(case, valid.records)
     gens, branches = [], []
     for instance in valid.records:
         values, ports = instance.values, instance.ports
         if instance.device.regulates:
-            bus, control = ports["bus"], instance.words["control"]
-            if instance.in_service or control != "slack":  # out of service, a PV bus is one still
-                kind[bus] = max(kind.get(bus, PQ), {"slack": SLACK, "PV": PV, "PQ": PQ}[control])
+            bus = ports["bus"]
+            if instance.in_service and instance.words["control"] == "PQ" and kind[bus] != PQ:
+                _draw(at[bus], -base * complex(values["P0"], values["Q0"]))  # one beside it holds the voltage
+                continue
             gens.append([number[bus], values["P0"] * base, values["Q0"] * base, values["Qmax"] * base,
                          values["Qmin"] * base, values["V0"], values["Sn"], int(instance.in_service), 0, 0])
-        elif issubclass(instance.device, Load) and instance.in_service:
-            at[ports["bus"]][0] += values["k"] * values["P0"] * base
-            at[ports["bus"]][1] += values["k"] * values["Q0"] * base
+        elif issubclass(instance.device, Load):
+            _draw(at[ports["bus"]], complex(values["P0"], values["Q0"]) * values["k"] * base * instance.in_service)
+        elif instance.id in injected:
+            _draw(at[ports["bus"]], -injected[instance.id] * base * instance.in_service)
         elif instance.model == "Shunt" and instance.in_service:
             at[ports["bus"]][2] += values["g"] * base
             at[ports["bus"]][3] += values["b"] * base
@@ -239,6 +242,11 @@ def write(case: Case, path: Path) -> None:
     for name, rows in (("bus", buses), ("gen", gens), ("branch", branches)):
         parts += [f"mpc.{name} = [", *("\t" + "\t".join(map(_number, row)) + ";" for row in rows), "];"]
     path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _draw(row: list[float], power: complex) -> None:
+    row[0] += power.real
+    row[1] += power.imag
 
 
 def _bus_row(bus: Instance, number: dict[str, int], kind: dict[str, int],

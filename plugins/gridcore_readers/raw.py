@@ -24,7 +24,7 @@ from .joined import join
 from .power_sources import DIGITS, PowerSources
 from .psse import Row, by_columns, element, listed
 from .raw_fields import Machine, bus_fields, given_id, is_on, parts, status, unlike_default
-from .raw_tables import Tables, sections
+from .raw_tables import AUTHOR, Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
 
@@ -371,7 +371,8 @@ class Reader:
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
-            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(each.at_limit for each in running):
+            if control == "PV" and running and abs(V0 - Vm) > DIGITS and all(each.at_limit for each in running) \
+                    and self.tables.remark != AUTHOR:
                 self.limited[bus] = []
             if running and kind in (PV, SLACK):
                 held = self.regulated.setdefault(self.home.get(bus, bus), V0)

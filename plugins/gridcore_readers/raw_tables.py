@@ -15,6 +15,7 @@ from .psse import Columns, Row
 
 VERSIONS = range(29, 37)
 BEYOND = 1 << 30  # the position of a column that a file does not have
+AUTHOR = "gridcore"  # remark of the first record of what is written here, of which no voltage need be a solution
 
 _RATES = " ".join(f"RATE{n}=" for n in range(1, 13)).replace("=", "=@34-") + " RATEA=@-33 RATEB=@-33 RATEC=@-33"
 _BLOCKS = " ".join(f"S{n}=1@35- N{n}=0 B{n}=0" for n in range(1, 9))
@@ -93,6 +94,8 @@ class Tables:
     header : Row
     version : int
     title : str
+    remark : str
+        What stands behind the first record.
     rows : dict
         The rows of every section, of records with several lines the first.
     further : dict
@@ -108,6 +111,7 @@ class Tables:
     header: Row
     version: int
     title: str = ""
+    remark: str = ""
     rows: dict[str, list[Row]] = field(default_factory=lambda: {section: [] for section in SECTIONS})
     further: dict[str, list[list[Row]]] = field(default_factory=lambda: {section: [] for section in SEVERAL})
     corrections: dict[int, list[tuple[float, complex]]] = field(default_factory=dict)

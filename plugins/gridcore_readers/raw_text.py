@@ -86,7 +86,7 @@ def _header(lines: Iterator[tuple[int, str]], file: str, text: str) -> Tables:
         if version not in VERSIONS:
             raise header.error(f"is a PSS/E power-flow file of version {version}; versions {VERSIONS[0]} to "
                                f"{VERSIONS[-1]} are read, and PSS/E writes them too", "REV")
-        return Tables(header, version, notes=notes)
+        return Tables(header, version, remark=(comment or "").strip(), notes=notes)
     raise CaseError("is empty", file=file)
 
 

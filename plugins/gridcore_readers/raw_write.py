@@ -21,7 +21,8 @@ from . import dc_lines, tap_changers
 from .characteristics import shares_of
 from .inverse import inverse, inverse_of_all
 from .raw import PV, SLACK
-from .raw_tables import BEYOND, COLUMNS, DC_TERMINAL, IMPEDANCE, WINDING, layout, sections
+from .raw_tables import AUTHOR, BEYOND, COLUMNS, DC_TERMINAL, IMPEDANCE, WINDING, layout, sections
+from .schedules import scheduled
 from .transformers import SMALLEST
 
 PQ = 1
@@ -67,12 +68,15 @@ class _Writer:
         self.branches = {i.id: i for i in records if i.model in ("Line", "Transformer")}
         self.lossless = [i.values["x"] for i in records if i.model == "Line" and i.values["r"] == 0]
         self.shunts: dict[str, Values] = defaultdict(dict)
-        self.kind = self._kinds(records)
+        self.kind = kinds(records)
         self.buses = {instance.id: instance for instance in records if instance.model == "Bus"}
         self.voltage = self.buses | {i.id: self.buses[i.ports["bus"]] for i in records if i.model == JOINED}
         self.controls = {i.ports["transformer"]: tap_changers.columns(i, self.number) for i in records
                          if tap_changers.windings(i.device)}
         self.ends = {i.ports["line"]: i for i in records if i.model in dc_lines.ends({i.device for i in records})}
+        direct = {i.id for i in records if i.id in self.ends and hasattr(i.device, "dyr_line") and i.in_service}
+        direct |= {self.ends[line].id for line in direct}  # which are rows of their own
+        self.scheduled = scheduled(case, [i for i in records if i.id not in direct])
         self.stars: list[tuple[Instance, list[Instance], list[Any]]] = []
         legs = self._stars(records)
         for instance in [instance for instance in records if not self._at_branch(instance)]:
@@ -80,18 +84,6 @@ class _Writer:
                 self._add(instance)
         for star in self.stars:
             self._star(*star)
-
-    def _kinds(self, records: list[Instance]) -> dict[str, int]:
-        """Types of the buses: what their sources in service control, or if there are none, those out of it."""
-        kinds: dict[str, int] = {}
-        for running in (False, True):
-            found: dict[str, int] = {}
-            for instance in records:
-                if instance.device.regulates and instance.in_service == running:
-                    kind = {"slack": SLACK, "PV": PV, "PQ": PQ}[instance.words["control"]]
-                    found[instance.ports["bus"]] = max(kind, found.get(instance.ports["bus"], PQ))
-            kinds |= found
-        return kinds
 
     def _at_branch(self, instance: Instance) -> bool:
         """Whether a shunt is part of a line or of a transformer in the file; it is added there."""
@@ -162,7 +154,7 @@ class _Writer:
     def text(self, title: str) -> str:
         """The file."""
         name = " ".join(title.split()).removeprefix("@!")
-        lines = [f"0, {_number(self.base)}, {self.version}, 0, 1, {_number(self.frequency)} / gridcore", name, ""]
+        lines = [f"0, {_number(self.base)}, {self.version}, 0, 1, {_number(self.frequency)} / {AUTHOR}", name, ""]
         before = "SYSTEM-WIDE"
         if self.version == NEW:
             least = min([SMALLEST, *(abs(x) / 2 for x in self.lossless)])
@@ -190,7 +182,9 @@ class _Writer:
             self._generator(instance)
         elif issubclass(instance.device, Load):
             self._load(instance)
-        elif hasattr(instance.device, "dyr_line") and instance.id in self.ends and instance.in_service:
+        elif instance.id in self.scheduled:
+            self._injection(instance, self.scheduled[instance.id])
+        elif instance.id in self.ends:
             self._line_for_direct_current(instance)
         elif len(instance.device.bus_ports()) > 1:
             raise instance.record.error(f"a RAW file has no branch like a {instance.model}")
@@ -309,8 +303,7 @@ class _Writer:
         bus, values = source.ports["bus"], source.values
         number, kind = self.number[bus], {"slack": SLACK, "PV": PV, "PQ": PQ}[source.words["control"]]
         if source.in_service and kind == PQ != self.kind[bus]:  # beside one that holds the voltage: what it injects
-            self._put("load", {"I": number, "ID": self._identifier(("load", number), "", f"LOAD{number}"),
-                               "PL": -self._scaled(values["P0"]), "QL": -self._scaled(values["Q0"])})
+            self._injection(source, complex(values["P0"], values["Q0"]))
             return
         limits = {column: self._scaled(values[name]) if math.isfinite(values[name]) else sign * NO_LIMIT
                   for column, name, sign in (("QT", "Qmax", 1.0), ("QB", "Qmin", -1.0))}
@@ -319,6 +312,27 @@ class _Writer:
                                 "PG": self._scaled(values["P0"]), "QG": self._scaled(values["Q0"]), **limits,
                                 "VS": values["V0"], "MBASE": values["Sn"], "ZR": values.get("Rs", 0.0), "ZX": reactance,
                                 "STAT": int(source.in_service)})
+
+
+    def _injection(self, instance: Instance, power: complex) -> None:
+        """What a device injects at its bus, as a load."""
+        number = self.number[instance.ports["bus"]]
+        self._put("load", {"I": number, "ID": self._identifier(("load", number), "", f"LOAD{number}"),
+                           "STATUS": int(instance.in_service), "PL": -self._scaled(power.real),
+                           "QL": -self._scaled(power.imag)})
+
+
+def kinds(records: Sequence[Instance]) -> dict[str, int]:
+    """Types of the buses with sources: what those in service control, or if there are none, those out of it."""
+    found: dict[str, int] = {}
+    for running in (False, True):
+        here: dict[str, int] = {}
+        for instance in records:
+            if instance.device.regulates and instance.in_service == running:
+                kind = {"slack": SLACK, "PV": PV, "PQ": PQ}[instance.words["control"]]
+                here[instance.ports["bus"]] = max(kind, here.get(instance.ports["bus"], PQ))
+        found |= here
+    return found
 
 
 def at_own_buses(instance: Instance) -> Instance:
