@@ -2,7 +2,7 @@
 
 What the tables mean: R. D. Zimmerman, C. E. Murillo-Sanchez, MATPOWER User's Manual, version 8.0,
 Appendix B (data file format) and sections 3.2 (branches: the transformer's ratio and shift stand at
-the *from* end, which is ``bus1`` here), 3.6 (bus types).
+the *from* end, which is ``bus1`` here), 3.6 (bus types); its function toggle_dcline.
 
 Only tables are read. A file that goes on to compute its data in code is refused, because that code
 is not executed.
@@ -32,18 +32,22 @@ COLUMNS = {
     "gen": ("GEN_BUS", "PG", "QG", "QMAX", "QMIN", "VG", "MBASE", "GEN_STATUS"),
     "branch": ("F_BUS", "T_BUS", "BR_R", "BR_X", "BR_B", "RATE_A", "RATE_B", "RATE_C", "TAP", "SHIFT",
                "BR_STATUS"),
+    "dcline": ("F_BUS", "T_BUS", "BR_STATUS", "PF", "PT", "QF", "QT", "VF", "VT", "PMIN", "PMAX", "QMINF", "QMAXF",
+               "QMINT", "QMAXT", "LOSS0", "LOSS1"),
 }
+OPTIONAL = {"dcline"}
 
 NUMBERS = {"BUS_I", "GEN_BUS", "F_BUS", "T_BUS"}
 
 Row = dict[str, float]
+Generator = tuple[str, Row, str]  # place, values, and the id if it is none of the table of generators
 
 
 def read(path: Path, *, loads: str = "") -> Case:
     """Read a case, but for isolated buses.
 
-    Loads become ``ZIP``, generators ``StaticGenerator``, named in their order at a bus: ``GEN7``, ``GEN7_2``. Whatever
-    is left out or decided is told in ``case.notes``.
+    Loads become ``ZIP``, generators ``StaticGenerator``, named in their order at a bus: ``GEN7``, ``GEN7_2``, and so do
+    the ends of lines for direct current: ``DCLINE1_7``. Whatever is left out or decided is told in ``case.notes``.
 
     Parameters
     ----------
@@ -70,8 +74,9 @@ def read(path: Path, *, loads: str = "") -> Case:
         if row["BUS_I"] not in isolated:
             for model, fields in _at_bus(row, base_mva):
                 case.add(Record(model, fields | (characteristic if model == "ZIP" else {}), file, place))
-    generators = [(place, row) for place, row in tables["gen"] if row["GEN_BUS"] not in isolated]
-    for record in _generators(generators, tables["bus"], base_mva, file, notes):
+    generators = [(place, row, "") for place, row in tables["gen"]] + _terminals(tables["dcline"], isolated, notes)
+    for record in _generators([each for each in generators if each[1]["GEN_BUS"] not in isolated], tables["bus"],
+                              base_mva, file, notes):
         case.add(record)
     for note in notes:
         case.note(note)
@@ -105,7 +110,27 @@ def _at_bus(row: Row, base: float) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base: float, file: str,
+def _terminals(rows: list[tuple[str, Row]], isolated: set[float], notes: list[str]) -> list[Generator]:
+    """Both ends of each line for direct current, as what they are to MATPOWER's power flow after ``toggle_dcline``.
+
+    One end draws the power of the line, the other injects it less the losses, and both hold their voltages.
+    """
+    found: list[Generator] = []
+    lines = [(n, *item) for n, item in enumerate(rows, 1) if not {item[1]["F_BUS"], item[1]["T_BUS"]} & isolated]
+    for end in "FT":  # those of all lines one after the other: of set-points at one bus the last counts
+        for n, place, row in lines:
+            P = -row["PF"] if end == "F" else row["PF"] - row["LOSS0"] - row["LOSS1"] * row["PF"]
+            found.append((place, {
+                "GEN_BUS": row[f"{end}_BUS"], "PG": P, "QG": row[f"Q{end}"], "QMAX": row[f"QMAX{end}"],
+                "QMIN": row[f"QMIN{end}"], "VG": row[f"V{end}"], "MBASE": abs(row["PF"]),
+                "GEN_STATUS": row["BR_STATUS"]}, f"DCLINE{n}_{row[f'{end}_BUS']:.0f}"))
+    if lines:
+        notes.append("lines for direct current (mpc.dcline) are constant power, and hold the voltages at their ends: "
+                     f"{len(lines)}, {sum(row['BR_STATUS'] > 0 for _, _, row in lines)} of them in service")
+    return found
+
+
+def _generators(rows: list[Generator], buses: list[tuple[str, Row]], base: float, file: str,
                 notes: list[str]) -> list[Record]:
     """Generators with the part that the type of their bus gives them in the power flow.
 
@@ -114,7 +139,9 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
     and ``runpf`` have it).
     """
     kind = {row["BUS_I"]: row["BUS_TYPE"] for _, row in buses}
-    running = [row for _, row in rows if row["GEN_STATUS"] > 0]
+    kind |= {row["GEN_BUS"]: PV for _, row, id in rows
+             if id and row["GEN_STATUS"] > 0 and kind.get(row["GEN_BUS"]) != SLACK}
+    running = [row for _, row, _ in rows if row["GEN_STATUS"] > 0]
     setpoint = {row["GEN_BUS"]: row["VG"] for row in running}
     differ = {row["GEN_BUS"] for row in running if row["VG"] != setpoint[row["GEN_BUS"]]}
     if differ:
@@ -126,10 +153,10 @@ def _generators(rows: list[tuple[str, Row]], buses: list[tuple[str, Row]], base:
         notes.append(f"no reference bus has a generator in service: bus {_numbers(slack)} takes its place")
     records, first = [], set(slack)
     at: dict[float, int] = defaultdict(int)
-    for place, row in rows:
+    for place, row, id in rows:
         bus, on = row["GEN_BUS"], row["GEN_STATUS"] > 0
-        at[bus] += 1
-        name = {} if at[bus] == 1 else {"id": element(f"GEN{int(bus)}", str(at[bus]))}
+        at[bus] += not id
+        name = {"id": id} if id else {} if at[bus] == 1 else {"id": element(f"GEN{int(bus)}", str(at[bus]))}
         control = "slack" if bus in first and on else "PV" if kind.get(bus) in (PV, SLACK) else "PQ"
         first -= {bus} if on else set()
         records.append(Record("StaticGenerator", {
@@ -151,7 +178,7 @@ def _tables(path: Path) -> tuple[dict[str, list[tuple[str, Row]]], float]:
     file = str(path)
     text = sources.text(path, errors="replace")
     text = re.sub(r"%.*", "", text)  # line numbers stay
-    code = re.search(r"^[ \t]*mpc\.(?:bus|gen|branch)[ \t]*\(.*", text, re.MULTILINE)
+    code = re.search(rf"^[ \t]*mpc\.(?:{'|'.join(COLUMNS)})[ \t]*\(.*", text, re.MULTILINE)
     if code:
         raise CaseError(f"computes its data in code ({code[0].strip()!r}), which is not executed: "
                         "save the case from MATPOWER with savecase",
@@ -169,6 +196,8 @@ def _tables(path: Path) -> tuple[dict[str, list[tuple[str, Row]]], float]:
 def _table(text: str, name: str, columns: tuple[str, ...], file: str) -> list[tuple[str, Row]]:
     table = re.search(rf"mpc\.{name}\s*=\s*\[([^\]]*)\]", text)
     if table is None:
+        if name in OPTIONAL:
+            return []
         raise CaseError(f"has no table mpc.{name}", file=file)
     rows: list[tuple[str, Row]] = []
     body, line, seen = table[1], _line(text, table.start(1)), 0

@@ -212,3 +212,43 @@ def test_numbers_of_seven_digits_are_themselves(tmp_path):
     case = matpower.read(path)
     assert case.ids() == ["BUS2010731", "GEN2010731", "GEN2010731_2"]
     assert any(note.endswith(": 2010732") for note in case.notes)
+
+
+LINES = """\
+mpc.dcline = [
+	2	7	1	10	0	1	2	1.02	1.01	0	10	-10	Inf	-20	30	1	0.1;
+	7	1	0	5	5	0	0	1	1	0	10	0	0	0	0	0	0;
+	9	1	1	5	5	0	0	1	1	0	10	0	0	0	0	0	0;
+];
+"""
+
+
+def test_lines_for_direct_current_are_their_ends_with_losses_and_voltages(read):
+    case = read(SMALL + LINES)
+    ends = {id: case[id].fields for id in case.ids() if id.startswith("DCLINE")}
+    assert list(ends) == ["DCLINE1_2", "DCLINE2_7", "DCLINE1_7", "DCLINE2_1"]  # the third is at an isolated bus
+    assert ends["DCLINE1_2"] == {"id": "DCLINE1_2", "bus": 2, "control": "PV", "Sn": 10.0, "P0": -0.2, "Q0": 0.02,
+                                 "V0": 1.02, "Qmin": -0.2, "Qmax": math.inf}
+    assert (ends["DCLINE1_7"]["P0"], ends["DCLINE1_7"]["V0"], case["GEN7"].fields["control"]) == (0.16, 1.01, "PV")
+    assert ends["DCLINE2_7"]["status"] == ends["DCLINE2_1"]["status"] == 0
+    assert ("lines for direct current (mpc.dcline) are constant power, and hold the voltages at their ends: "
+            "2, 1 of them in service") in case.notes
+
+
+def test_matpowers_example_has_the_power_flow_of_the_generators_that_toggle_dcline_makes_of_it(read):
+    text = (DATA.parent / "lib" / "t" / "t_case9_dcline.m").read_text()
+    without = text.replace("mpc.dcline = [", "mpc.other = [")
+    by_hand = without.replace("\n];\n\n%% branch data", "".join(
+        f"\n\t{bus}\t{P}\t0\t{Q}\t-{Q}\t{V}\t100\t1\t0\t0;" for bus, P, Q, V in (
+            (30, -10, 10, 1.01), (7, -2, 0, 1), (5, -10, 10, 1), (4, 8.9, 10, 1), (9, 2, 0, 1), (9, 9.5, 10, 0.98)))
+        + "\n];\n\n%% branch data", 1)
+    for bus in (4, 5, 7, 9):
+        by_hand = by_hand.replace(f"\n\t{bus}\t1\t", f"\n\t{bus}\t2\t", 1)
+    flows = [gc.build(read(each)).operating_point.power_flow.V for each in (text, by_hand, without)]
+    assert flows[0] == pytest.approx(flows[1], abs=1e-12)
+    assert np.abs(flows[0] - flows[2]).max() > 0.01
+
+
+def test_a_line_for_direct_current_without_all_its_columns_is_told(read):
+    with pytest.raises(CaseError, match=r"dcline row 1 \(line \d+\): field 'LOSS1': missing: the row has 16 columns"):
+        read(SMALL + LINES.replace("\t0.1;", ";"))
