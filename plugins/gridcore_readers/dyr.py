@@ -353,14 +353,11 @@ class Extension:
 
     def _host(self, key: Key, cls: type[Device], port: Port) -> str | None:
         """What has the inputs which a device drives, of the class that its port wants, at a bus and identifier."""
-        wanted = {target.partition(".")[2] for target in _drives(cls, port)}
         there = list(self.hosts.get(key, ()))
         if port.node:  # such a port may be for a generator or load without a record
             ids = [id for naming in ("GEN", "LOAD") if (id := element(f"{naming}{key[0]}", key[1])) in self.place]
             there += [(id, self.case.records[self.place[id]].device) for id in ids]
-        found = [id for id, host in there if wanted <= set(host.declares.inputs)
-                 and (not port.node or issubclass(host, port.node))]
-        return found[0] if found else None
+        return next((id for id, host in there if hangs(cls, port, host)), None)
 
     def _count(self, model: Model) -> bool:
         """A record has no more values than its model, and those that it leaves out have defaults."""
@@ -472,6 +469,12 @@ def _of_line(cls: type[Device] | None) -> bool:
 def _for_loads(cls: type[Device]) -> bool:
     """Whether a class is one of loads, or for some to hang on."""
     return issubclass(cls, Load) or any(port.node and issubclass(port.node, Load) for port in cls.attaches)
+
+
+def hangs(cls: type[Device], port: Port, host: type[Device]) -> bool:
+    """Whether a device of a class can hang on one of another at a port: what it drives there is among the inputs."""
+    driven = {target.partition(".")[2] for target in _drives(cls, port)}
+    return port.accepts(host) and driven <= set(host.declares.inputs)
 
 
 def _drives(cls: type[Device], port: str | None) -> list[str]:

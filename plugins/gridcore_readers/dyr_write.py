@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from gridcore.case import Base, Case, Instance, convert, validate
-from gridcore.contract import Field, Load, Node
+from gridcore.contract import Field, Load, Node, Port, Source
 from gridcore.errors import CaseError
+from gridcore.registry import devices
 
 from . import dc_lines, transfer
-from .dyr import order
+from .dyr import hangs, order
 from .inverse import inverse
 from .monitored import named
 from .raw_write import at_own_buses, numbers_of_buses
 from .tap_changers import windings
 
 WIDTH = 110  # characters of a line
+STATIC = {Source: "StaticGenerator", Load: "ZIP"}  # what a RAW file has in place of a machine or a load
 _NUMBER = re.compile(r"[-+\d.eE]+")
 
 
@@ -35,7 +38,7 @@ def read(path: Path) -> NoReturn:
 def write(case: Case, path: Path) -> None:
     """Write the dynamic data, for the RAW file that is written of the same case.
 
-    Devices without an order of values are left out; a remark in the file names them.
+    Devices without an order of values are left out, with what hangs on them; remarks in the file name both.
     """
     valid = validate(case)
     records = [at_own_buses(instance) for instance in valid.records]
@@ -84,16 +87,35 @@ def write(case: Case, path: Path) -> None:
         bus, identifier = place(instance.id)
         return [str(bus), model, f"'{identifier}'"]
 
+    heads = {instance.id: head(instance) for instance in records if order(instance.device)}
+
+    @functools.cache
+    def recorded(id: str) -> bool:
+        """Whether a reader finds a place for a device: it has a record, and so has what it hangs on, if it must."""
+        instance = by_id[id]
+        return bool(heads.get(id)) and all(port.at_node or stands(instance, port) for port in instance.device.attaches)
+
+    def stands(instance: Instance, port: Port) -> bool:
+        """Whether what a device hangs on is there when the files are read, be it as the RAW file has it."""
+        host = by_id[instance.ports[port]]
+        plain = next((cls for kind, cls in STATIC.items() if issubclass(host.device, kind)), None)
+        return recorded(host.id) or len(host.device.bus_ports()) > 1 or (
+            port.node is not None and plain is not None and hangs(instance.device, port, devices[plain]))
+
     ends = dc_lines.ends({instance.device for instance in records})
+    lost: list[str] = []
     for instance in records:
-        words = head(instance) if order(instance.device) else []
-        if words:
-            lines += _record(instance, words, said, valid.frequency)
+        if recorded(instance.id):
+            lines += _record(instance, heads[instance.id], said, valid.frequency)
+        elif heads.get(instance.id):
+            lost.append(instance.id)
         elif order(instance.device) or (instance.device.declares.variables() and instance.model not in ends
                                         and not issubclass(instance.device, Node)):
             without.append(instance.id)
     if without:
         lines.append(f"// without a record of PSS/E, left out: {', '.join(without)}")
+    if lost:
+        lines.append(f"// on such devices, and left out with them: {', '.join(lost)}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

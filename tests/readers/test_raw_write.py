@@ -8,6 +8,7 @@ from shared_data import shared
 
 import gridcore as gc
 from gridcore.case import validate
+from gridcore.contract import Record
 from gridcore.errors import CaseError
 from gridcore_readers import raw, raw_write
 from gridcore_readers.inverse import inverse, inverse_of_all
@@ -146,3 +147,23 @@ def test_devices_without_a_record_of_psse_are_named_in_a_remark(tmp_path):
     assert "// without a record of PSS/E, left out: GEN1" in text
     with pytest.raises(CaseError, match="adds to a case and is none by itself"):
         gc.load_case(tmp_path / "x.dyr")
+
+
+def test_what_hangs_on_a_machine_without_a_record_goes_with_it_and_the_files_are_read(tmp_path):
+    case = gc.load_case("kundur")
+    case.add("FRQTPAT", id="FRQTPAT1", bus=3, machine="GEN1", FL=0.8, FU=1.2, TP=0.1, TB=0.1)
+    machine = case["GEN1"]
+    taken = {key: value for key, value in machine.fields.items() if key in ("id", "bus", "control", "P0", "V0", "Sn")}
+    case.records[case.records.index(machine)] = Record(
+        "TwoAxis", taken | {"H": 6.5, "Xd": 1.8, "Xdp": 0.3, "Xq": 1.7, "Xqp": 0.55, "Td0p": 8.0, "Tq0p": 0.4})
+    gc.save_case(case, tmp_path / "x.raw")
+    gc.save_case(case, tmp_path / "x.dyr")
+    again = gc.load_case(tmp_path / "x.raw")
+    hanging = {i.id for i in validate(case).records if {"GEN1", "EXC_GEN1"} & set(i.ports.values())} - {"FRQTPAT1"}
+    assert len(hanging) > 1
+    models = {"GENROU", *(case[id].model for id in hanging), "FRQTPAT"}
+    assert {id for id in again.ids() if again[id].model in models} == {
+        id for id in case.ids() if case[id].model in models} - hanging
+    assert not any("skipped" in note for note in again.notes)
+    assert f"// on such devices, and left out with them: {', '.join(id for id in case.ids() if id in hanging)}" in (
+        tmp_path / "x.dyr").read_text()
