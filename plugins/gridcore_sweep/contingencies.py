@@ -20,7 +20,8 @@ Patterns = str | Sequence[str]
 
 def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patterns = (), trips: Patterns = (),
                   at: float | str = 0.1, clear: float | str = 0.1, longest: float | str = 1.0,
-                  within: float | str = 1e-3, r: float = 0.0, x: float = 1e-4) -> list[Scenario]:
+                  within: float | str = 1e-3, r: float = 0.0, x: float = 1e-4, t_end: float = math.inf
+                  ) -> list[Scenario]:
     """One scenario for each contingency, of what is in service at t0.
 
     Parameters
@@ -40,11 +41,13 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
         Longest duration to try, and how closely to find the critical one (s).
     r, x : float
         Impedance of the fault (pu, system base).
+    t_end : float
+        When a run ends (s): before that all of them happen, and faults are gone.
 
     Raises
     ------
     CaseError
-        If a pattern matches nothing (the nearest names are offered), or a time is not one.
+        If a pattern matches nothing (the nearest names are offered), or a time is not one, or not within a run.
     """
     base = Base(frequency=valid.frequency)
     at = _time("at", at, base, zero=True)
@@ -62,6 +65,12 @@ def contingencies(valid: ValidCase, *, faults: Patterns = (), line_faults: Patte
         out += [make.line_fault(id, branches[id].ports[port]) for port in branches[id].device.bus_ports()]
     asked = patterns_of(list(trips) if isinstance(trips, tuple) else trips)  # two ids are no address
     names = [b for p in asked for b in (list(branches) if p == ALL else [p])]
+    limit, lasts = ("longest", longest) if isinstance(clear, str) else ("clear", clear)
+    times = {"at": at} | ({f"at + {limit}": at + lasts} if out else {})
+    for name, time in times.items():
+        if time >= t_end:
+            raise CaseError(f"{name} = {time:g} s must be before a run ends, t_end = {t_end:g} s: what comes later is "
+                            "not in it")
     return out + [make.trip(others[id]) for id in matching(names, list(others), "device")]
 
 

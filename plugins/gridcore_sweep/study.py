@@ -90,7 +90,7 @@ def study(case: Equilibrium | Case | str, *, contingencies: Mapping[str, Any] | 
     if not (contingencies is None if own_events is None else own_events):
         case = without_events(case, valid)
         valid = validate(case)
-    scenarios = _scenarios(valid, contingencies, vary, rows, random)
+    scenarios = _scenarios(valid, t_end, contingencies, vary, rows, random)
     common, common_digest, values = standing(case, scenarios)
     asked = _measures(measures)
     settings = {"t_end": t_end, "step": step, "method": method, "options": dict(options or {}),
@@ -125,11 +125,11 @@ def _label_units(valid: ValidCase, scenarios: Sequence[Scenario]) -> dict[str, s
             if name in declared.get(id, ())}
 
 
-def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[str, Any] | None,
+def _scenarios(valid: ValidCase, t_end: float, given: Mapping[str, Any] | None, vary: Mapping[str, Any] | None,
                table: Sequence[Mapping[str, Any]] | None, random: Mapping[str, Any] | None) -> list[Scenario]:
     space, factors = Space(valid), []
     if given is not None:
-        factors.append(_contingencies(valid, given))
+        factors.append(_contingencies(valid, t_end, given))
     if vary:
         factors += grid_of(space, vary)
     if table:
@@ -141,14 +141,14 @@ def _scenarios(valid: ValidCase, given: Mapping[str, Any] | None, vary: Mapping[
     return product(*factors)
 
 
-def _contingencies(valid: ValidCase, given: Mapping[str, Any]) -> list[Scenario]:
+def _contingencies(valid: ValidCase, t_end: float, given: Mapping[str, Any]) -> list[Scenario]:
     known = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", "r", "x")
     if not isinstance(given, Mapping):
         raise CaseError(f"contingencies = {given!r} must be a table: {{'line_faults': '*', 'clear': 0.1}}")
     for key in given:
         if key not in known:
             raise CaseError(f"contingencies: unknown field '{key}'{suggest(key, known)}")
-    found = contingencies(valid, **given)
+    found = contingencies(valid, **given, t_end=t_end)
     if not found:
         raise CaseError("contingencies: there are none: give faults, line_faults or trips")
     return found

@@ -56,11 +56,19 @@ def test_what_is_out_of_service_is_no_contingency():
     ({"faults": "all", "clear": 0.0}, "clear = 0.0 must be a number of seconds above 0"),
     ({"faults": "all", "clear": "soon"}, "clear = 'soon' must be a number of seconds above 0, or 'critical'"),
     ({"faults": "all", "at": "1 kV"}, "at = '1 kV' must be a number of seconds from 0"),
-    ({"faults": "all", "within": 2.0}, "within = 2 s must be less than longest = 1 s")])
+    ({"faults": "all", "within": 2.0}, "within = 2 s must be less than longest = 1 s"),
+    ({"trips": "all", "at": 2.0, "t_end": 2.0}, "at = 2 s must be before a run ends, t_end = 2 s"),
+    ({"faults": "all", "at": 1.5, "clear": 0.5, "t_end": 2.0}, "at + clear = 2 s must be before a run ends"),
+    ({"line_faults": "all", "at": 1.5, "clear": "critical", "t_end": 2.0},
+     "at + longest = 2.5 s must be before a run ends, t_end = 2 s")])
 def test_what_is_not_there_or_no_time_is_refused(asked, said):
     with pytest.raises(gc.errors.CaseError) as error:
         contingencies(VALID, **asked)
     assert said in str(error.value)
+
+
+def test_a_device_that_trips_needs_no_time_to_be_cleared():
+    assert contingencies(VALID, trips="GEN1", at=1.95, t_end=2.0) == contingencies(VALID, trips="GEN1", at=1.95)
 
 
 def test_times_may_have_units():

@@ -99,6 +99,8 @@ def test_rows_come_from_a_csv_file_beside_the_sweep(call, tmp_path):
     (["wscc9", "--faults", "BUS77"], "no bus matches 'BUS77'; did you mean BUS7"),
     (["wscc9", "--faults", "all", "--clear", "soon"],
      "clear = 'soon' must be a number of seconds above 0, or 'critical'"),
+    (["wscc9", "--faults", "7", "--at", "0.25", "--clear", "critical"],
+     "at + longest = 1.25 s must be before a run ends, t_end = 0.3 s"),
     (["wscc9", "--vary", "GEN2.h=4,5"], "no parameter matches 'GEN2.h'; did you mean GEN2.H"),
     (["wscc9", "--vary", "GEN2.H"], "'GEN2.H' is not PARAMETER=VALUE,VALUE,... or PARAMETER=FROM:TO:COUNT"),
     (["wscc9", "--vary", "GEN2.H=1:2"], "'GEN2.H=1:2' is not PARAMETER=VALUE"),
@@ -106,7 +108,7 @@ def test_rows_come_from_a_csv_file_beside_the_sweep(call, tmp_path):
     (["wscc9", "--faults", "all", "--processes", "0"], "processes = 0 must be a whole number, at least 1"),
     (["wscc9", "--faults", "all", "--processes", "1", "--dask", "tcp://x:1"], "give one of the two")])
 def test_bad_options_are_one_line(call, args, said):
-    assert said in refused(call(*args, "--t-end", "0.2", *([] if "--processes" in args else ["--processes", "1"])))
+    assert said in refused(call(*args, "--t-end", "0.3", *([] if "--processes" in args else ["--processes", "1"])))
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
@@ -199,7 +201,7 @@ def test_of_more_labels_the_map_shows_the_worst_of_the_others(tmp_path):
 
 
 def test_a_map_of_critical_times_shows_them(tmp_path):
-    table = gc.analyses.sweep("wscc9", contingencies={"faults": [5, 7], "clear": "critical"}, t_end=1.0, processes=1)
+    table = gc.analyses.sweep("wscc9", contingencies={"faults": [5, 7], "clear": "critical"}, t_end=1.2, processes=1)
     figure = heat_map(table, tmp_path / "a.png")
     bars = figure.axes[1]
     order = table.ranked()

@@ -120,7 +120,7 @@ def test_a_store_of_the_format_before_checksums_is_to_be_made_anew(tmp_path, mon
 
 @pytest.mark.parametrize("changed", [{"keep": "all"}, {"record": "GEN*.omega"}])
 def test_other_runs_to_keep_than_a_store_was_made_with_are_refused(tmp_path, changed):
-    asked = {"contingencies": {"faults": [7]}, "t_end": 0.1, "store": tmp_path / "s.db", "processes": 1}
+    asked = {"contingencies": {"faults": [7], "clear": 0.05}, "t_end": 0.2, "store": tmp_path / "s.db", "processes": 1}
     gc.analyses.sweep("wscc9", **asked)
     name = next(iter(changed))
     with pytest.raises(GridcoreError, match=rf"s\.db: was made with {name} = .*, not .*; what is in it is not run"):
@@ -165,11 +165,12 @@ def test_a_row_survives_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
         original(source, target)
 
     monkeypatch.setattr(os, "replace", full)
-    asked = {"contingencies": {"faults": [7]}, "t_end": 0.1, "keep": "all", "processes": 1, "store": tmp_path / "s.db"}
+    asked = {"contingencies": {"faults": [7], "clear": 0.05}, "t_end": 0.2, "keep": "all", "processes": 1,
+             "store": tmp_path / "s.db"}
     [result] = gc.analyses.sweep("wscc9", **asked).results
     assert "the run is not kept: " in result.error
     assert "No space left on device" in result.error
-    assert result.row["reached"] == 0.1
+    assert result.row["reached"] == 0.2
     monkeypatch.undo()
     assert [r.error for r in gc.analyses.sweep("wscc9", **asked).results] == [result.error]
     assert [r.error for r in gc.analyses.sweep("wscc9", **asked, retry_failed=True).results] == [""]
