@@ -18,7 +18,10 @@ BRIDGE = 3 * math.sqrt(2) / math.pi  # no-load direct voltage of a bridge, of it
 
 @dataclass
 class Terminal:
-    """What a converter injects at its bus (MVA), and the voltage that it holds there (None: its Q is given)."""
+    """What a converter injects at its bus (MVA), and the voltage that it holds (None: its Q is given).
+
+    That is the voltage of its bus, or of another one (`regulates`, 0 for its own).
+    """
 
     row: Row
     bus: int
@@ -26,6 +29,7 @@ class Terminal:
     V0: float | None = None
     Q: tuple[float, float] = (0.0, 0.0)
     rating: float = 0.0
+    regulates: int = 0
 
 
 def two_terminal(row: Row, ends: list[Row], Vm: Mapping[int, float]) -> list[Terminal]:
@@ -109,7 +113,7 @@ def _converter(end: Row, P: float) -> Terminal:
     rating, setting = max(end.number("SMAX"), abs(P)), end.number("ACSET")
     if end.integer("MODE") == 1:
         limits = end.number("MINQ"), end.number("MAXQ")
-        return Terminal(end, end.integer("IBUS"), complex(P, 0.0), setting, limits, rating)
+        return Terminal(end, end.integer("IBUS"), complex(P, 0.0), setting, limits, rating, end.integer("REMOT"))
     if not 0 < abs(setting) <= 1:
         raise end.error("a power factor is from -1 to 1, and not 0", "ACSET")
     Q = P * math.tan(math.acos(abs(setting))) * math.copysign(1.0, setting)

@@ -18,6 +18,7 @@ from .raw_fields import called, is_on
 if TYPE_CHECKING:
     from .raw import Reader
 
+NORMAL, BYPASSED = 1, 2  # modes of a FACTS device: its series part carries PDES and QDES, or its buses are one
 DIGITS = 2e-5  # pu: voltages of a file differ by more than their rounding
 #: Sections of lines for direct current: what the ids of their sources begin with, which column says how many converters
 #: a record has (None: two), the column of the buses of these, and what makes sources of them.
@@ -31,12 +32,16 @@ class PowerSources:
 
     def __init__(self, reader: Reader, drop: Sequence[str]):
         self.reader = reader
+        self.remote: list[int] = []
         for section in SECTIONS:
             if section in drop and reader.tables.rows[section]:
                 reader.made.note(f"{section} data left out, as asked for: {len(reader.tables.rows[section])} lines")
         self._lines(drop)
         if "FACTS" not in drop:
             reader.tried(reader.tables.rows["FACTS"], self._facts)
+        if self.remote and not reader.controls:
+            reader.made.note("converters and FACTS devices that regulate another bus hold their own as it is in the "
+                             f"file: buses {listed(self.remote)}")
         if "induction machine" not in drop:
             self._induction_machines()
 
@@ -90,17 +95,19 @@ class PowerSources:
 
     def _facts(self, row: Row) -> None:
         """The shunt part holds the voltage; what the series part carries leaves its bus and enters the other."""
-        bus, other, most = row.integer("I"), row.integer("J"), row.number("SHMX")
-        if row.integer("MODE") == 0 or not self.reader.there(row, "IJ", bus, *filter(None, [other])):
+        bus, other, most, mode = row.integer("I"), row.integer("J"), row.number("SHMX"), row.integer("MODE")
+        if mode == 0 or not self.reader.there(row, "IJ", bus, *filter(None, [other])):
             return
-        power = complex(row.number("PDES"), row.number("QDES")) if other else 0j
-        name = called("FACTS", row)
-        self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), row.number("VSET"), (-most, most),
-                                                 abs(power)))
-        if other:
+        carries = bool(other) and mode != BYPASSED
+        power = complex(row.number("PDES"), row.number("QDES")) if carries else 0j
+        name, holds = called("FACTS", row), row.number("VSET")
+        self._terminal(f"{name}_{bus}", Terminal(row, bus, complex(-power.real, 0.0), holds, (-most, most), abs(power),
+                                                 row.integer("REMOT")))
+        if carries:
             self._terminal(f"{name}_{other}", Terminal(row, other, power, rating=abs(power)))
         self.reader.made.note(f"the FACTS device {row.text('NAME')} is a source that holds the voltage of bus {bus}"
-                              + (f", and constant power at bus {other}" if other else ""))
+                              + (f", and constant power at bus {other}" if carries else "")
+                              + (f", though MODE = {mode} has no such set-points" if carries and mode != NORMAL else ""))
 
     def _terminal(self, id: str, terminal: Terminal) -> None:
         """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""
@@ -109,8 +116,13 @@ class PowerSources:
         P, Q = terminal.power.real / base, terminal.power.imag / base
         fields: dict[str, Any] = {"id": id, "bus": bus, "control": "PQ", "Sn": terminal.rating or base, "P0": P}
         if terminal.V0 is not None:
+            own = terminal.V0
+            if terminal.regulates not in (0, bus) and reader.there(terminal.row, ["REMOT"], terminal.regulates):
+                reader.regulate(terminal.regulates, own, [id])
+                self.remote.append(bus)
+                own = Vm
             least, most = (value / base for value in terminal.Q)
-            V0 = reader.regulated.get(here, terminal.V0)
+            V0 = reader.regulated.get(here, own)
             fields |= {"control": "PV", "V0": V0, "Qmin": least, "Qmax": most}
             if bus in reader.limited or (abs(V0 - Vm) > DIGITS and here not in reader.regulated):
                 Q = most if V0 > Vm else least

@@ -21,9 +21,9 @@ from .balance import unbalanced
 from .characteristics import shares
 from .controls import Remote, Switched, control, levels
 from .joined import join
-from .power_sources import DIGITS, PowerSources
+from .power_sources import BYPASSED, DIGITS, PowerSources
 from .psse import Row, by_columns, element, listed
-from .raw_fields import Machine, bus_fields, given_id, is_on, parts, status, unlike_default
+from .raw_fields import Machine, bus_fields, called, given_id, is_on, parts, status, unlike_default
 from .raw_tables import AUTHOR, Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
@@ -163,6 +163,8 @@ class Reader:
         for item in sorted(made.devices, key=lambda item: item[1] != "Bus"):
             self.put(*item)
         zeros = made.zeros + self._branches()
+        if "FACTS" not in drop:
+            self.tried(tables.rows["FACTS"], self._bypass)
         self.home = join(self.made, lambda bus: RANK.get(self.kind[bus], 0))
         self._shunts()
         self._loads()
@@ -281,6 +283,12 @@ class Reader:
         self.tried(self.tables.rows["system switching device"], switch)
         return zeros
 
+    def _bypass(self, row: Row) -> None:
+        """The series part of a FACTS device that is bypassed."""
+        i, j = row.integer("I"), row.integer("J")
+        if row.integer("MODE") == BYPASSED and j and self.there(row, "IJ", i, j):
+            self.put(row, "Line", {"id": called("FACTS", row), "bus1": i, "bus2": j, "r": 0.0, "x": 0.0})
+
     def _tiny(self, name: str, r: float, x: float, out: bool, zeros: list[str]) -> tuple[float, float]:
         """An impedance; zero in service where it is below the threshold, and one to begin with out of service."""
         if abs(complex(r, x)) >= TINY and (out or r or abs(x) > self.threshold):
@@ -365,9 +373,7 @@ class Reader:
             target = next((each.IREG for each in running if each.IREG not in (0, bus)), 0)
             if target:
                 if kind == PV and self.there(running[0].row, ["IREG"], target):
-                    ids = [element(f"GEN{bus}", each.ID) for each in machines]
-                    held = self.home.get(target, target)
-                    self.regulating.setdefault(held, Remote(held, V0, [])).ids += ids
+                    self.regulate(target, V0, [element(f"GEN{bus}", each.ID) for each in machines])
                 remote.append(bus)
                 V0 = Vm
             control = {PV: "PV", SLACK: "slack"}.get(kind, "PQ")
@@ -404,6 +410,11 @@ class Reader:
             made["control"] = "PQ"
             self.limited[bus].append(made)
         return made
+
+    def regulate(self, bus: int, V: float, ids: list[str]) -> None:
+        """Sources are to hold the voltage of a bus that is not theirs."""
+        held = self.home.get(bus, bus)
+        self.regulating.setdefault(held, Remote(held, V, [])).ids += ids
 
     def remote(self) -> list[Remote]:
         """Buses whose voltages generators elsewhere hold, and none at the bus; those that keep their Q do not."""

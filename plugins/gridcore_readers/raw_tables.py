@@ -53,7 +53,8 @@ COLUMNS = {
     "switched shunt": "I ID=1@35- MODSW=1 ADJM=0@32- STAT=1@32- VSWHI=1 VSWLO=1 SWREM=0 NREG=0@35- RMPCT=100 "
                       f"RMIDNT= BINIT=0 NAME=@36- {_BLOCKS}",
     "multi-terminal dc": "NAME NCONV NDCBS NDCLN MDC=0 VCONV VCMOD=0 VCONVN=0",
-    "FACTS": "NAME I J=0 MODE=1 PDES=0 QDES=0 VSET=1 SHMX=9999 TRMX=9999",
+    "FACTS": "NAME I J=0 MODE=1 PDES=0 QDES=0 VSET=1 SHMX=9999 TRMX=9999 VTMN=0.9 VTMX=1.1 VSMX=1 IMX=0 LINX=0.05 "
+             "RMPCT=100 OWNER=1 SET1=0 SET2=0 VSREF=0 REMOT=0",
     "GNE": "NAME MODEL NTERM",
     "induction machine": "I ID=1 ST=1 SC=1 DC=2 AREA=1 ZONE=1 OWNER=1 NAME=@36- TC=1 BC=1 MBASE=0 RATEKV=0 PC=1 PSET=0",
 }
@@ -72,7 +73,8 @@ RAWX: dict[str, tuple[str, dict[str, str]]] = {
     "sysswd": ("system switching device", {"xpu": "X"}), "transformer": ("transformer", {"nmet": "NMETR"}),
     "twotermdc": ("two-terminal dc", {"met": "METER"}), "vscdc": ("VSC dc", {}),
     "swshunt": ("switched shunt", {"shntid": "ID", "swreg": "SWREM"}), "ntermdc": ("multi-terminal dc", {}),
-    "facts": ("FACTS", {}), "gne": ("GNE", {}), "area": ("area", {}), "impcor": ("impedance correction", {}),
+    "facts": ("FACTS", {"fcreg": "REMOT"}), "gne": ("GNE", {}), "area": ("area", {}),
+    "impcor": ("impedance correction", {}),
     "msline": ("multi-section line", {}), "zone": ("zone", {}), "iatrans": ("inter-area transfer", {}),
     "owner": ("owner", {}), "indmach": ("induction machine", {"imid": "ID", "stat": "ST", "pcode": "PC"}),
     "voltagedroop": ("voltage droop", {}),

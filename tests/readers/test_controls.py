@@ -70,6 +70,15 @@ def test_a_generator_holds_the_voltage_of_another_bus_if_asked_to(read):
     assert not any("hold their own" in note for note in case.notes)
 
 
+def test_a_facts_device_holds_the_voltage_of_another_bus_likewise(read, monkeypatch):
+    monkeypatch.setitem(globals(), "TEXT", TEXT.replace("'TWO', 20.0, 2", "'TWO', 20.0, 1").replace(
+        "0\n4,{mode}", "'F',3,0,1,0,0,1.02,50,,,,,,,,,,,,2\n0\n4,{mode}"))
+    assert voltage(read(), 2) < 1.01
+    case = read(controls=True)
+    assert voltage(case, 2) == pytest.approx(1.02, abs=2e-6)
+    assert "generators hold the voltages of other buses by set-points of their own: buses 2" in case.notes
+
+
 def test_a_shunt_without_steps_of_its_own_brings_the_voltage_to_the_edge_of_its_band(read):
     assert voltage(read(), 4) < 0.95
     case = read(2, controls=True)

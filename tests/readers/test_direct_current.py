@@ -66,6 +66,12 @@ def test_a_line_with_voltage_sources_loses_what_its_converters_and_its_resistanc
     assert (holds.V0, holds.Q) == (1.02, (-80.0, 90.0))
 
 
+def test_a_converter_says_which_other_bus_it_regulates():
+    row, *ends = line("V 1 2.0", *(f"{bus} {kind} 1 100.0 1.02 0 0 0 400 1000 0.5 90 -80 {remote}" for bus, kind, remote
+                                   in ((1, 1, 5), (2, 2, 0))), section="VSC dc", terminal=VSC_TERMINAL)
+    assert [terminal.regulates for terminal in voltage_source(row, ends, VOLTS)] == [5, 0]
+
+
 @pytest.mark.parametrize(("ends", "says"), [
     (("1 1 150.0 1.02", "1 1 150.0 1.0"), "one converter of a line holds the direct voltage"),
     (("1 1 150.0 1.02", "2 2 5000.0 0.95"), "the line cannot carry this power"),

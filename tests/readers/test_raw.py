@@ -229,6 +229,35 @@ def test_a_facts_device_is_a_source_that_holds_its_voltage_and_what_its_series_p
     assert "FACTS data left out, as asked for: 1 lines" in read(facts, drop=["FACTS"]).notes
 
 
+def with_facts(row):
+    return TEXT.replace("BEGIN FACTS DEVICE DATA\n", f"BEGIN FACTS DEVICE DATA\n'STATCOM', {row} /\n")
+
+
+def test_the_buses_of_a_facts_device_whose_series_part_is_bypassed_are_one(read):
+    case = read(with_facts("2, 3, 2, 40.0, 10.0, 1.02, 50.0"))
+    sources = [record.fields for record in case if str(record.fields.get("id")).startswith("FACTS")]
+    assert [(f["id"], f["P0"]) for f in sources] == [("FACTS_STATCOM_2", 0.0)]
+    [joined] = case.of("JoinedBus")
+    assert {joined.fields["id"], f"BUS{joined.fields['bus']}"} == {"BUS2", "BUS3"}
+    assert read(with_facts("2, 3, 2, 40.0, 10.0, 1.02, 50.0"), drop=["FACTS"]).of("JoinedBus") == []
+
+
+def test_what_a_facts_device_does_in_another_mode_is_said_not_to_be_followed(read):
+    case = read(with_facts("2, 3, 3, 40.0, 10.0, 1.02, 50.0"))
+    assert ("the FACTS device STATCOM is a source that holds the voltage of bus 2, and constant power at bus 3, though "
+            "MODE = 3 has no such set-points") in case.notes
+
+
+def test_a_facts_device_that_regulates_another_bus_holds_its_own_and_it_is_said(read):
+    case = read(with_facts("2, 0, 1, 0.0, 0.0, 1.07, 50.0,,,,,,,,,,,,3"))
+    source = case["FACTS_STATCOM_2"].fields
+    assert (source["control"], source["V0"]) == ("PV", case["BUS2"].fields["Vm0"])
+    assert ("converters and FACTS devices that regulate another bus hold their own as it is in the file: "
+            "buses 2") in case.notes
+    with pytest.raises(CaseError, match=r"FACTS row 1 \(line \d+\): field 'REMOT': there is no bus 77"):
+        read(with_facts("2, 0, 1, 0.0, 0.0, 1.07, 50.0,,,,,,,,,,,,77"))
+
+
 # What is wrong with a file ---------------------------------------------------------------------------
 
 def without(section: str) -> str:
