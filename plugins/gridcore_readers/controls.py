@@ -95,8 +95,7 @@ class _Controls:
         system = build(case, initialise=False, deenergise=True)
         self.flow, self.layout = Dispatch(system.system, system.Z0.copy()), system.layout
         self.number = {id: n for n, id in enumerate(self.flow.ids)}
-        self.remote = [each for each in remote if f"BUS{each.bus}" in self.number]
-        self.switched = [each for each in switched if f"BUS{each.bus}" in self.number]
+        self.remote, self.switched = remote, switched
         self.turned: dict[str, int] = {}
         self.gains: dict[int, float] = {}
         self.V = self._voltages()

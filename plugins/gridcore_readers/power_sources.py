@@ -107,7 +107,7 @@ class PowerSources:
             self._terminal(f"{name}_{other}", Terminal(row, other, power, rating=abs(power)))
         self.reader.made.note(f"the FACTS device {row.text('NAME')} is a source that holds the voltage of bus {bus}"
                               + (f", and constant power at bus {other}" if carries else "")
-                              + (f", though MODE = {mode} has no such set-points" if carries and mode != NORMAL else ""))
+                              + (f"; its MODE, {mode}, is not followed" if carries and mode != NORMAL else ""))
 
     def _terminal(self, id: str, terminal: Terminal) -> None:
         """A source; that of a converter which holds a voltage the file's solution does not have is at its limit."""

@@ -28,7 +28,8 @@ from .raw_tables import AUTHOR, Tables, sections
 from .tolerance import mend
 from .transformers import SMALLEST, TINY, Transformers
 
-PV, SLACK, ISOLATED = 2, 3, 4
+PQ, PV, SLACK, ISOLATED = 1, 2, 3, 4
+STEPS, CONTINUOUS = 1, 2  # how a switched shunt controls a voltage
 RANK = {SLACK: 2, PV: 1}  # of buses that are one: which of them it is
 NO_LIMIT = 9999.0  # Mvar: what PSS/E writes where there is none
 
@@ -131,6 +132,9 @@ class Reader:
     def _bus(self, row: Row, number: int, kind: int, label: str, kv: float, Vm: float, Va: float) -> None:
         if number in self.buses:
             raise row.error(f"bus {number} stands in {self.buses[number].place} already", "I")
+        if not PQ <= kind <= ISOLATED:
+            raise row.error(f"{kind} must be 1 (its voltage is not held), 2 (a generator holds it), 3 (swing bus) or 4 "
+                            "(isolated)", "IDE")
         fields = bus_fields(number, label, kv, Vm, Va)
         if Vm <= 0:
             raise row.error("must be above 0", "VM")
@@ -298,7 +302,7 @@ class Reader:
         return 0.0, SMALLEST * out
 
     def _shunts(self) -> None:
-        switched = []
+        as_given = []
 
         def fixed(row: Row, bus: int) -> None:
             name = element(f"SHUNT{bus}", row.text("ID"))
@@ -312,23 +316,31 @@ class Reader:
                 self.put(row, "Shunt", {"bus": bus, "g": g / self.base, "b": b / self.base})
 
         def variable(row: Row, bus: int) -> None:
-            switched.append(bus)
             id = element(f"SWITCHED{bus}", row.text("ID"))
+            band = self._band(row, bus, id) if self.controls else None
+            if band:
+                self.switched.append(band)
+            else:
+                as_given.append(bus)
             self.put(row, "Shunt", {"id": id, "bus": bus, "b": row.number("BINIT") / self.base} | status(row, "STAT"))
-            if self.controls and row.integer("MODSW") in (1, 2) and is_on(row, "STAT"):
-                blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9)
-                          if row.integer(f"S{n}")]
-                target = row.integer("SWREM") or bus
-                target = self.home.get(target, target)
-                self.switched.append(Switched(target, row.number("VSWLO"), row.number("VSWHI"), id, levels(blocks),
-                                              row.integer("MODSW") == 2))
 
         if "fixed shunt" not in sections(self.tables.version):
             self.at("bus", of_bus)
         self.at("fixed shunt", fixed)
         self.at("switched shunt", variable)
-        if switched and not self.controls:
-            self.made.note(f"switched shunts stay as they are at t0: {listed(switched)}")
+        if as_given:
+            self.made.note(f"switched shunts stay as they are at t0: {listed(as_given)}")
+
+    def _band(self, row: Row, bus: int, id: str) -> Switched | None:
+        """How a switched shunt keeps a voltage in its band; None if it is out of service, locked, or controls none."""
+        mode, target = row.integer("MODSW"), row.integer("SWREM") or bus
+        if mode not in (STEPS, CONTINUOUS) or not is_on(row, "STAT") or not self.there(row, ["SWREM"], target):
+            return None
+        low, high = row.number("VSWLO"), row.number("VSWHI")
+        if high < low:
+            raise row.error(f"must not be below VSWLO, {low:g} pu", "VSWHI")
+        blocks = [(row.integer(f"N{n}"), row.number(f"B{n}") / self.base) for n in range(1, 9) if row.integer(f"S{n}")]
+        return Switched(self.home.get(target, target), low, high, id, levels(blocks), mode == CONTINUOUS)
 
     def _loads(self) -> None:
         """Constant power, current and admittance of a load in one ZIP, at the voltage of the file."""

@@ -8,6 +8,7 @@ from shared_data import shared
 import gridcore as gc
 from gridcore.commands.main import gridcore as command
 from gridcore.equilibrium import Dispatch
+from gridcore.errors import CaseError
 from gridcore_readers import raw
 from gridcore_readers.controls import levels
 
@@ -42,15 +43,15 @@ TITLE
 0
 0
 0
-4,{mode},0,1,{high},{low},0,100.0,'',0.0,1,-10.0,3,10.0
+4,{mode},0,1,{high},{low},{target},100.0,'',0.0,1,-10.0,3,10.0
 0
 """
 
 
 @pytest.fixture
 def read(tmp_path):
-    def read(mode=0, low=0.99, high=1.0, **options):
-        (tmp_path / "x.raw").write_text(TEXT.format(mode=mode, low=low, high=high))
+    def read(mode=0, low=0.99, high=1.0, target=0, **options):
+        (tmp_path / "x.raw").write_text(TEXT.format(mode=mode, low=low, high=high, target=target))
         return raw.read(tmp_path / "x.raw", **options)
     return read
 
@@ -97,6 +98,18 @@ def test_without_the_option_all_stays_as_it_is_in_the_file(read):
     case = read(1)
     assert case["SWITCHED4"].fields["b"] == 0
     assert "switched shunts stay as they are at t0: 4" in case.notes
+
+
+def test_a_shunt_that_controls_no_voltage_is_not_said_to_be_where_its_band_has_it(read, monkeypatch):
+    for case in (read(0, controls=True), read(3, controls=True)):
+        assert "switched shunts stay as they are at t0: 4" in case.notes
+        assert not any("their bands" in note for note in case.notes)
+    with pytest.raises(CaseError, match=r"switched shunt row 1 \(line \d+\): field 'SWREM': there is no bus 77"):
+        read(1, target=77, controls=True)
+    with pytest.raises(CaseError, match=r"switched shunt row 1 .*field 'VSWHI': must not be below VSWLO, 0.99 pu"):
+        read(1, high=0.9, controls=True)
+    monkeypatch.setitem(globals(), "TEXT", TEXT.replace("'THREE', 20.0, 1", "'THREE', 20.0, 4"))
+    assert "switched shunts stay as they are at t0: 4" in read(1, target=3, controls=True).notes
 
 
 def test_steps_are_those_of_blocks_switched_one_after_the_other():

@@ -244,8 +244,8 @@ def test_the_buses_of_a_facts_device_whose_series_part_is_bypassed_are_one(read)
 
 def test_what_a_facts_device_does_in_another_mode_is_said_not_to_be_followed(read):
     case = read(with_facts("2, 3, 3, 40.0, 10.0, 1.02, 50.0"))
-    assert ("the FACTS device STATCOM is a source that holds the voltage of bus 2, and constant power at bus 3, though "
-            "MODE = 3 has no such set-points") in case.notes
+    assert ("the FACTS device STATCOM is a source that holds the voltage of bus 2, and constant power at bus 3; its "
+            "MODE, 3, is not followed") in case.notes
 
 
 def test_a_facts_device_that_regulates_another_bus_holds_its_own_and_it_is_said(read):
@@ -271,6 +271,7 @@ def without(section: str) -> str:
     ("nonsense\n", r"line 1: is not a PSS/E power-flow file"),
     (TEXT.replace("100.00, 33", "100.00, 37", 1), r"line 1: field 'REV': is a PSS/E .* version 37; versions 29 to 36"),
     (TEXT.replace("0,   100.00", "0,   -1.0", 1), "field 'SBASE': must be above 0"),
+    (TEXT.replace("230.0000,3,", "230.0000,5,", 1), r"field 'IDE': 5 must be 1 \(its voltage is not held\), 2 \(a gen"),
     (TEXT[:700], "ends within the bus data"),
     (without("TRANSFORMER"), "ends within the transformer data|the file ends within this transformer"),
     (without("LOAD"), "ends within the load data"),
