@@ -431,15 +431,22 @@ class Extension:
     def error(self, model: Model, message: str, field: str = "") -> CaseError:
         return CaseError(message, file=str(self.path), row=model.place, field=field)
 
+    def _alone(self, model: Model) -> bool:
+        """Whether what a record is for is not there: a generator or load, or anything that it might hang on."""
+        cls = self.classes.get(model.name)
+        return cls is None or issubclass(cls, (Source, Load)) or not self.hosts.get(model.key)
+
     def _notes(self) -> None:
         """What was not used, and which generators have no machine now."""
-        if self.strangers:
+        for why, alone in (("what they act on is not in the case", True),
+                           ("nothing there has the inputs that they drive", False)):
             which = defaultdict(list)
             for model in self.strangers:
-                which[model.name].append(f"{model.bus} '{model.identifier}'".removeprefix("0 " if model.named else ""))
-            what = "; ".join(f"{name} at {listed(at, 5)}" for name, at in which.items())
-            self.case.note(f"{self.path.name}: {len(self.strangers)} records skipped, for what they act on is not in "
-                           f"the case: {what}")
+                if self._alone(model) == alone:
+                    which[model.name].append(f"{model.bus} '{model.identifier}'".removeprefix("0 " * model.named))
+            if which:
+                what = "; ".join(f"{name} at {listed(at, 5)}" for name, at in which.items())
+                self.case.note(f"{self.path.name}: {sum(map(len, which.values()))} records skipped, for {why}: {what}")
         for (name, n), buses in self.unused.items():
             self.case.note(f"{self.path.name}: value {n} of {name} has no effect here: buses {listed(buses)}")
         for name, buses in self.unlike.items():

@@ -49,6 +49,7 @@ class PowerSources:
         """Lines for direct current: a source at each of their terminals."""
         Vm = {number: fields["Vm0"] for number, fields in self.reader.fields.items()}
         said: list[str] = []
+        blocked: list[str] = []
 
         def line(section: str, row: Row, further: list[Row]) -> None:
             kind, count, column, terminals = DIRECT[section]
@@ -59,7 +60,7 @@ class PowerSources:
                 name = called(kind, row)
                 for terminal in found:
                     self._terminal(f"{name}_{terminal.bus}", terminal)
-                said.append(row.text("NAME"))
+                (said if found else blocked).append(row.text("NAME"))
 
         for section in DIRECT:
             if section not in drop:
@@ -67,6 +68,8 @@ class PowerSources:
                                   lambda item, section=section: line(section, *item))  # type: ignore[misc]
         if said:
             self.reader.made.note(f"lines for direct current are constant power at their terminals: {listed(said)}")
+        if blocked:
+            self.reader.made.note(f"lines for direct current that are blocked, left out: {listed(blocked)}")
 
     def _induction_machines(self) -> None:
         """Sources of what their buses lack in the file's solution, one for each bus."""

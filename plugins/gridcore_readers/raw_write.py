@@ -313,7 +313,6 @@ class _Writer:
                                 "VS": values["V0"], "MBASE": values["Sn"], "ZR": values.get("Rs", 0.0), "ZX": reactance,
                                 "STAT": int(source.in_service)})
 
-
     def _injection(self, instance: Instance, power: complex) -> None:
         """What a device injects at its bus, as a load."""
         number = self.number[instance.ports["bus"]]

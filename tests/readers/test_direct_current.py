@@ -161,6 +161,14 @@ def test_terminals_are_sources_of_constant_power_with_a_note(tmp_path):
     assert "VSC dc data left out, as asked for: 1 lines" in without.notes
 
 
+def test_lines_that_are_blocked_are_said_to_be_left_out(tmp_path):
+    path = tmp_path / "x.raw"
+    path.write_text(RAW_30.replace("\n1,1,5.0,50.0", "\n1,0,5.0,50.0").replace("'VSC',1,", "'VSC',0,"))
+    case = raw.read(path)
+    assert "lines for direct current that are blocked, left out: 1, VSC" in case.notes
+    assert not any("constant power at their terminals" in note and "VSC" in note for note in case.notes)
+
+
 def test_impedances_are_those_of_the_correction_tables(tmp_path):
     """Table 1 is one of angles, 1.1 at 30 degrees and 1 at 0; table 2 of turns ratios, 1 at 1.0."""
     path = tmp_path / "x.raw"

@@ -168,7 +168,15 @@ def test_the_choice_names_models_of_the_file(read):
 def test_what_loses_its_host_is_noted(read):
     case = read(drop=["SEXS"])
     assert "IEEEST" not in models(case)
-    assert any("1 records skipped, for what they act on is not in the case: IEEEST at 3 '1'" in n for n in case.notes)
+    assert any("1 records skipped, for nothing there has the inputs that they drive: IEEEST at 3 '1'" in n
+               for n in case.notes)
+
+
+def test_controls_of_a_machine_that_takes_none_are_told_from_those_of_what_is_not_there(read):
+    notes = read(f"1 'GENROU' 1 {GENROU} /\n3 'GENCLS' 1 5.0 1.0 /\n3 'SEXS' 1 0.1 10 200 0.05 0 5 /\n"
+                 "3 'SEXS' 2 0.1 10 200 0.05 0 5 /\n").notes
+    assert "x.dyr: 1 records skipped, for nothing there has the inputs that they drive: SEXS at 3 '1'" in notes
+    assert "x.dyr: 1 records skipped, for what they act on is not in the case: SEXS at 3 '2'" in notes
 
 
 def test_generators_without_a_machine_are_told(read):
