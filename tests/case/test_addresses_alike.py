@@ -113,7 +113,7 @@ def test_parameters_are_named_by_text_or_pair_alike(of):
 
 def test_two_ids_of_devices_are_no_address():
     trips = [id for id in CASE.ids() if id.startswith("LINE")][:2]
-    table = gc.analyses.sweep("wscc9", contingencies={"trips": tuple(trips)}, t_end=0.05, processes=1)
+    table = gc.analyses.sweep("wscc9", contingencies={"trips": tuple(trips)}, t_end=0.15, processes=1)
     assert len(table.to_pandas()) == 2
 
 
