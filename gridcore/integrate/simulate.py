@@ -96,8 +96,8 @@ def _repeating(system: Equilibrium, run: Run, t_end: float | str | None, method:
     """The driver of a run on the mesh of another, and its settings: it can be continued by the steps of that run."""
     was, made, ends = run.settings, run.tape.methods[-1], run.t[run.tape.mesh()]
     step, t0, t_end = span(was["step"], was["t0"], was["t_end"] if t_end is None else t_end, system.case.frequency)
-    if t_end > max(ends, default=t0) + numerics.SAME_TIME * finest(step):
-        raise CaseError(f"t_end = {t_end:g} must not be after the end of the mesh, {max(ends, default=t0):.9g} s")
+    if t_end > (end := max(run.t[-1:], default=t0)) + numerics.SAME_TIME * finest(step):
+        raise CaseError(f"t_end = {t_end:g} must not be after the end of the mesh, {end:.9g} s")
     own = method in (None, made.name)
     stepper, described = new_stepper(method or made.name, finest(step), {**made.options, **options} if own else options)
     driver = Driver(system, stepper, described, step, t0, t_end, kept, ends)

@@ -58,7 +58,7 @@ def test_residuals_do_not_depend_on_turns_of_any_sample(unit):
     wrapped = dataclasses.replace(data, value=size * (data.value - TURN * turned),
                                   units=dict.fromkeys(data.channels, unit))
     r = Problem([Recording(falling(), wrapped)], "GEN2.H").residuals(x)
-    np.testing.assert_allclose(r, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(r, expected, rtol=0, atol=1e-11)  # of sums of turns
     thinned = [k for name in data.channels for k in np.flatnonzero(data.channel == name)[::40]]
     r = Problem([Recording(falling(), few)], "GEN2.H").residuals(x)
     np.testing.assert_allclose(np.sort(r), np.sort(expected[thinned]), rtol=0, atol=1e-12)

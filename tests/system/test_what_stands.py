@@ -37,7 +37,7 @@ def with_event(model: str, parameter: str, values: dict[str, float] | None = Non
     case = gc.Case("stands")
     case.add("Follows", id="F", **(values or {}))
     case.add(model, id="event", parameter=parameter, **fields)
-    return gc.simulate(gc.build(case), 1.0)
+    return gc.simulate(gc.build(case), 1.0, 0.002)
 
 
 @pytest.mark.parametrize(("before", "after"), [(0.5, 0.0), (0.0, 0.5)])
@@ -110,7 +110,7 @@ def test_what_is_out_of_service_starts_where_it_is_said_to() -> None:
         case = gc.Case("stands")
         case.add("Follows", id="F", status=0)
         case.add("Connects", id="C", device="F")
-        run, end = gc.simulate(gc.build(case), 0.3), gc.Terminal(lambda v: v["F", "u"])
+        run, end = gc.simulate(gc.build(case), 0.3, 0.002), gc.Terminal(lambda v: v["F", "u"])
     assert run["F", "u"][0] == 0.3
     assert run["F", "u"][-1] == pytest.approx(1.0 - 0.7 * np.exp(-(0.3 - 0.0513) / 0.5), abs=1e-5)
     exact, beside = (of(run, end, ["F.u0", "F.T"]).values for of in (gc.adjoint, gc.differences))
