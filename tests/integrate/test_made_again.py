@@ -75,3 +75,33 @@ def test_the_first_event_that_is_another_is_told_with_its_time(there, here, said
     with pytest.raises(gc.errors.EventError, match=said) as error:
         same_events(run(there, 0.0), run(here, 10.0))
     assert error.value.t == t
+
+
+class Ends(gc.Device):
+    """Falls evenly; behind an event it falls faster and faster, to where solutions end."""
+
+    start, x, m = gc.Param("", 1.0), gc.State("", start_at="start"), gc.Mode(0)
+
+    def rates(s):
+        return -1.0 / np.where(s.m == 1, np.sqrt(s.x - 0.5), 1.0)
+
+    @gc.guard("down", then={"m": 1})
+    def falls(s):
+        return s.x - 0.503
+
+
+def test_what_an_error_ended_between_points_of_the_grid_is_made_again_up_to_there():
+    with gc.registered(Ends):
+        case = gc.Case("ends")
+        case.add("Ends", id="E")
+        system = gc.build(case)
+        with pytest.raises(gc.GridcoreError) as caught:
+            gc.simulate(system, 2.0, 0.1)
+        made = caught.value.run
+        assert made.t[-1] == pytest.approx(0.497, abs=1e-12)
+        again = gc.simulate(system, float(made.t[-1]), mesh=made)
+        np.testing.assert_array_equal(again.t, [*made.t, made.t[-1]])  # the last is that of its grid
+        np.testing.assert_array_equal(again.X, [*made.X, made.X[-1]])
+        assert [event.item for event in gc.retrace(made, "theta").events] == ["falls"]
+        with pytest.raises(gc.errors.CaseError, match=r"t_end = 0\.6 must not be after the end of the mesh, 0\.497 s"):
+            gc.simulate(system, 0.6, mesh=made)
