@@ -157,8 +157,8 @@ class Controlled(Stepper):
 
 def tolerances(stepper: Stepper) -> dict[str, float]:
     """Those to which a stepper chooses its steps, but for a `max_step` that is none; nothing where it does not."""
-    of = {name: getattr(stepper, name) for name in TOLERANCES} if isinstance(stepper, Controlled) else {}
-    return {name: value for name, value in of.items() if value < math.inf}
+    names = TOLERANCES if isinstance(stepper, Controlled) else ()
+    return {name: value for name in names if (value := getattr(stepper, name)) < math.inf}
 
 
 def stepper_on(step: Spacing, method: str, options: Mapping[str, Any]) -> tuple[Stepper, Method]:

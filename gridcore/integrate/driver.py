@@ -358,9 +358,9 @@ class Driver:
                 if clock != self.clock:
                     self._zero_step(clock)
             acted = self._switch(triggers)
-            before.update(guard for kind, guard in acted if kind == "guard")
+            before.update(guards := [number for kind, number in acted if kind == "guard"])
             self.watch.put_back(before, self.gamma, self.visible)
-            for guard in (number for kind, number in acted if kind == "guard"):
+            for guard in guards:
                 if self.watch.bounces(guard, self.gamma, self.visible):  # sent back at once, it may fire again
                     self.watch.turned(guard, self.instant.rates([guard])[0])
             fired = self.watch.fired_by_jump(self.gamma, self.visible)
