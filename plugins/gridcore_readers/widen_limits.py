@@ -51,10 +51,11 @@ def widen_limits(case: Case | str | Path, *, deenergise: bool = False, enforce_q
         system = system.with_values({name: limit for name, (_, limit) in found.items()})
     still = _beyond(system)
     widened = case.copy()
+    records = dict(zip(widened.ids(), widened, strict=True))
     for name, value in reached.items():
         if name not in still:
-            at = system.layout.address(name)
-            widened.set(name, float(system.Z0[at]))
+            at, (device, parameter) = system.layout.address(name), name.split(".")
+            records[device].fields[parameter] = float(system.Z0[at])
             widened.note(f"{name} is widened from {before[at]:.6g} to {system.Z0[at]:.6g}: the operating point has "
                          f"{value:.6g}")
     return widened
