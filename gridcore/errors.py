@@ -31,7 +31,7 @@ class DeviceError(GridcoreError):
 
 
 class PluginError(GridcoreError):
-    """A plugin cannot be loaded, or two of them claim one name."""
+    """A plugin cannot be loaded, does not do what it must, or two of them claim one name."""
 
 
 class PluginWarning(UserWarning):

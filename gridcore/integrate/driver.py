@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import numerics
 from ..equilibrium import Equilibrium
-from ..errors import CaseError, ConvergenceError, EventError
+from ..errors import CaseError, ConvergenceError, EventError, PluginError
 from ..linear import Newton, all_finite
 from ..results import Run
 from ..tape import GRID, STANDARD, Arm, Cancel, Method, Resolve, Settings, Spacing, Switch, Tape, finest, grid
@@ -322,6 +322,8 @@ class Driver:
             (self.Z[-1], self.ws.X[:]), self._ahead = self._ahead, None
             return Advance(float(self.Z[-1]))
         reached = self.stepper.advance(t, target)
+        if not t < reached.t <= target:
+            raise PluginError(f"method '{self.stepper.name}' went to {reached.t:.9g} s, from {t:.9g} to {target:.9g} s")
         self._check_finite()
         return reached
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import CaseError
 from ..results import Run
-from ..tape import AUTO, Checkpoint, Recomputed, Records, Settings, Spacing, States, Tape, finest, grid, span, states
+from ..tape import AUTO, Checkpoint, Recomputed, Records, Settings, States, Tape, finest, grid, parts_of, span, states
 from .base import new_stepper
 from .control import TOLERANCES, stepper_on, tolerances
 from .driver import Driver
@@ -41,7 +41,7 @@ class Resumed(Driver):
             raise CaseError(f"t_end = {t_end:g} must be after the end of the run, {run.t[-1]:.9g} s")
         ahead = grid(step, begin, t_end)
         if not same and step != AUTO:
-            step = [*(part for part in _parts(was, t0, end) if part[0] < end), *_parts(step, end, t_end)]
+            step = [*(part for part in parts_of(was, t0, end) if part[0] < end), *parts_of(step, end, t_end)]
         name = method or made_by.name
         own = name == made_by.name
         chosen = {key: run.settings[key] for key in TOLERANCES if own and step == AUTO and key in run.settings}
@@ -101,10 +101,3 @@ def _copy(there: States, here: States, points: int) -> None:
             here.append(X)
 
     there.visit(see)
-
-
-def _parts(step: Spacing, begin: float, end: float) -> list[tuple[float, float]]:
-    """A spacing as pairs (from time, step); steps that were chosen are one of them."""
-    if isinstance(step, str):
-        return [(begin, end - begin)]
-    return [(begin, step)] if isinstance(step, float) else [(float(at), float(h)) for at, h in step]

@@ -48,9 +48,14 @@ def span(step: Any, t0: Any, t_end: Any, frequency: float) -> tuple[Spacing, flo
 
 def finest(step: Spacing) -> float:
     """The smallest step of a grid (s); where steps are chosen by their error, that of the standard one."""
+    return STANDARD if isinstance(step, str) else min(h for _, h in parts_of(step, 0.0, 0.0))
+
+
+def parts_of(step: Spacing, begin: float, end: float) -> list[tuple[float, float]]:
+    """A spacing as pairs (from time, step); steps that are chosen are one of them."""
     if isinstance(step, str):
-        return STANDARD
-    return float(step) if isinstance(step, float | int) else min(float(h) for _, h in step)
+        return [(begin, end - begin)]
+    return [(begin, float(step))] if isinstance(step, float | int) else [(float(at), float(h)) for at, h in step]
 
 
 def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
@@ -63,7 +68,7 @@ def grid(step: Spacing, t0: float, t_end: float) -> np.ndarray:
     """
     if isinstance(step, str):
         return np.array([t_end])
-    parts = [(t0, float(step))] if isinstance(step, float | int) else [(float(begin), float(h)) for begin, h in step]
+    parts = parts_of(step, t0, t_end)
     begins = np.array([begin for begin, _ in parts])
     for _, h in parts:
         if not (np.isfinite(h) and h > 0):

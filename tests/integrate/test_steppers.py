@@ -11,6 +11,7 @@ from devices_for_tests import Driven, system
 
 import gridcore as gc
 from gridcore.equations import Workspace
+from gridcore.errors import PluginError
 from gridcore.integrate import Advance, StepOperator, Stepper
 from gridcore.registry import Integrator, registered
 from gridcore.sensitivity import evaluate
@@ -36,6 +37,20 @@ class Given(Stepper):
 
     def state_at(self, t: float) -> None:
         self.ws.X[:], self.ws.Z[-1] = 1.0 + t * t, t
+
+
+@pytest.mark.parametrize("reached", [0.25, 0.2, 0.6, float("nan")])
+def test_a_method_that_does_not_go_towards_its_target_is_an_error_that_names_it(reached: float) -> None:
+    """Where it was, back, beyond: it would go on for ever, or over what is due at the target."""
+
+    class Stuck(Given):
+        def advance(self, t: float, target: float) -> Advance:
+            self.state_at(target if t < 0.25 else reached)
+            return Advance(target if t < 0.25 else reached)
+
+    named = pytest.raises(PluginError, match=r"'given' went to .* s, from 0\.25 to 0\.5 s")
+    with registered(Integrator("stuck", Stuck)), named:
+        gc.simulate(system(Driven(id="D", x0=1.0)), 1.0, 0.25, "stuck")
 
 
 def test_integrals_are_by_the_trapezoidal_rule_where_a_method_does_not_say_otherwise() -> None:
