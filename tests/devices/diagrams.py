@@ -139,8 +139,11 @@ def ieeet1(d: Any) -> Diagram:
     return dc(d)
 
 
-def dc(d: Any, fed: bool = False) -> Diagram:
-    """IEEE Std 421.5-2005, figures 5-1 and 5-2; `fed`: the regulator is fed from the terminals."""
+def dc(d: Any, fed: bool = False, lowest: float = -math.inf) -> Diagram:
+    """IEEE Std 421.5-2005, figures 5-1 and 5-2; `fed`: the regulator is fed from the terminals.
+
+    `lowest` is what holds the field voltage: nothing in IEEEX1 and EXDC2, zero in PSS/E's ESDC1A and ESDC2A.
+    """
     def error(x: Any, u: Any) -> float:
         return u.Vref + u.Vs - x.sensed - d.KF / d.TF1 * (x.Efd - x.washed)
 
@@ -158,11 +161,19 @@ def dc(d: Any, fed: bool = False) -> Diagram:
         scale = u.V if fed else 1.0
         return d.VRMIN * scale, d.VRMAX * scale
 
-    return Diagram(d, rest, rates, lambda x, u: x.Efd, {"VR": limit})
+    return Diagram(d, rest, rates, lambda x, u: x.Efd, {"VR": limit, "Efd": lambda u: (lowest, math.inf)})
 
 
 def dc_fed(d: Any) -> Diagram:
     return dc(d, fed=True)
+
+
+def esdc1a(d: Any) -> Diagram:
+    return dc(d, lowest=0.0)
+
+
+def esdc2a(d: Any) -> Diagram:
+    return dc(d, fed=True, lowest=0.0)
 
 
 def alternator(d: Any, VR: Callable[[Any, Any], float], own: Callable[..., State],
@@ -232,11 +243,13 @@ def exac2(d: Any) -> Diagram:
 
 
 def esac6a(d: Any) -> Diagram:
-    """IEEE Std 421.5-2005, figure 6-6."""
+    """IEEE Std 421.5-2005, figure 6-6, as Dynawo (Ac6a) and InterPSS have it, too."""
     def signals(x: Any, u: Any) -> tuple[float, float, float]:
-        VA = clip(lead_lag(d.KA * (u.Vref + u.Vs - x.sensed), x.first, d.TK, d.TA), d.VAMIN, d.VAMAX)
-        VH = clip(lead_lag(d.KH * (VFE(d, x, u) - d.VFELIM), x.over, d.TJ, d.TH), 0.0, d.VHMAX)
-        return VA, VH, clip(lead_lag(VA, x.second, d.TC, d.TB) - VH, u.V * d.VRMIN, u.V * d.VRMAX)
+        first = lead_lag(d.KA * (u.Vref + u.Vs - x.sensed), x.first, d.TK, d.TA)
+        VA = clip(lead_lag(first, x.second, d.TC, d.TB), d.VAMIN, d.VAMAX)
+        beyond = clip(d.KH * (VFE(d, x, u) - d.VFELIM), 0.0, d.VHMAX)
+        VH = lead_lag(beyond, x.over, d.TJ, d.TH)
+        return first, beyond, clip(VA - VH, u.V * d.VRMIN, u.V * d.VRMAX)
 
     def rest(field: float, u: Any) -> tuple[State, float]:
         over = clip(d.KH * (field - d.VFELIM), 0.0, d.VHMAX)
@@ -244,11 +257,10 @@ def esac6a(d: Any) -> Diagram:
 
     def own(x: Any, u: Any) -> State:
         return dict(first=(d.KA * (u.Vref + u.Vs - x.sensed) - x.first) / d.TA,
-                    second=(signals(x, u)[0] - x.second) / d.TB,
-                    over=(d.KH * (VFE(d, x, u) - d.VFELIM) - x.over) / d.TH)
+                    second=(signals(x, u)[0] - x.second) / d.TB, over=(signals(x, u)[1] - x.over) / d.TH)
 
     return alternator(d, lambda x, u: signals(x, u)[2], own, rest,
-                      {"first": lambda u: (d.VAMIN, d.VAMAX), "over": lambda u: (0.0, d.VHMAX)})
+                      {"second": lambda u: (d.VAMIN, d.VAMAX)})
 
 
 def esst1a(d: Any) -> Diagram:
@@ -280,7 +292,7 @@ def phasors(u: Any) -> tuple[complex, complex]:
 
 
 def exst1(d: Any) -> Diagram:
-    """IEEE Working Group 1981, type ST1."""
+    """IEEE Working Group 1981, type ST1, with PSS/E's limits, which both fall with the field current."""
     def rest(Efd: float, u: Any) -> tuple[State, float]:
         return dict(sensed=u.V, lag=Efd / d.KA, VA=Efd, washed=Efd), u.V + Efd / d.KA
 
@@ -289,7 +301,7 @@ def exst1(d: Any) -> Diagram:
         return dict(sensed=(u.V - x.sensed) / d.TR, lag=(e - x.lag) / d.TB,
                     VA=(d.KA * lead_lag(e, x.lag, d.TC, d.TB) - x.VA) / d.TA, washed=(x.VA - x.washed) / d.TF)
 
-    return Diagram(d, rest, rates, lambda x, u: clip(x.VA, u.V * d.VRMIN, u.V * d.VRMAX - d.KC * u.Ifd))
+    return Diagram(d, rest, rates, lambda x, u: clip(x.VA, u.V * d.VRMIN - d.KC * u.Ifd, u.V * d.VRMAX - d.KC * u.Ifd))
 
 
 def ieeet2(d: Any) -> Diagram:

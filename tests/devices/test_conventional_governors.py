@@ -282,19 +282,33 @@ def cls_of(name):
     return getattr(gridcore_devices, name.split(",")[0])
 
 
-@each
-def test_power_over_speed_is_the_transfer_function_of_the_diagram(name):
-    governor = GOVERNORS[name]
-    system = built(cls_of(name), governor.data)
+def power_over_speed(name, data, w):
+    """The governor's answer to a speed that swings with `w` (rad/s), without what acts behind Pm."""
+    system = built(cls_of(name), data)
     layout, J = system.layout, system.jacobian(system.Z0).toarray()
     column = system.system.parameter_jacobian([layout.address("M.slope")]).evaluate(system.Z0).toarray()[:, 0]
     M = np.diag(system.differential(system.Z0).astype(float))
+    response = np.linalg.solve(1j * w * M - J, column) * 1j * w  # the slope of the speed is what is disturbed
+    return response[layout.address("G.Pm")]
+
+
+@each
+def test_power_over_speed_is_the_transfer_function_of_the_diagram(name):
+    governor = GOVERNORS[name]
     d = SimpleNamespace(**governor.data)
     for w in (0.05, 0.4, 3.0, 20.0):
-        s = 1j * w
-        response = np.linalg.solve(s * M - J, column) * s  # the slope of the speed is what is disturbed
-        power = response[layout.address("G.Pm")] - (d.Dturb if name == "GAST" else 0.0)  # it acts behind Pm
-        assert power == pytest.approx(governor.transfer(d, s), rel=1e-9)
+        power = power_over_speed(name, governor.data, w) - (d.Dturb if name == "GAST" else 0.0)
+        assert power == pytest.approx(governor.transfer(d, 1j * w), rel=1e-9)
+
+
+@pytest.mark.parametrize(("name", "left_out"), [
+    ("IEESGO", "T1"), ("IEESGO", "T3"), ("DEGOV", "T5"), ("DEGOV", "T6"), ("DEGOV1", "T5")])
+def test_a_lead_over_two_lags_stays_with_the_one_that_is_left(name, left_out):
+    governor = GOVERNORS[name]
+    data = governor.data | {left_out: 0.0}
+    for w in (0.4, 20.0):
+        assert power_over_speed(name, data, w) == pytest.approx(governor.transfer(SimpleNamespace(**data), 1j * w),
+                                                                rel=1e-9)
 
 
 @each

@@ -36,8 +36,8 @@ SCRX = dict(TATB=0.1, TB=10.0, K=100.0, TE=0.02, EMIN=-3.0, EMAX=4.0, CSWITCH=0.
 CASES: dict[str, tuple[str, dict[str, float], Callable[[Any], diagrams.Diagram]]] = {
     "IEEET1": ("IEEET1", DC | dict(TF=1.0), diagrams.ieeet1),
     "IEEEX1": ("IEEEX1", DC | LEAD_LAG | dict(TF1=1.0), diagrams.dc),
-    "ESDC1A": ("ESDC1A", DC | LEAD_LAG | dict(TF1=1.0), diagrams.dc),
-    "ESDC2A": ("ESDC2A", DC | LEAD_LAG | dict(TF1=1.0), diagrams.dc_fed),
+    "ESDC1A": ("ESDC1A", DC | LEAD_LAG | dict(TF1=1.0), diagrams.esdc1a),
+    "ESDC2A": ("ESDC2A", DC | LEAD_LAG | dict(TF1=1.0), diagrams.esdc2a),
     "EXDC2": ("EXDC2", DC | LEAD_LAG | dict(TF1=1.0), diagrams.dc_fed),
     "EXAC1": ("EXAC1", AC | REGULATOR | dict(VRMAX=7.0, VRMIN=-6.0), diagrams.exac1),
     "ESAC1A": ("ESAC1A", AC | REGULATOR | dict(VAMAX=9.0, VAMIN=-7.0, VRMAX=6.0, VRMIN=-5.0), diagrams.esac1a),
@@ -119,11 +119,11 @@ def test_response_to_steps_is_that_of_the_block_diagram(case):
 
 REACHED = {
     "IEEET1": {"VR_at_VRMAX", "VR_at_VRMIN"}, "IEEEX1": {"VR_at_VRMAX", "VR_at_VRMIN"},
-    "ESDC1A": {"VR_at_VRMAX", "VR_at_VRMIN"}, "ESDC2A": {"VR_at_VRMAX", "VR_at_VRMIN"},
+    "ESDC1A": {"VR_at_VRMAX", "VR_at_VRMIN", "Efd_at_min"}, "ESDC2A": {"VR_at_VRMAX", "VR_at_VRMIN", "Efd_at_min"},
     "EXDC2": {"VR_at_VRMAX", "VR_at_VRMIN"}, "EXAC1": {"VR_at_VRMAX", "VR_at_VRMIN", "rectified_unloaded"},
     "ESAC1A": {"VA_at_VAMAX", "VA_at_VAMIN", "VR_at_VRMAX", "VR_at_VRMIN", "rectified_unloaded"},
     "EXAC2": {"VA_at_VAMAX", "VA_at_VAMIN", "VR_at_VRMAX", "VR_at_VRMIN", "inner_to_second", "rectified_shorted"},
-    "ESAC6A": {"VA_at_VAMAX", "VA_at_VAMIN", "VR_at_VRMAX", "VR_at_VRMIN", "VH_x_off_min", "VH_at_VHMAX"},
+    "ESAC6A": {"VA_at_VAMAX", "VA_at_VAMIN", "VR_at_VRMAX", "VR_at_VRMIN", "over_off_min", "over_at_VHMAX"},
     "ESST1A": {"VI_at_VIMAX", "VI_at_VIMIN", "VA_at_VAMIN", "ceiling_at_VRMAX", "ceiling_at_VRMIN", "limiter_off_min"},
     "ESST4B": {"VR_at_VRMAX", "VR_at_VRMIN", "VM_at_VMMAX", "VB_at_VBMAX"},
     "EXPIC1": {"VA_at_VR1", "VR_at_VRMAX", "E0_at_EFDMAX", "E0_at_EFDMIN"},
@@ -173,6 +173,15 @@ def test_a_time_constant_of_zero_is_what_a_short_one_tends_to(name):
     data = data | WITHOUT.get(name, {})
     found, reference, _ = respond(name, data | dict.fromkeys(ZEROS[name], 0.0), make, STEPS[:5], 1.9, 0.02,
                                   data | ZEROS[name])
+    assert_allclose(found, reference, atol=3e-3 * np.ptp(reference))
+
+
+@pytest.mark.parametrize("left_out", ["TA2", "TA4"])
+def test_a_lead_over_two_lags_stays_with_the_one_that_is_left(left_out):
+    _, data, make = CASES["EXPIC1"]
+    data = data | dict(VR1=0.9, VR2=-0.8)  # the lag that is left is then not beyond the limits of VR
+    found, reference, _ = respond("EXPIC1", data | {left_out: 0.0}, make, STEPS[:5], 1.9, 0.02,
+                                  data | {left_out: SHORT})
     assert_allclose(found, reference, atol=3e-3 * np.ptp(reference))
 
 

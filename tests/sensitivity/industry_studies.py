@@ -73,7 +73,7 @@ def bus_fed_exciters() -> Study:
         "EXC_GEN1.VR_at_VRMAX", "EXC_GEN2.VA_at_VAMAX", "GOV_GEN3.speed_at_speed_min", "relay.overload",
         "EXC_GEN2.VA_off_VAMAX", "fault.clears", "EXC_GEN3.VB_at_VBMAX", "EXC_GEN1.VR_at_VRMAX", "trip.opens",
         "EXC_GEN2.ceiling_off_VRMAX", "GOV_GEN3.speed_off_speed_min", "EXC_GEN3.VM_x_at_VMMAX",
-        "GOV_GEN1.valve_speed_at_Uc", "EXC_GEN4.VA_x_off_VAMAX", "EXC_GEN4.VR_off_VRMAX", "GOV_GEN2.low_to_first"])
+        "GOV_GEN1.valve_speed_at_Uc", "EXC_GEN4.VA_off_VAMAX", "EXC_GEN4.VR_off_VRMAX", "GOV_GEN2.low_to_first"])
 
 
 @study

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Param, Setpoint, State
-from gridcore_blocks import LeadLag, Washout
+from gridcore_blocks import HighGate, LeadLag, Washout
 
-from .exciter import SensingExciter
+from .exciter import GatedBelow, SensingExciter
 from .saturation import Saturation, factor, quadratic
 
 
@@ -59,6 +59,11 @@ def trimmed(s: Any) -> Any:
     return np.where(s.KE == 0, upper(s) / (10.0 * s.Efd) - factor(s, s.Efd), s.KE)
 
 
+def excitation(s: Any) -> Any:
+    """Rate of the field voltage, times TE."""
+    return s.VR - s.KEt * s.Efd - quadratic(s, s.Efd)
+
+
 # limits of a regulator that is fed from the terminals
 FED = (lambda s, bus: s.VRmin * bus.Vm, lambda s, bus: s.VRmax * bus.Vm)
 
@@ -82,8 +87,7 @@ class DCExciter(SensingExciter, Commutator):
     TC = Param("s", 0.0, ge=0, doc="lead time constant of the regulator input")
     TF1 = Param("s", ge=0, doc="rate feedback time constant")
     lead = LeadLag(lambda s: s.wanted - s.sensed - s.feedback, T1="TC", T2="TB", doc="regulator input")
-    Efd = State("pu", init=1.0, rate=lambda s: s.VR - s.KEt * s.Efd - quadratic(s, s.Efd), T="TE",
-                drives="machine.Efd", doc="field voltage")
+    Efd = State("pu", init=1.0, rate=excitation, T="TE", drives="machine.Efd", doc="field voltage")
     feedback = Washout("Efd", K="KF", T="TF1", doc="rate feedback")
 
     dyr = ("TR", "KA", "TA", "TB", "TC", "VRMAX", "VRMIN", "KE", "TE", "KF", "TF1", None, "E1", "SE1", "E2", "SE2")
@@ -93,3 +97,15 @@ class DCExciter(SensingExciter, Commutator):
         VR = KE * s.Efd + quadratic(s, s.Efd)
         return {"VRmax": upper(s), "VRmin": lower(s), "KEt": KE, "VR": VR, "sensed": bus.Vm, "lead_x": VR / s.KA,
                 "feedback_x": s.Efd, "Vref": bus.Vm + VR / s.KA}
+
+
+class GatedDC(GatedBelow, DCExciter):
+    """Base of PSS/E's ESDC1A and ESDC2A: a :class:`DCExciter` whose field voltage does not fall below zero.
+
+    The input of the regulator is the lead-lag's output, or VUEL where that is higher. The limit of Efd (non-windup) is
+    that of PSS/E's diagrams, as OpenIPSL has it; those of IEEEX1, EXDC2, IEEET1 and IEEET2 have none.
+    """
+
+    gate = HighGate("lead", "VUEL", settles=False, doc="input of the regulator")
+    Efd = State("pu", init=1.0, rate=excitation, T="TE", limits=(0.0, None), drives="machine.Efd",
+                doc="field voltage, not below zero")

@@ -17,17 +17,18 @@ class ESAC6A(Limited, ACExciter):
 
     :class:`~gridcore_devices.exciters.ac.ACExciter` with the regulator ::
 
-        VA   = (Vref + Vs + VOEL + VUEL - sensed) KA (1 + s TK) / (1 + s TA), between VAMIN and VAMAX
-        lead = VA (1 + s TC) / (1 + s TB)
-        VH   = KH (VFE - VFELIM) (1 + s TJ) / (1 + s TH), between 0 and VHMAX
-        VR   = lead - VH between V VRMIN and V VRMAX
+        lead = (Vref + Vs + VOEL + VUEL - sensed) KA (1 + s TK) / (1 + s TA)
+        VA   = lead (1 + s TC) / (1 + s TB), between VAMIN and VAMAX
+        over = KH (VFE - VFELIM), between 0 and VHMAX
+        VH   = over (1 + s TJ) / (1 + s TH)
+        VR   = VA - VH between V VRMIN and V VRMAX
 
-    The limits of VA and of VH hold the lag of their lead-lag as well (non-windup).
+    The limits of VA hold the lag of its lead-lag as well (non-windup).
     """
 
-    KA = Param("pu", gt=0, doc="regulator gain")
-    TA = Param("s", ge=0, doc="lag time constant of the regulator")
-    TK = Param("s", 0.0, ge=0, doc="lead time constant of the regulator")
+    KA = Param("pu", gt=0, doc="gain of the first stage")
+    TA = Param("s", ge=0, doc="lag time constant of the first stage")
+    TK = Param("s", 0.0, ge=0, doc="lead time constant of the first stage")
     TB = Param("s", 0.0, ge=0, doc="lag time constant of the second stage; 0: no lead-lag")
     TC = Param("s", 0.0, ge=0, doc="lead time constant of the second stage")
     VAMAX = Param("pu", doc="upper limit of the regulator")
@@ -36,15 +37,15 @@ class ESAC6A(Limited, ACExciter):
     VRMIN = Param("pu", doc="lower limit of the exciter's field voltage at 1 pu terminal voltage")
     VFELIM = Param("pu", doc="exciter field current above which the limiter acts")
     KH = Param("pu", 0.0, ge=0, doc="gain of the limiter of the exciter's field current")
-    VHMAX = Param("pu", 10.0, gt=0, doc="upper limit of the limiter's signal")
+    VHMAX = Param("pu", 10.0, gt=0, doc="upper limit of the limiter's signal, before its lead-lag")
     TH = Param("s", 0.0, ge=0, doc="lag time constant of the limiter; 0: no lead-lag")
     TJ = Param("s", 0.0, ge=0, doc="lead time constant of the limiter")
-    VA = LeadLag(lambda s: s.wanted - s.sensed, K="KA", T1="TK", T2="TA", limits=("VAMIN", "VAMAX"),
-                 doc="regulator output")
-    lead = LeadLag("VA", T1="TC", T2="TB", doc="output of the second stage")
-    VH = LeadLag(lambda s: s.VFE - s.VFELIM, K="KH", T1="TJ", T2="TH", limits=(0.0, "VHMAX"), at_limit=-1,
-                 doc="signal of the limiter of the exciter's field current")
-    VR = Limit(lambda s: s.lead - s.VH, limits=(lambda s, bus: s.VRMIN * bus.Vm, lambda s, bus: s.VRMAX * bus.Vm),
+    lead = LeadLag(lambda s: s.wanted - s.sensed, K="KA", T1="TK", T2="TA", doc="output of the first stage")
+    VA = LeadLag("lead", T1="TC", T2="TB", limits=("VAMIN", "VAMAX"), doc="regulator output")
+    over = Limit(lambda s: s.KH * (s.VFE - s.VFELIM), limits=(0.0, "VHMAX"), settles=True,
+                 doc="what the exciter's field current is over its limit by, times KH")
+    VH = LeadLag("over", T1="TJ", T2="TH", doc="signal of the limiter of the exciter's field current")
+    VR = Limit(lambda s: s.VA - s.VH, limits=(lambda s, bus: s.VRMIN * bus.Vm, lambda s, bus: s.VRMAX * bus.Vm),
                names=("VRMIN", "VRMAX"), doc="field voltage of the exciter")
 
     dyr = ("TR", "KA", "TA", "TK", "TB", "TC", "VAMAX", "VAMIN", "VRMAX", "VRMIN", "TE", "VFELIM", "KH", "VHMAX", "TH",

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from gridcore_blocks import HighGate, Lag
+from gridcore_blocks import Lag
 
-from .dc import DCExciter
-from .exciter import GatedBelow
+from .dc import GatedDC
 
 
-class ESDC1A(GatedBelow, DCExciter):
+class ESDC1A(GatedDC):
     """IEEE type DC1A, IEEE Std 421.5-2005, section 5.1, as PSS/E's ESDC1A.
 
-    The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the limits of VR are constant,
-    and its input is the lead-lag's output, or VUEL where that is higher.
+    The equations are those of :class:`~gridcore_devices.exciters.dc.GatedDC`; the limits of VR are constant.
     """
 
-    gate = HighGate("lead", "VUEL", settles=False, doc="input of the regulator")
     VR = Lag("gate", K="KA", T="TA", limits=("VRmin", "VRmax"), names=("VRMIN", "VRMAX"), init=1.0,
              doc="regulator output")

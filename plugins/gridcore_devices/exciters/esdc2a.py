@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from gridcore_blocks import HighGate, Lag
+from gridcore_blocks import Lag
 
-from .dc import FED, DCExciter
-from .exciter import GatedBelow
+from .dc import FED, GatedDC
 
 
-class ESDC2A(GatedBelow, DCExciter):
+class ESDC2A(GatedDC):
     """IEEE type DC2A, IEEE Std 421.5-2005, section 5.2, as PSS/E's ESDC2A.
 
-    The equations are those of :class:`~gridcore_devices.exciters.dc.DCExciter`; the regulator is fed from the
-    terminals: its limits are ``V VRMIN`` and ``V VRMAX``. Its input is the lead-lag's output, or VUEL where that is
-    higher.
+    The equations are those of :class:`~gridcore_devices.exciters.dc.GatedDC`; the regulator is fed from the
+    terminals: its limits are ``V VRMIN`` and ``V VRMAX``.
     """
 
-    gate = HighGate("lead", "VUEL", settles=False, doc="input of the regulator")
     VR = Lag("gate", K="KA", T="TA", limits=FED, names=("VRMIN", "VRMAX"), init=1.0, doc="regulator output")

@@ -9,7 +9,8 @@ from .exciter import Limited
 
 
 class EXDC2(Limited, DCExciter):
-    """IEEE type DC2 of 1979, as PSS/E's EXDC2. Its record and, without limiters, its equations are those of ESDC2A.
+    """IEEE type DC2 of 1979, as PSS/E's EXDC2. Its record is that of ESDC2A, and so are its equations but for limiters
+    and the limit of the field voltage.
 
     IEEE Working Group, Excitation system models for power system stability studies, IEEE Trans. PAS-100 (2), 1981.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Param, State
+from gridcore.contract import Param, State, quantity
 from gridcore_blocks import PI, Lag, LeadLag, Limit, Washout
 
 from .ac import check_order
@@ -29,7 +29,7 @@ class EXPIC1(Limited, SensingExciter, Saturation):
 
     V and I are terminal voltage and current on the machine's base, IFD PSS/E's XADIFD. FEX is that of
     :class:`~gridcore_devices.exciters.rectifier.Rectifier`, the limits of VA are those of
-    :class:`~gridcore_blocks.PI`. With ``TA4 = 0`` the lead TA3 is left out, too.
+    :class:`~gridcore_blocks.PI`. The lead TA3 is left out where ``TA2 = TA4 = 0``.
     """
 
     KA = Param("1/s", gt=0, doc="integral gain of the regulator")
@@ -38,7 +38,7 @@ class EXPIC1(Limited, SensingExciter, Saturation):
     VR2 = Param("pu", doc="lower limit of the regulator")
     TA2 = Param("s", 0.0, ge=0, doc="first lag time constant behind the regulator")
     TA3 = Param("s", 0.0, ge=0, doc="lead time constant behind the regulator")
-    TA4 = Param("s", 0.0, ge=0, doc="second lag time constant behind the regulator; 0: no lead-lag")
+    TA4 = Param("s", 0.0, ge=0, doc="second lag time constant behind the regulator")
     VRMAX = Param("pu", doc="upper limit of the regulator output")
     VRMIN = Param("pu", doc="lower limit of the regulator output")
     KF = Param("pu", 0.0, ge=0, doc="rate feedback gain")
@@ -53,7 +53,7 @@ class EXPIC1(Limited, SensingExciter, Saturation):
     KC = Param("pu", 0.0, ge=0, doc="rectifier loading factor")
     VA = PI(lambda s: s.wanted - s.sensed - s.feedback, KP=lambda s: s.KA * s.TA1, KI="KA", limits=("VR2", "VR1"),
             doc="regulator")
-    filtered = Lag("VA", T="TA2", doc="behind the first lag")
+    filtered = LeadLag("VA", T1="early", T2="TA2", doc="behind the first lag")
     VR = LeadLag("filtered", T1="TA3", T2="TA4", limits=("VRMIN", "VRMAX"), doc="regulator output")
     slow = Lag("VR", T="TF2", doc="regulator output behind the second time constant of the rate feedback")
     feedback = Washout("slow", K="KF", T="TF1", doc="rate feedback")
@@ -67,6 +67,10 @@ class EXPIC1(Limited, SensingExciter, Saturation):
     dyr = ("TR", "KA", "TA1", "VR1", "VR2", "TA2", "TA3", "TA4", "VRMAX", "VRMIN", "KF", "TF1", "TF2", "EFDMAX",
            "EFDMIN", "KE", "TE", "E1", "SE1", "E2", "SE2", "KP", "KI", "KC")
 
+    @quantity("s", "lead time constant of the first lag, where there is no second")
+    def early(s: Any) -> Any:
+        return np.where(s.TA4 > 0, 0.0, s.TA3)
+
     @classmethod
     def check(cls, values: Mapping[str, float]) -> str | None:
         return (check_order(values, ("VR2", "VR1"), ("VRMIN", "VRMAX"), ("EFDMIN", "EFDMAX"))
@@ -76,4 +80,5 @@ class EXPIC1(Limited, SensingExciter, Saturation):
         E0 = np.where(s.TE > 0, s.KE * s.Efd + quadratic(s, s.Efd), s.Efd)
         VB = np.where(s.KP + s.KI > 0, loaded(compound_voltage(machine, bus, s.KP, s.KI), s.KC * machine.XadIfd), 1.0)
         VR = E0 / VB
-        return {"sensed": bus.Vm, "VA_x": VR, "filtered": VR, "VR_x": VR, "slow": VR, "feedback_x": VR, "Vref": bus.Vm}
+        return {**dict.fromkeys(("sensed", "Vref"), bus.Vm),
+                **dict.fromkeys(("VA_x", "filtered_x", "VR_x", "slow", "feedback_x"), VR)}

@@ -20,7 +20,7 @@ class EXST1(Limited, SensingExciter):
         VI   = Vref + Vs - sensed - feedback, between VIMIN and VIMAX
         lead = VI (1 + s TC) / (1 + s TB)
         VA   = lead KA / (1 + s TA)
-        Efd  = VA between V VRMIN and V VRMAX - KC IFD
+        Efd  = VA between V VRMIN - KC IFD and V VRMAX - KC IFD
         feedback = VA s KF / (1 + s TF)
 
     V is the terminal voltage, IFD PSS/E's XADIFD. The limits are windup limits: VA goes on beyond them.
@@ -41,7 +41,7 @@ class EXST1(Limited, SensingExciter):
     lead = LeadLag("VI", T1="TC", T2="TB", doc="behind the lead-lag")
     VA = Lag("lead", K="KA", T="TA", init=1.0, doc="regulator output")
     feedback = Washout("VA", K="KF", T="TF", doc="rate feedback")
-    ceiling = Limit("VA", limits=(lambda s, bus: s.VRMIN * bus.Vm,
+    ceiling = Limit("VA", limits=(lambda s, bus, machine: s.VRMIN * bus.Vm - s.KC * machine.XadIfd,
                                   lambda s, bus, machine: s.VRMAX * bus.Vm - s.KC * machine.XadIfd),
                     names=("VRMIN", "VRMAX"), doc="field voltage between its limits")
     Efd = Algebraic("pu", init=1.0, equals=lambda s: s.ceiling, drives="machine.Efd", doc="field voltage")

@@ -20,8 +20,8 @@ class WoodwardDiesel(Device):
         power     Pm = torque omega
 
     The actuator's integrator comes last: its state, the fuel, is what the limits hold. The delay TD is its Padé
-    approximation of first order. With ``T1 = 0`` the box is a gain, with ``T5 = 0`` the actuator has no lead. Power is
-    in per unit of the machine's base.
+    approximation of first order. With ``T1 = 0`` the box is a gain, with ``T5 = T6 = 0`` the actuator has no lead.
+    Power is in per unit of the machine's base.
     """
 
     attaches = "machine"
@@ -31,12 +31,16 @@ class WoodwardDiesel(Device):
     T3 = Param("s", 0.0, ge=0, doc="lead time constant of the electric control box")
     K = Param("1/s", gt=0, doc="gain of the actuator")
     T4 = Param("s", 0.0, ge=0, doc="lead time constant of the actuator")
-    T5 = Param("s", 0.0, ge=0, doc="first lag time constant of the actuator; 0: no lead-lag")
+    T5 = Param("s", 0.0, ge=0, doc="first lag time constant of the actuator")
     T6 = Param("s", 0.0, ge=0, doc="second lag time constant of the actuator")
     TD = Param("s", 0.0, ge=0, doc="delay of the engine")
     TMAX = Param("pu", doc="upper limit of the fuel")
     TMIN = Param("pu", doc="lower limit of the fuel")
     nref = Setpoint("pu", doc="speed reference, of the speed deviation")
+
+    @quantity("s", "lead time constant of the actuator's second lag, where there is no first")
+    def late(s: Any) -> Any:
+        return np.where(s.T5 > 0, 0.0, s.T4)
 
     @quantity("s^2", "second coefficient of the electric control box")
     def T12(s: Any) -> Any:
@@ -44,7 +48,7 @@ class WoodwardDiesel(Device):
 
     box = SecondOrderLag("error", A1="T1", A2="T12", doc="electric control box, without its lead")
     lead = LeadLag(lambda s: s.box + s.T3 * s.box_d1, T1="T4", T2="T5", doc="actuator behind its first lag")
-    moved = Lag("lead", T="T6", doc="actuator behind its second lag")
+    moved = LeadLag("lead", T1="late", T2="T6", doc="actuator behind its second lag")
     fuel = Integrator("moved", K="K", limits=("TMIN", "TMAX"), init=0.5, doc="fuel")
     halfway = State("pu", init=0.5, T="half", rate=lambda s: s.fuel - s.halfway, doc="delay of the engine")
     Pm = Algebraic("pu", init=0.5, drives="machine.Pm", doc="engine power",
