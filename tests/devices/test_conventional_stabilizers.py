@@ -26,12 +26,14 @@ DATA = {
     "PSS2B": TWO | dict(T10=0.1, T11=0.03),
     "PSS2C": TWO | dict(T10=0.1, T11=0.03, T12=0.2, T13=0.05),
     "STAB2A": dict(K2=1.2, T2=0.6, K3=0.5, T3=1.0, K4=0.3, K5=0.9, T5=0.04, HLIM=0.03),
+    "ST2CUT, no washout": dict(ICS1=1.0, ICS2=0.0, K1=3.0, K2=0.0, T1=0.02, T2=0.05, T3=0.0, T4=1.2, T5=0.3, T6=0.05,
+                               T7=0.2, T8=0.04, T9=0.1, T10=0.03, LSMAX=0.02, LSMIN=-0.03),
     "ST2CUT": dict(ICS1=1.0, ICS2=3.0, K1=3.0, K2=-0.2, T1=0.02, T2=0.05, T3=1.5, T4=1.2, T5=0.3, T6=0.05, T7=0.2,
                    T8=0.04, T9=0.1, T10=0.03, LSMAX=0.02, LSMIN=-0.03),
 }
 LIMITS = {"STAB1": ("HLIM", "limited_min"), "PSS2A": ("VSTMAX", "VSTMIN"), "PSS2B": ("VSTMAX", "VSTMIN"),
           "PSS2C": ("VSTMAX", "VSTMIN"), "STAB2A": ("HLIM", "limited_min"),
-          "ST2CUT": ("LSMAX", "LSMIN")}
+          "ST2CUT": ("LSMAX", "LSMIN"), "ST2CUT, no washout": ("LSMAX", "LSMIN")}
 SPEED, POWER = 0, 1
 VD = np.sin(0.5)  # of the bench: d power / d Id
 each = pytest.mark.parametrize("name", DATA)
@@ -92,7 +94,8 @@ def transfer(d, signal):
         return out if signal == POWER else (np.poly1d([0.0]), np.poly1d([1.0]))
     if "K1" in d:
         first = lag(d["K1"], d["T1"]) if signal == SPEED else lag(d["K2"], d["T2"])
-        return row(first, (np.poly1d([d["T3"], 0.0]), np.poly1d([d["T4"], 1.0])),
+        numerator = [d["T3"], 0.0] if d["T3"] > 0 else [1.0]  # PSS/E puts one for sT3 where T3 is zero
+        return row(first, (np.poly1d(numerator), np.poly1d([d["T4"], 1.0])),
                    *(lead(d[f"T{k}"], d[f"T{k + 1}"]) for k in (5, 7, 9)))
     whole = int(d["N"])
     ramp = np.poly1d([d["T8"], 1.0]) ** whole, np.poly1d([d["T9"], 1.0]) ** (int(d["M"]) * whole)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gridcore.contract import Algebraic, Param, State, quantity
+from gridcore.contract import Algebraic, Param, quantity
 from gridcore_blocks import LeadLag, Limit, SecondOrderLag
 
-from .signals import Cutting, Listener, heard, measures
+from .signals import Cutting, Listener, WashoutOrLag, heard, measures
 
 
 class IEEEST(Listener, Cutting):
@@ -48,7 +48,7 @@ class IEEEST(Listener, Cutting):
     second = SecondOrderLag("first", A1="A3", A2="A4", doc="behind both denominators of the filter")
     lead = LeadLag("filtered", T1="T1", T2="T2", doc="behind the first lead-lag")
     lead1 = LeadLag("lead", T1="T3", T2="T4", doc="behind the second lead-lag")
-    slow = State("pu", rate=lambda s: s.lead1 - s.slow, T="T6", doc="slow part of the washout's input")
+    washed = WashoutOrLag("lead1", T1="T5", T2="T6", K="KS", doc="signal before its limits")
     limited = Limit("washed", limits=("LSMIN", "LSMAX"), settles=True, doc="signal between its limits")
     Vs = Algebraic("pu", equals=lambda s: np.where(s.cut == 0, s.limited, 0.0), drives="exciter.Vs",
                    doc="stabilizing signal")
@@ -84,8 +84,3 @@ class IEEEST(Listener, Cutting):
         d1 = np.where(np.logical_or(s.A3 > 0, s.A4 > 0), s.second_d1, s.first_d1)
         d2 = np.where(s.A4 > 0, s.second_d2, np.where(s.A3 > 0, (s.first_d1 - s.second_d1) / rest, s.first_d2))
         return s.second + s.A5 * d1 + s.A6 * d2
-
-    @quantity("pu", "signal before its limits")
-    def washed(s: Any) -> Any:
-        gain = s.KS * s.T5 / np.where(s.T6 > 0, s.T6, 1.0)
-        return np.where(s.T5 > 0, gain * (s.lead1 - s.slow), s.KS * s.slow)

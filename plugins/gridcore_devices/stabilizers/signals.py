@@ -7,10 +7,30 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Device, Mode, Param, PerUnit, State, guard, quantity
+from gridcore_blocks import Block, Signal
 
 from ..machines.park import to_rotor
 
 FREQUENCY, VOLTAGE_RATE = 2, 6  # inputs that are derivatives of the bus voltage
+
+
+class WashoutOrLag(Block):
+    """``K s T1 / (1 + s T2)``; ``K / (1 + s T2)`` where ``T1 = 0``: PSS/E's washout, whose numerator is one then."""
+
+    def __init__(self, u: Signal, *, T1: str, T2: str, K: Signal = 1.0, unit: str = "pu", doc: str = ""):
+        super().__init__(unit, doc)
+        self.u, self.T1, self.T2, self.K = u, T1, T2, K
+
+    def expand(self) -> None:
+        u, K, T1, T2 = self.input(self.u), self.value(self.K), self.value(self.T1), self.value(self.T2)
+        x = f"{self.name}_x"
+
+        def rate(s: Any) -> Any:
+            return u(s) - getattr(s, x)
+
+        self.state(x, rate, T=self.T2, doc=f"{self.words}: slow part of the input")
+        self.output(lambda s: K(s) * np.where(T1(s) > 0, T1(s) / np.where(T2(s) > 0, T2(s), 1.0) * rate(s),
+                                              getattr(s, x)))
 
 
 class Listener(Device):

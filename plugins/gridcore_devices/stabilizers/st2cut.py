@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from gridcore.contract import Algebraic, Param, PerUnit, Setpoint, quantity
-from gridcore_blocks import Lag, LeadLag, Limit, Washout
+from gridcore_blocks import Lag, LeadLag, Limit
 
-from .signals import Cutting, Listener, heard, measures
+from .signals import Cutting, Listener, WashoutOrLag, heard, measures
 
 
 class ST2CUT(Listener, Cutting):
     """Stabilizer with two inputs. PSS/E model library, ST2CUT; IEC 61970-302, Pss2ST::
 
         mixed  = u1 K1 / (1 + s T1) + u2 K2 / (1 + s T2)
-        washed = mixed s T3 / (1 + s T4)
+        washed = mixed s T3 / (1 + s T4), mixed / (1 + s T4) where T3 = 0
         lead   = washed (1 + s T5)/(1 + s T6) (1 + s T7)/(1 + s T8) (1 + s T9)/(1 + s T10)
         Vs     = lead between LSMIN and LSMAX; 0 while the terminal voltage is above V0 + VCU or below V0 + VCL
 
@@ -36,7 +36,7 @@ class ST2CUT(Listener, Cutting):
     K2 = Param("pu", 0.0, doc="gain of the second input")
     T1 = Param("s", 0.0, ge=0, doc="time constant of the first input")
     T2 = Param("s", 0.0, ge=0, doc="time constant of the second input")
-    T3 = Param("s", 10.0, ge=0, doc="time constant of the washout's numerator")
+    T3 = Param("s", 10.0, ge=0, doc="time constant of the washout's numerator; 0: no washout")
     T4 = Param("s", 10.0, gt=0, doc="time constant of the washout's denominator")
     T5 = Param("s", 0.0, ge=0, doc="first lead time constant")
     T6 = Param("s", 0.0, ge=0, doc="first lag time constant; 0: no lead-lag")
@@ -50,7 +50,7 @@ class ST2CUT(Listener, Cutting):
     V0 = Setpoint("pu", init=1.0, equals=lambda s, bus: bus.Vm, doc="terminal voltage at t0")
     first = Lag(lambda s, bus, machine: heard(s, s.ICS1, bus, machine), K="K1", T="T1", doc="first input, filtered")
     second = Lag(lambda s, bus, machine: heard(s, s.ICS2, bus, machine), K="K2", T="T2", doc="second input, filtered")
-    washed = Washout(lambda s: s.first + s.second, K="T3", T="T4", doc="washout")
+    washed = WashoutOrLag(lambda s: s.first + s.second, T1="T3", T2="T4", doc="washout")
     lead = LeadLag("washed", T1="T5", T2="T6", doc="behind the first lead-lag")
     lead1 = LeadLag("lead", T1="T7", T2="T8", doc="behind the second lead-lag")
     lead2 = LeadLag("lead1", T1="T9", T2="T10", doc="behind the third lead-lag")
