@@ -17,7 +17,7 @@ FREQUENCY, VOLTAGE_RATE = 2, 6  # inputs that are derivatives of the bus voltage
 class WashoutOrLag(Block):
     """``K s T1 / (1 + s T2)``; ``K / (1 + s T2)`` where ``T1 = 0``: PSS/E's washout, whose numerator is one then."""
 
-    def __init__(self, u: Signal, *, T1: str, T2: str, K: Signal = 1.0, unit: str = "pu", doc: str = ""):
+    def __init__(self, u: Signal, *, T1: str, T2: str, K: str | float = 1.0, unit: str = "pu", doc: str = ""):
         super().__init__(unit, doc)
         self.u, self.T1, self.T2, self.K = u, T1, T2, K
 
