@@ -32,7 +32,9 @@ ORDER = {
 }
 _HEAD = re.compile(r'\s*(\w+)\s+(\d{1,18})\s+"[^"]*"\s+[-+.\deE]+\s+"([^"]*)"\s*:\s*(.*)', re.DOTALL)
 _WORD = re.compile(r'"[^"]*"|[^\s"]+')
-_RATING = re.compile(r"mva\s*=\s*", re.IGNORECASE)
+_RATING = re.compile(r"(mva|mwcap)\s*=\s*", re.IGNORECASE)
+#: What a record says before its values, and the parameter of that meaning: ratings of a machine and of a turbine.
+RATINGS = {"mva": "Sn", "mwcap": "Trate"}
 
 
 def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = None, drop: Sequence[str] = (),
@@ -44,7 +46,8 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
     CaseError
         As from there, and if a record is malformed: file and line.
     """
-    classes, models, unused = available(), [], defaultdict(list)
+    classes, models, unused = available(), [], list[tuple[Model, str, float]]()
+    ratings = dict[tuple[int, str], float]()
     dropped, other = {name.upper() for name in drop}, {a.upper(): b.upper() for a, b in (substitute or {}).items()}
     for line, text in _records(path):
         head = _HEAD.fullmatch(text)
@@ -54,11 +57,19 @@ def extend(case: Case, path: Path, *, substitute: Mapping[str, str] | None = Non
         model = Model(int(head[2]), head[1].upper(), head[3].strip() or "1", [], line)
         cls = classes.get(other.get(model.name, model.name))
         if cls is not None and model.name not in dropped:
-            for name in _fill(model, cls, head[4], str(path)):
-                unused[model.name, name].append(model.bus)
+            unused += [(model, *given) for given in _fill(model, cls, head[4], str(path)).items()]
+            if "Sn" in model.further:
+                ratings[model.bus, model.identifier] = model.further["Sn"]
         models.append(model)
-    for (name, value), buses in unused.items():
-        case.note(f"{path.name}: {value} of {name} has no effect here: buses {listed(buses)}")
+    without = defaultdict(list)
+    for model, given, value in unused:
+        if given not in RATINGS:
+            without[f"{given} of {model.name} has no effect here"].append(model.bus)
+        elif value != ratings.get((model.bus, model.identifier)):
+            without[f"{given} of {model.name} has no effect here: its per unit is that of the machine's rating"].append(
+                model.bus)
+    for words, buses in without.items():
+        case.note(f"{path.name}: {words}: buses {listed(buses)}")
     attach(case, path, models, substitute=substitute, drop=drop, loads=loads, tolerate=tolerate)
 
 
@@ -80,12 +91,12 @@ def _records(path: Path) -> Iterator[tuple[int, str]]:
         yield began, text
 
 
-def _fill(model: Model, cls: type[Device], rest: str, file: str) -> list[str]:
-    """Give a record its values, in the order of a DYR record; returns the names of those without effect."""
+def _fill(model: Model, cls: type[Device], rest: str, file: str) -> dict[str, float]:
+    """Give a record its values, in the order of a DYR record; returns those without effect."""
     own = dict(part.split("=") for part in ORDER.get(cls.__name__, "").split())
     names = {name.lower(): name for name in cls.declares.params} | own
-    places, unused, values = iter(own), list[str](), dict[str, float]()
-    words = _WORD.findall(_RATING.sub("mva=", rest))
+    places, unused, values = iter(own), dict[str, float](), dict[str, float]()
+    words = _WORD.findall(_RATING.sub(lambda found: f"{found[1].lower()}=", rest))
     while words:
         word = words.pop(0)
         if word.startswith("#"):
@@ -102,12 +113,12 @@ def _fill(model: Model, cls: type[Device], rest: str, file: str) -> list[str]:
             value = real(number)
         except ValueError:
             raise _error(model, file, f"{number!r} is not a number", name) from None
-        if name.lower() == "mva":
-            values |= {"Sn": value} if value > 0 and "Sn" in cls.declares.params else {}
+        if RATINGS.get(name) in cls.declares.params:
+            values |= {RATINGS[name]: value} if value > 0 else {}
         elif names.get(name):
             values[names[name]] = value
         elif value:
-            unused.append(name)
+            unused[name] = value
     there = [(entry or "").partition(" ")[0] for entry in order(cls)]
     model.values = [repr(values.pop(name)) if name in values else "" for name in there]
     model.further = values

@@ -46,6 +46,18 @@ def test_what_a_device_does_not_have_is_said_and_what_is_no_record_is_skipped(re
     assert "y.dyd line 7: no record of a model at one bus, and skipped: lcfb1" in case.notes
 
 
+def test_a_turbine_has_a_rating_of_its_own_and_one_that_cannot_have_it_is_told(read):
+    GGOV1 = 'ggov1 1 "ONE" 20.0 "1" : #9 mwcap = 163 "rselect" 1 "flag" 0 "r" 0.04 "tpelec" 1 "kpgov" 10 "kigov" 2 ' \
+            '"tact" 0.5 "kturb" 1.5'
+    case = read(DYD.replace(DYD[DYD.index("tgov1"):], GGOV1))
+    assert next(record for record in case if record.model == "GGOV1").fields["Trate"] == 163
+    assert not any("mwcap" in note for note in case.notes)
+    for given, told in (("mva=200.0", False), ("mva=180", True), ("mwcap= 180", True)):
+        notes = read(DYD.replace("mva=200.0 0.05", f"{given} 0.05")).notes
+        assert any("of TGOV1 has no effect here: its per unit is that of the machine's rating: buses 1" in note
+                   for note in notes) == told
+
+
 def test_lines_of_slashes_alone_are_no_records(read):
     assert list(read(f" /\n\n{DYD}/\n \n")) == list(read(DYD))
 
