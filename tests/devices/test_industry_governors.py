@@ -195,7 +195,7 @@ def ggov1(values, slip, seen):
 
     def selected(t, x):
         Pe, xd, xi, xt, xa, xw, valve, _, tex, _ = x
-        back = {1: Pe, 0: 0.0, -1: xa, -2: valve}[d["Rselect"]]
+        back = {1: Pe, 0: 0.0, -1: valve, -2: xa}[d["Rselect"]]
         s = slip(t)
         if d["db"]:
             s = np.sign(s) * max(abs(s) - d["db"], 0.0)
@@ -233,10 +233,10 @@ GAS_RUNS = {
                      {"low_to_second", "low_to_first"}),
     "fast valve": ([(1.0, 0.02), (2.0, -0.01), (4.0, 0.0)], [], dict(Ropen=0.08, Rclose=-0.08, Ka=0.0),
                    {"valve_speed_at_Rclose", "valve_speed_off_Rclose"}),
-    "closed": ([(1.0, 0.02), (4.0, -0.015), (8.0, 0.0)], [], dict(VMIN=0.25, Rselect=-2.0),
+    "closed": ([(1.0, 0.02), (4.0, -0.015), (8.0, 0.0)], [], dict(VMIN=0.25, Rselect=-1.0),
                {"fsr_at_VMIN", "fsr_off_VMIN"}),
     "on its own rating": ([(1.0, -0.002), (5.0, 0.0)], [(6.0, 0.8)], dict(Trate=125.0, Dm=0.5, Tc=0.2), set()),
-    "requested stroke": ([(1.0, -0.002), (5.0, 0.0)], [], dict(Rselect=-1.0, Dm=-1.0, db=1e-3, Ka=0.0),
+    "requested stroke": ([(1.0, -0.002), (5.0, 0.0)], [], dict(Rselect=-2.0, Dm=-1.0, db=1e-3, Ka=0.0),
                          {"banded_below"}),
     "isochronous": ([(1.0, 0.001), (2.0, -0.001), (3.0, 0.0)], [], dict(Rselect=0.0), set()),
 }

@@ -31,7 +31,7 @@ class GGOV1(Device):
 
     The control that is selected is a PI control proper, ``Kpgov e + Kigov e / s``; the others follow it, so that none
     winds up. `Rselect` says which feedback gives the droop: 1 the electrical power through ``1/(1 + s Tpelec)``, 0
-    none, -1 the requested stroke (through the lag DELT), -2 the stroke of the valve. ``Dm > 0`` lowers the power with
+    none, -1 the stroke of the valve, -2 the stroke that is requested (through the lag DELT). ``Dm > 0`` lowers the power with
     the speed, ``Dm < 0`` makes the exhaust temperature rise as ``omega^Dm``. Per unit is of the turbine's rating
     `Trate`, or where that is zero of the machine's base.
 
@@ -50,7 +50,7 @@ class GGOV1(Device):
     dyr = ("Rselect", "Flag", "R", "Tpelec", "maxerr", "minerr", "Kpgov", "Kigov", "Kdgov", "Tdgov", "VMAX", "VMIN",
            "Tact", "Kturb", "Wfnl", "Tb", "Tc", "Teng", "Tfload", "Kpload", "Kiload", "Ldref", "Dm", "Ropen", "Rclose",
            "Kimw", "aset", "Ka", "Ta", "Trate", "db", "Tsa", "Tsb", None, None)
-    Rselect = Param("", 1.0, doc="feedback for the droop: 1 electrical power, 0 none, -1 requested, -2 true stroke")
+    Rselect = Param("", 1.0, doc="feedback for the droop: 1 electrical power, 0 none, -1 true, -2 requested stroke")
     Flag = Param("", 0.0, doc="fuel flow: 0 independent of the speed, 1 proportional to it")
     R = Param("pu", ge=0, doc="permanent droop")
     Tpelec = Param("s", ge=0, doc="time constant of the measurement of power")
@@ -115,7 +115,7 @@ class GGOV1(Device):
     @quantity("pu", "what the droop feeds back")
     def feedback(s: Any) -> Any:
         return np.where(s.Rselect == 1, s.Pe,
-                        np.where(s.Rselect == -1, s.xa, np.where(s.Rselect == -2, s.valve, 0.0)))
+                        np.where(s.Rselect == -1, s.valve, np.where(s.Rselect == -2, s.xa, 0.0)))
 
     banded = Deadband("slip", width=lambda s: np.where(s.db > 0, s.db, _NEVER), doc="slip beyond the dead band")
     e = Limit(lambda s: s.Pref + s.xm - np.where(s.db > 0, s.banded, s.slip) - s.R * s.feedback,
