@@ -149,14 +149,14 @@ class _FlowSensitivity:
         return out
 
     def _held(self, sources: Sources, bus: np.ndarray, column_of: np.ndarray, width: int) -> tuple[Any, Any]:
-        """How the voltage held at each bus moves with V0 of the last source there, (n, width); how the reactive power
-        of buses that are at a limit moves with it, (2n, width).
+        """How the voltage held at each bus moves with V0 of the sources there, all equal: as their mean, (n, width);
+        how the reactive power of buses that are at a limit moves with it, (2n, width).
         """
         n, regulating = len(self.flow.V), (sources.control != "PQ") & (bus >= 0)
         holds = regulating & (self.flow.kinds[bus] != PQ)
-        holder = dict(zip(bus[holds].tolist(), column_of[sources.at["V0"][holds]].tolist(), strict=True))
-        rows = [bus for bus, column in holder.items() if column >= 0]
-        setpoints = csc((np.ones(len(rows)), (rows, [holder[bus] for bus in rows])), shape=(n, width))
+        column, part = column_of[sources.at["V0"]], 1.0 / np.maximum(np.bincount(bus[holds], minlength=n), 1)[bus]
+        kept = holds & (column >= 0)
+        setpoints = csc((part[kept], (bus[kept], column[kept])), shape=(n, width))
         limited = np.where(regulating, self.flow.limited[bus], 0)
         column = column_of[np.where(limited > 0, sources.at["Qmax"], sources.at["Qmin"])]
         kept = (limited != 0) & (column >= 0)
