@@ -81,13 +81,13 @@ class Objective(ABC):
         return self if zero == 0 else NotImplemented
 
     def __mul__(self, factor: float) -> Sum:
-        return Sum([(factor * f, o) for f, o in self.terms()], self.name) if isinstance(factor, Real) \
+        return Sum([(float(factor) * f, o) for f, o in self.terms()], self.name) if isinstance(factor, Real) \
             else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> Sum:
-        return Sum([(f / divisor, o) for f, o in self.terms()], self.name)
+        return Sum([(f / float(divisor), o) for f, o in self.terms()], self.name)
 
     def __neg__(self) -> Sum:
         return -1.0 * self

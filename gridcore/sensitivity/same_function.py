@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import types
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -10,13 +9,14 @@ from typing import Any
 import numpy as np
 
 _SIMPLE = (int, float, str, bool, type(None))
+_KNOWN = dict.fromkeys((*vars(np), "float", "int", "len", "range", "zip"))  # other names may be of what is imported
 
 
 def fingerprint(function: Callable[..., Any]) -> Hashable | None:
     """Something equal for two functions only if they compute the same; None where that cannot be told.
 
     A closure or global that is a number, a word or a tuple of such is compared by value; anything
-    else that could change (an array, a list, another function) makes the answer None.
+    else that could change (an array, a list, a module, another function) makes the answer None.
     """
     if not isinstance(function, types.FunctionType):
         return None
@@ -24,7 +24,7 @@ def fingerprint(function: Callable[..., Any]) -> Hashable | None:
     if any(isinstance(constant, types.CodeType) for constant in code.co_consts):
         return None
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    named = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    named = [function.__globals__.get(name, _KNOWN.get(name, function)) for name in code.co_names]
     others = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *cells, *named]
     if not all(_fixed(value) for value in others):
         return None
@@ -34,4 +34,4 @@ def fingerprint(function: Callable[..., Any]) -> Hashable | None:
 def _fixed(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(_fixed(item) for item in value)
-    return value is np or isinstance(value, (*_SIMPLE, np.number)) or any(value is b for b in vars(builtins).values())
+    return value is np or isinstance(value, (*_SIMPLE, np.number))

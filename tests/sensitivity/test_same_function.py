@@ -37,3 +37,13 @@ def test_what_could_change_unseen_has_no_fingerprint():
 
 def test_a_default_counts():
     assert fingerprint(lambda v, k=1: v) != fingerprint(lambda v, k=2: v)
+
+
+def test_what_is_imported_or_looked_up_within_has_no_fingerprint():
+    def imports(v):
+        import math
+        return math.pi * v["GEN1", "omega"]
+
+    assert fingerprint(imports) is None
+    assert fingerprint(lambda v: globals()["scale"] * v["GEN1", "omega"]) is None
+    assert fingerprint(lambda v: sum((max(v["GEN1", "omega"], 1.0), float(len("ab"))))) is not None

@@ -30,6 +30,15 @@ def test_sums_differences_and_multiples_are_objectives(run):
     np.testing.assert_allclose(made["value"], weights @ each["value"].values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("number", [np.float16, np.float32, np.int8])
+def test_a_factor_counts_in_full_whatever_type_it_has(run, number):
+    speed = gc.Integral(lambda v: v["GEN2", "omega"] ** 2)
+    once, more, less = (gc.adjoint(run, made, WRT) for made in (speed, speed * number(3), speed / number(4)))
+    for of in (lambda found: found.values, lambda found: found["value"].values):
+        np.testing.assert_allclose(of(more), 3 * of(once), rtol=1e-14)
+        np.testing.assert_allclose(of(less), of(once) / 4, rtol=1e-14)
+
+
 def test_a_sum_has_the_name_of_the_first_that_has_one():
     a, b, c = objectives()
     a.name, c.name = "angle", "deviation"
