@@ -45,8 +45,8 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str |
     t0 : float
         Start of the run (s).
     mesh : Run, optional
-        In place of a step: the steps of this run, of a grid or chosen, are repeated. Method and options are its own
-        unless others are given. For this system with other parameters: what comes of it is differentiable in them.
+        In place of a step: the steps of this run, of a grid or chosen, are repeated. Method and options are its own (of
+        several the last) unless given. For this system with other parameters: what results is differentiable in them.
     checkpoint : {"auto", "memory", "disk"}, Path or number
         Where the states are kept: in memory as long as they fit in `memory`, and in a temporary file beyond; in
         memory; in a temporary file, in this directory if one is given, gone with the run; or, of a one-step method, in
