@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import numerics
 from ..errors import CaseError
 from ..integrate import Between, made_by
-from ..tape import GRID
+from ..tape import GRID, finest
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -91,14 +92,14 @@ class Sampling:
         CaseError
             If one is no number, or outside the run.
         """
-        times = np.asarray(times, dtype=float)
-        outside = times[~((times >= run.t[0]) & (times <= run.t[-1]))]
+        times, same = np.asarray(times, dtype=float), numerics.SAME_TIME * finest(run.settings["step"])
+        outside = times[~((times >= run.t[0] - same) & (times <= run.t[-1] + same))]
         if len(outside):
             raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
         steps = run.tape.records.steps()
         moving = np.flatnonzero(steps.h > 0)
-        chosen = moving[np.searchsorted(run.t[steps.k[moving] + 1], times)]
-        k, part = steps.k[chosen], (times - run.t[steps.k[chosen]]) / steps.h[chosen]
+        chosen = moving[np.searchsorted(run.t[steps.k[moving] + 1], times - same)]
+        k, part = steps.k[chosen], np.clip((times - run.t[steps.k[chosen]]) / steps.h[chosen], 0.0, 1.0)
         found = list(_between(run, k, steps.method[chosen]))
         q = max((between.at.shape[1] for _, between, _ in found), default=2)
         at, clock = np.repeat(k[:, None], q, axis=1), np.full((len(k), q), GRID)

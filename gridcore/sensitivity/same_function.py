@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-_SIMPLE = (int, float, str, bool, type(None))
 _KNOWN = dict.fromkeys((*vars(np), "float", "int", "len", "range", "zip"))  # other names may be of what is imported
 
 
@@ -34,4 +33,4 @@ def fingerprint(function: Callable[..., Any]) -> Hashable | None:
 def _fixed(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(_fixed(item) for item in value)
-    return value is np or isinstance(value, (*_SIMPLE, np.number))
+    return value is np or isinstance(value, (int, float, str, np.number, type(None)))

@@ -31,6 +31,15 @@ def test_at_an_instant_of_switching_it_is_the_value_before(run):
     assert Sampling.of(run, [0.1]).values(Vm)[0] == Vm[first] != Vm[second]
 
 
+@pytest.mark.parametrize("t", [0.0, 0.1, 0.183, 0.192, 0.5], ids=["start", "fault", "clearing", "trip", "end"])
+@pytest.mark.parametrize("off", [-1e-13, 1e-13])
+@pytest.mark.filterwarnings("ignore::gridcore.sensitivity.CoincidenceWarning")
+def test_a_time_that_is_an_instant_but_for_round_off_is_that_instant(run, t, off):
+    at, near = (gc.adjoint(run, gc.At([time], lambda v: v["BUS7", "Vm"]), "fault.*") for time in (t, t + off))
+    np.testing.assert_allclose(near["value"], at["value"], rtol=1e-10)
+    np.testing.assert_allclose(near, at, rtol=1e-8, atol=1e-12)
+
+
 def test_derivatives_are_those_of_the_program(run):
     weights = np.linspace(1, 2, len(TIMES))
     objectives = [gc.At(TIMES, lambda v: v["BUS7", "Vm"] ** 2, weights),
