@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ from gridcore.errors import EventError, GridcoreError
 from gridcore.integrate import simulate
 from gridcore.results import Run, check_run
 from gridcore.tape import GRID
+
+_FAR, _STILL = 0.05, 0.01  # a part of what a variable moves by that is told; of its scale: what moves less stands still
+
+
+class RetraceWarning(UserWarning):
+    """A run that was made again went another way."""
 
 
 def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
@@ -47,6 +54,12 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
         raise
     same_events(run, out)
     out.settings.update(mismatch(run, out))
+    off = apart(run, out) / np.maximum(np.ptp(run.X, axis=0), _STILL * run.system.scale)
+    if off.max() > _FAR:
+        warnings.warn(f"replayed by '{method}', {'.'.join(run.system.variables[int(off.argmax())])} is off by "
+                      f"{off.max():.2g} of what it moves by: derivatives are those of the numbers so made, not of this "
+                      "run; theta or trbdf2 may suit its mesh, or run it with a smaller max_step", RetraceWarning,
+                      stacklevel=2)
     return out
 
 
@@ -60,13 +73,18 @@ def same_events(run: Run, out: Run) -> None:
                              t=(run if k < len(there) else out).events[k].t)
 
 
-def mismatch(run: Run, out: Run) -> dict[str, Any]:
-    """How far a run that was made again is from the first, as its settings tell it."""
+def apart(run: Run, out: Run) -> np.ndarray:
+    """By how much each variable differs at most, (n,), at points of the mesh that both pass under the same modes."""
     point_of = {t: k for k, (t, clock) in enumerate(zip(run.t, run.tape.point_clock, strict=True)) if clock == GRID}
     pairs = np.array([(point_of[t], k) for k, (t, clock) in enumerate(zip(out.t, out.tape.point_clock, strict=True))
                       if clock == GRID and t in point_of])
     same = run.point_settings[pairs[:, 0]] == out.point_settings[pairs[:, 1]]
-    difference = np.abs(run.X[pairs[same, 0]] - out.X[pairs[same, 1]]).max(axis=0, initial=0.0)
+    return np.abs(run.X[pairs[same, 0]] - out.X[pairs[same, 1]]).max(axis=0, initial=0.0)
+
+
+def mismatch(run: Run, out: Run) -> dict[str, Any]:
+    """How far a run that was made again is from the first, as its settings tell it."""
+    difference = apart(run, out)
     worst = int(difference.argmax())
     events = [abs(a.t - b.t) for a, b in zip(run.events, out.events, strict=True)]
     return {"replay_mismatch": float(difference[worst]), "replay_mismatch_of": ".".join(run.system.variables[worst]),

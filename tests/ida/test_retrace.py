@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from devices_for_tests import LinearDAE, system
 
 import gridcore as gc
 from gridcore.tape import GRID
+from gridcore_ida.retrace import RetraceWarning
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,6 +56,16 @@ def test_the_largest_difference_is_named():
     assert again.settings["replay_mismatch"] == difference.max()
     device, variable = run.system.variables[int(difference.max(axis=0).argmax())]
     assert again.settings["replay_mismatch_of"] == f"{device}.{variable}"
+
+
+def test_a_method_that_goes_another_way_on_the_mesh_is_told():
+    run = gc.simulate(gc.build("wscc9"), 0.5, method="ida", rtol=1e-6)
+    with pytest.warns(RetraceWarning, match=r"^replayed by 'bdf', \S+ is off by \S+ of what it moves by: "):
+        gc.retrace(run, "bdf")
+    with warnings.catch_warnings(action="error"):
+        for method in ("theta", "trbdf2"):
+            gc.retrace(run, method)
+        gc.retrace(run, "bdf", order=2)
 
 
 def test_its_adjoint_is_the_derivative_of_its_numbers():
