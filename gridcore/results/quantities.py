@@ -31,7 +31,7 @@ def values(run: Points, devices: Sequence[str], name: str) -> np.ndarray:
             step = max(1, _CHUNK // len(run.t))
             for first in range(0, len(at), step):
                 part = at[first: first + step]
-                arguments = run.read(part.ravel()).reshape(-1, part.shape[1])
+                arguments = run.read(part.ravel()).reshape(len(run.t) * len(part), part.shape[1])
                 out[:, columns[first: first + step]] = evaluate(function, arguments.T).reshape(len(run.t), len(part))
         except NotRecorded as error:
             raise NotRecorded(f"{devices[columns[0]]}.{name} was not recorded: {error}") from None

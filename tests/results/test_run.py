@@ -56,6 +56,14 @@ def test_several_devices_at_once_are_each_of_them_in_the_order_asked_for(run):
     assert np.array_equal(run.of(order, "Pe"), np.stack([run[d, "Pe"] for d in order], axis=1))
 
 
+def test_a_quantity_that_follows_from_nothing_is_a_constant():
+    run = gc.simulate("kundur", t_end=0.1)  # whose exciters have no rate feedback
+    assert run["EXC_GEN1.feedback"].tolist() == [0.0] * len(run.t)
+    assert run.of(["EXC_GEN1", "EXC_GEN2"], "feedback").shape == (len(run.t), 2)
+    assert run.at([0.03, 0.05])["EXC_GEN1.feedback"].tolist() == [0.0, 0.0]
+    assert "EXC_GEN1.feedback" in run["*"]["quantity"]
+
+
 def test_an_unknown_name_is_answered_with_the_nearest(run):
     with pytest.raises(CaseError, match="no device 'GEN22'; did you mean GEN2"):
         run["GEN22", "omega"]
