@@ -101,6 +101,8 @@ def _channel(fit: Fit, k: int, column: int, left: Axes, right: Axes) -> None:
 def _iterations(fit: Fit, axes: Axes) -> None:
     cost = [max(iterate.cost, 1e-300) for iterate in fit.iterates]
     axes.semilogy(range(len(cost)), cost, "o-", color=COLOURS[0], markersize=3.5)
+    for ticks in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        ticks("{x:g}")  # those of a logarithmic axis would be formulas
     axes.set_xlabel("iteration")
     axes.set_ylabel("cost")
     axes.xaxis.get_major_locator().set_params(integer=True)

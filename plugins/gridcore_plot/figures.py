@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 WIDTH, LEFT, RIGHT, BOTTOM, TITLE = 8.0, 0.85, 1.05, 0.5, 0.22
 PANEL, GAP, ROW = 1.75, 0.12, 0.135
 _DPI = 160
+PLAIN = {"text.parse_math": False}  # a dollar sign in a name or title is one, and begins no formula
 _STYLE = {"font.size": 8.5, "axes.labelsize": 8.5, "axes.spines.top": False, "axes.spines.right": False,
           "axes.grid": True, "grid.color": "#E6E6E6", "grid.linewidth": 0.6, "axes.axisbelow": True,
           "axes.formatter.useoffset": False, "axes.edgecolor": "#606060", "xtick.color": "#404040",
-          "ytick.color": "#404040", "axes.xmargin": 0.0, "svg.fonttype": "none", "pdf.fonttype": 42}
+          "ytick.color": "#404040", "axes.xmargin": 0.0, "svg.fonttype": "none", "pdf.fonttype": 42, **PLAIN}
 _LINE = "#707070"
 _SIZE = 7.5
 
@@ -72,18 +73,19 @@ def in_lines(heading: str, width: int = 90) -> list[str]:
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrap(tied, width, break_on_hyphens=False)]
 
 
-def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = None) -> Figure:
+def drawn(path: str | Path | None, compose: Callable[[Figure], None], of: Any = None,
+          style: Mapping[str, Any] = _STYLE, **saving: Any) -> Figure:
     """A new figure in the style of all, with what `compose` draws on it; written to `path` where there is one, with
     what made it: the run, the runs by name, or the system that it is of, or what these say of themselves.
     """
     import matplotlib
 
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context({**style}):
         figure = _new_figure(path)
         compose(figure)
         if path is not None:
             with whole_file(Path(path)) as temporary:
-                figure.savefig(temporary, dpi=_DPI, metadata=picture_fields(path, of))
+                figure.savefig(temporary, dpi=_DPI, metadata=picture_fields(path, of), **saving)
     return figure
 
 

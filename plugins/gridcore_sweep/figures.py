@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridcore_provenance.beside import picture_fields
+from gridcore_plot.figures import PLAIN, drawn
 
 from .scenarios import shown
 
@@ -70,19 +70,13 @@ def heat_map(table: Table, path: str | Path | None = None, column: str | None = 
     column : str, optional
         By default the one that ranks.
     """
+    return drawn(path, lambda figure: _compose(figure, table, column), table.made or None, PLAIN, bbox_inches="tight")
+
+
+def _compose(figure: Figure, table: Table, column: str | None) -> None:
     shows = _cells(table, column)
     values, down, across = shows.values, shows.down, shows.across
     searched = column is None and bool(shows.scenarios) and table.severity == "critical"
-    if path is None:
-        from matplotlib import pyplot
-
-        figure = pyplot.figure()
-    else:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure()
-        FigureCanvasAgg(figure)
     rows, columns = values.shape
     wide = min(max(5.5 / columns, _CELL), _WIDEST) * columns
     tall = max(_CELL * rows, 1.0)
@@ -115,9 +109,6 @@ def heat_map(table: Table, path: str | Path | None = None, column: str | None = 
     bar.set_label(shows.told, fontsize=8)
     bar.ax.tick_params(labelsize=7)
     named.set_title("\n".join(title), fontsize=9, fontweight="bold", loc="left")
-    if path is not None:
-        figure.savefig(path, dpi=160, bbox_inches="tight", metadata=picture_fields(path, table.made or None))
-    return figure
 
 
 def _write_numbers(axes: Any, image: Any, values: np.ndarray) -> None:

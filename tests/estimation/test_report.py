@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pytest
 from fabrication import CHANNELS, fabricated, smib
+from matplotlib.text import Text
 
 import gridcore as gc
 from gridcore_estimation import Recording
@@ -28,6 +29,7 @@ def test_a_row_for_each_channel_and_one_for_the_way_there(fit, tmp_path):
     measured = axes[0].get_lines()[1]
     np.testing.assert_array_equal(np.sort(measured.get_xdata()), np.sort(fit.problem.attached[0].time[:40]))
     assert len(axes[6].get_lines()[0].get_ydata()) == fit.iterations + 1
+    assert not any("$" in text.get_text() for text in figure.findobj(Text))  # which would begin no formula
     assert [label.get_text().split(" ")[0] for label in axes[7].get_yticklabels()] == ["CCT1.x", "GEN1.H"]
     assert (tmp_path / "fit.svg").stat().st_size > 0
 

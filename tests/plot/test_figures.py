@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from command_line import invoke
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 import gridcore as gc
@@ -473,6 +474,18 @@ def test_no_line_of_a_heading_begins_with_a_number():
         lines = in_lines(heading, width)
         assert " ".join(lines) == heading
         assert not any(line[0].isdigit() for line in lines)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_dollar_sign_in_a_name_or_title_is_one_and_begins_no_formula(tmp_path, suffix):
+    case = gc.load_case("smib")
+    case.title = r"costs $5_{ and $\frac"
+    case.add("Classical", id="G$x$", bus=2, P0=0.1, V0=1.0, H=3, Xdp=0.3, control="PQ")
+    figure = plot(gc.simulate(case, t_end=0.01), tmp_path / f"x.{suffix}")
+    words = [text.get_text() for text in figure.findobj(Text) if "$" in text.get_text()]
+    assert {case.title, "G$x$"} <= set(words)
+    if suffix == "svg":
+        assert all(word in (tmp_path / "x.svg").read_text() for word in words)
 
 
 def test_a_figure_that_cannot_be_written_whole_leaves_the_file_that_was_there(run, tmp_path, monkeypatch):

@@ -7,9 +7,11 @@ import csv
 import pytest
 from click.testing import CliRunner
 from command_line import refused
+from matplotlib.text import Text
 
 import gridcore as gc
 from gridcore.commands.main import gridcore
+from gridcore.errors import CaseError
 from gridcore_sweep.figures import COLUMNS_SHOWN, ROWS_SHOWN, heat_map
 from gridcore_sweep.scenarios import Scenario
 from gridcore_sweep.table import Table
@@ -220,6 +222,20 @@ def test_what_has_no_room_is_counted(tmp_path):
     assert axes.get_ylabel() == f"contingency: the {ROWS_SHOWN} worst of {ROWS_SHOWN + 3}"
     assert axes.get_xlabel() == f"machine: {COLUMNS_SHOWN} of {COLUMNS_SHOWN + 5}"
     assert axes.images[0].get_array().min() == 5.0  # those that go farthest are there
+
+
+def test_a_dollar_sign_in_a_map_begins_no_formula(tmp_path):
+    scenarios = [Scenario({"contingency": name}) for name in (r"LINE$\fra{$ opens", "LINE$x$ opens")]
+    results = [Result(row={"margin": 1.0}, machines={"G$x$": 1.0, "G_2": 2.0})] * len(scenarios)
+    figure = heat_map(Table(scenarios, results, {"margin": "%"}, "costs $5_{ and $"), tmp_path / "a.svg")
+    assert cells(figure)[1:] == ([r"LINE$\fra{$ opens", "LINE$x$ opens"], ["G$x$", "G_2"])
+    assert not any(text.get_parse_math() for text in figure.findobj(Text))
+
+
+def test_a_map_of_an_unknown_kind_is_refused_with_those_there_are(tmp_path):
+    table = Table([Scenario({"contingency": "s"})], [Result(row={"margin": 1.0}, machines={"G": 1.0})], {}, "one")
+    with pytest.raises(CaseError, match=r"a\.foo: a figure ends in \.avif"):
+        heat_map(table, tmp_path / "a.foo")
 
 
 def test_axes_of_parameters_have_their_units(tmp_path):
