@@ -18,6 +18,7 @@ from gridcore.case import Base, convert, existing
 from gridcore.errors import CaseError
 from gridcore.suggest import suggest
 from gridcore_readers import sources
+from gridcore_tables.signals import QUANTITY
 
 from .measurements import Measurements
 from .netcdf import read_netcdf
@@ -238,8 +239,8 @@ def _columns(name: str, variable: xr.DataArray) -> list[_Column]:
     labels = [str(label) for label in variable[others[0]].values]
     given = variable.coords.get(f"{others[0]}_unit")
     units = [unit] * len(labels) if given is None else [str(of) for of in given.values]
-    values = variable.transpose("time", others[0]).values
-    return [_Column(label if others[0] in ADDRESSES else f"{label}.{name}", values[:, k], units[k],
+    values, quantity = variable.transpose("time", others[0]).values, variable.attrs.get(QUANTITY, name)
+    return [_Column(label if others[0] in ADDRESSES else f"{label}.{quantity}", values[:, k], units[k],
                     f"variable '{name}' at {others[0]} {k + 1}") for k, label in enumerate(labels)]
 
 

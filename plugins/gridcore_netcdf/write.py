@@ -84,8 +84,8 @@ def _write_results(run: Run, root: Group, check: Callable[[], None]) -> dict[str
     for signal in shown:
         if signal.dimension not in root.dimensions:
             _write(root, signal.dimension, (signal.dimension,), list(signal.devices))
-        variables.append(_write(root, signal.name, ("time", signal.dimension), units=signal.unit,
-                                long_name=signal.doc or signal.quantity, coordinates="switchings"))
+        variables.append(_write(root, signal.name, ("time", signal.dimension), **signal.attributes,
+                                coordinates="switchings"))
         own = [signal.quantity in layout.instances[layout.find(d)].device.declares.variables() for d in signal.devices]
         if any(own):
             columns[signal.name] = np.array([layout.address(f"{device}.{signal.quantity}") if mine else -1

@@ -85,7 +85,7 @@ def dataset(run: Points, names: Iterable[str] | None = None) -> xr.Dataset:
     for signal in signals(run.system, names, run):
         coordinates[signal.dimension] = (signal.dimension, np.array(signal.devices))
         variables[signal.name] = (("time", signal.dimension), run.of(signal.devices, signal.quantity),
-                                  {"units": signal.unit, "long_name": signal.doc or signal.quantity})
+                                  signal.attributes)
     variables["event_time"] = ("event", np.array([e.t for e in run.events]),
                                {"units": "s", "long_name": "time of event"})
     variables["event_words"] = ("event", np.array([e.words for e in run.events], dtype=str))

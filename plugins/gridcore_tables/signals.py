@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Points
 
+QUANTITY = "gridcore_quantity"
+
 
 @dataclass(frozen=True)
 class Signal:
@@ -46,6 +48,12 @@ class Signal:
     devices: tuple[str, ...]
     unit: str
     doc: str
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Of the variable of a dataset: NetCDF's conventions, and the quantity, where it is called otherwise."""
+        own = {QUANTITY: self.quantity} if self.quantity != self.name else {}
+        return {"units": self.unit, "long_name": self.doc or self.quantity, **own}
 
 
 def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Points | None = None) -> list[Signal]:

@@ -65,6 +65,17 @@ def test_a_run_of_gridcore_is_measurements_of_itself(tmp_path):
     same(Measurements.read(tmp_path / "run.nc"), data)
 
 
+def test_the_file_of_a_run_is_measurements_of_all_that_is_in_it(tmp_path):
+    run = gc.simulate("wscc9", 0.12)
+    run.save(tmp_path / "run.nc")
+    data = Measurements.read(tmp_path / "run.nc")
+    assert {"BUS7.Vm", "EXC2.Vm", "GEN3.omega"} <= set(data.channels)  # of two kinds of devices with a Vm
+    same(data, Measurements.from_xarray(run.to_xarray()))
+    for name in data.channels:
+        assert np.array_equal(data.only(name).value, run[name]), name
+    assert gc.analyses.identifiability("wscc9", tmp_path / "run.nc", "GEN2.H").importance[0] > 0
+
+
 @pytest.mark.parametrize("key", ["GEN*.omega", ["GEN1.omega", "BUS*.Vm"]])
 def test_labelled_quantities_of_a_run_are_measurements_of_it(tmp_path, key):
     run = gc.simulate(gc.build("smib"), 0.05)
