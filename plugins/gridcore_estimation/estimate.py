@@ -121,7 +121,7 @@ def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] =
     settings = Settings(low, high, sizes, loss, inlier, tolerance, limit, tell or (lambda number, iterate: None))
     outcome = METHODS[chosen](problem, x, settings)
     r, J = problem.residuals(outcome.x), problem.jacobian(outcome.x)
-    after = Identifiability(problem.names, J * sizes, sizes)
+    after = _told(problem, outcome.x, J, sizes)
     if not after.unidentifiable():
         counted = problem.weight > 0
         spread = covariance(J[counted], r[counted], loss, inlier, absolute)
@@ -172,10 +172,15 @@ def _method(method: str | None) -> str:
 
 def _at(problem: Problem, x: np.ndarray, sizes: np.ndarray) -> Identifiability:
     try:
-        return Identifiability(problem.names, problem.jacobian(x) * sizes, sizes)
+        return _told(problem, x, problem.jacobian(x), sizes)
     except TrialFailed as error:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(problem.names, x, strict=True))
         raise TrialFailed(f"no simulation where the estimation starts, {values}: {error}") from None
+
+
+def _told(problem: Problem, x: np.ndarray, J: np.ndarray, sizes: np.ndarray) -> Identifiability:
+    size = float(np.linalg.norm(np.sqrt(problem.weight) * problem.model(x)))
+    return Identifiability(problem.names, J * sizes, sizes, size)
 
 
 def _start(problem: Problem, start: Mapping[Any, float | str] | None, scale: Mapping[Any, float] | None

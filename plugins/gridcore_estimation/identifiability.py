@@ -21,7 +21,7 @@ SINGULAR = 1e-5
 # Above this, changes of one parameter can nearly be made up for by the others (Brun et al. take 10 to 15).
 COLLINEAR = 15.0
 _SHOWN = 0.05  # of a direction: what does less to the samples is left out in words
-_NO_EFFECT = 1e-14  # of the longest column: a shorter one is round-off
+_NO_EFFECT = 1e-14  # of the longest column, or of the samples: a shorter one is round-off
 
 
 class Unidentifiable(GridcoreError):
@@ -38,6 +38,8 @@ class Identifiability:
         Derivatives of the weighted residuals, times the scale of each parameter.
     scale : (parameters,) array
         The change of each parameter that counts as one.
+    size : float
+        The norm of the weighted samples, of which round-off is a part.
 
     Attributes
     ----------
@@ -57,8 +59,10 @@ class Identifiability:
 
     _repr_html_ = html
 
-    def __init__(self, names: Sequence[str], S: np.ndarray, scale: np.ndarray):
+    def __init__(self, names: Sequence[str], S: np.ndarray, scale: np.ndarray, size: float = 0.0):
         self.names, self.S, self.scale = list(names), S, scale
+        lengths = np.linalg.norm(S, axis=0)
+        self._dead = lengths <= _NO_EFFECT * max(size, lengths.max(initial=0.0))
         _, s, self.directions = np.linalg.svd(S, full_matrices=len(S) < len(names))
         self.singular_values = np.concatenate([s, np.zeros(len(names) - len(s))])
         self.importance = np.sqrt((S**2).mean(axis=0))
@@ -84,23 +88,21 @@ class Identifiability:
         """
         taken: list[str] = []
         for j in self.order.tolist():
-            if self.importance[j] > 0 and self.collinearity_of([*taken, self.names[j]]) <= limit:
+            if not self._dead[j] and self.collinearity_of([*taken, self.names[j]]) <= limit:
                 taken.append(self.names[j])
         return [name for name in self.names if name in taken]
 
     def unidentifiable(self) -> list[str]:
         """In words, what the samples do not determine: one line for each direction; empty where all is well."""
-        lengths = np.linalg.norm(self.S, axis=0)
-        dead = lengths <= _NO_EFFECT * lengths.max(initial=0.0)
-        told = [f"{self.names[j]} moves no sample" for j in np.flatnonzero(dead).tolist()]
-        alive = np.flatnonzero(~dead)
+        told = [f"{self.names[j]} moves no sample" for j in np.flatnonzero(self._dead).tolist()]
+        alive = np.flatnonzero(~self._dead)
         if not len(alive):
             return told
         part = self._normalised(alive.tolist())
         _, s, V = np.linalg.svd(part, full_matrices=len(part) < len(alive))
         s = np.concatenate([s, np.zeros(len(alive) - len(s))])
         for row in np.flatnonzero(s < SINGULAR):
-            direction = V[row] / lengths[alive]  # back from normalised columns to scales
+            direction = V[row] / np.linalg.norm(self.S[:, alive], axis=0)  # back from normalised columns to scales
             direction /= np.abs(direction).max() * np.sign(direction[np.argmax(np.abs(V[row]))])
             kept = [k for k in np.argsort(-np.abs(V[row]), kind="stable") if abs(V[row, k]) >= _SHOWN]
             change = ", ".join(f"{self.names[alive[k]]} by {direction[k] * self.scale[alive[k]]:+.4g}" for k in kept)

@@ -174,11 +174,11 @@ class Measurements:
         return self._rows(np.isin(self.channel, wanted), "no samples")
 
     def every(self, count: int) -> Measurements:
-        """Every `count`-th sample of each channel, in the order of time."""
+        """Every `count`-th time of each channel, with all samples that it has then."""
         keep = np.zeros(len(self), dtype=bool)
         for name in self.channels:
             mine = np.flatnonzero(self.channel == name)
-            keep[mine[np.argsort(self.time[mine], kind="stable")][::count]] = True
+            keep[mine] = np.isin(self.time[mine], np.unique(self.time[mine])[::count])
         return self._rows(keep, "no samples")
 
     def shifted(self, by: float) -> Measurements:

@@ -345,7 +345,18 @@ def _attach(recording: Recording) -> Samples:
     column = np.array([place[name] for name in data.channel.tolist()])
     value = data.value * np.array([factors[name] for name in data.channels])[column]
     angle = np.array([unit_of(system, *channel) == "rad" for channel in channels])
-    return Samples(recording, t_end, channels, time, column, value, np.sqrt(data.weight), angle)
+    again = _again(time, column)
+    root = np.where(again & (time == t_end), 0.0, np.sqrt(data.weight))  # behind the end there is nothing
+    later = np.where(again & (time < t_end), np.nextafter(time, np.inf), time)
+    return Samples(recording, t_end, channels, later, column, value, root, angle)
+
+
+def _again(time: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Which samples are not the first of their channel at their time: they tell what holds after a switch there."""
+    order = np.lexsort((time, column))
+    again = np.zeros(len(time), dtype=bool)
+    again[order[1:]] = (np.diff(time[order]) == 0) & (np.diff(column[order]) == 0)
+    return again
 
 
 def _factor(data: Measurements, system: Equilibrium, channel: tuple[str, str], name: str) -> float:

@@ -97,6 +97,18 @@ def test_inertia_and_frequency_base_are_one_to_the_speed_of_a_machine():
     assert found.subset() == ["GEN1.H"]
 
 
+def test_a_parameter_that_moves_samples_by_round_off_alone_is_not_determined_by_them():
+    """Before the fault nothing moves, whatever the inertia."""
+    data = fabricated(smib(), times=np.arange(0.0, 0.1, 0.01))
+    found = gc.analyses.identifiability(smib(), data, ["GEN1.H"])
+    assert 0 < found.importance[0] < 1e-13  # there is some, or this shows nothing
+    assert found.unidentifiable() == ["GEN1.H moves no sample"]
+    assert found.subset() == []
+    with pytest.raises(Unidentifiable, match=r"do not determine the parameters: GEN1\.H moves no sample"):
+        gc.analyses.estimate(smib(), data, ["GEN1.H"])
+    assert gc.analyses.identifiability(smib(), data, ["GEN1.H", "CCT1.x"]).subset() == ["CCT1.x"]
+
+
 def test_a_case_and_its_name_stand_for_its_system():
     data = fabricated(gc.build("smib"))
     of_system, of_case, of_name = (gc.analyses.identifiability(study, data, "GEN1.[HD]").singular_values

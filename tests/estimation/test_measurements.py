@@ -255,6 +255,8 @@ def test_rows_are_chosen_by_time_channel_and_count():
     data = Measurements.of(T, COLUMNS)
     assert data.between(0.1, 0.3).time.tolist() == [0.1, 0.25, 0.1, 0.25]
     assert data.every(2).time.tolist() == [0.0, 0.25, 0.0, 0.25]
+    jump = Measurements.of([0.0, 0.1, 0.2, 0.2, 0.3], {"BUS6.Vm": [1, 2, 3, 4, 5]})
+    assert jump.every(2).value.tolist() == [1, 3, 4]  # on both sides of it
     assert data.only("GEN1.omega").channels == ["GEN1.omega"]
     assert data.shifted(30).time[0] == 30.0
     assert data.weighted({"BUS6.Vm": 4.0}).weight.tolist() == [4, 4, 4, 1, 1, 1]

@@ -82,6 +82,20 @@ def test_residuals_are_weighted_model_less_measurement_in_the_unit_of_the_quanti
     np.testing.assert_allclose(r, [*(2 * (Vm - [1.0, 23 / 24])), *(P - [0.5, 0.0])], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("t_end", [0.4, CLEAR])
+def test_of_samples_at_one_time_the_first_is_the_value_before_what_switched_and_others_that_after(t_end):
+    run = gc.simulate(smib(), t_end=t_end)
+    assert np.count_nonzero(np.diff(run.t) == 0) >= 2  # the fault, and its end
+    names = ["GEN1.omega", "GEN1.delta", "BUS1.Vm", "CCT1.P1"]
+    data = Measurements.of(run.t, {name: run[name] for name in names})
+    problem = Problem([Recording(smib(), data)], ["GEN1.H", "CCT1.x"])
+    x = start_of(problem)
+    assert np.abs(problem.residuals(x)).max() < 1e-13
+    assert np.count_nonzero(problem.weight) == len(names) * (1 + np.count_nonzero(run.t < t_end))  # no more at the end
+    exact, size = problem.jacobian(x), np.abs(problem.jacobian(x)).max(axis=0)
+    np.testing.assert_allclose(exact / size, differences(problem, x, 2e-5) / size, rtol=0, atol=2e-6)
+
+
 def test_a_trial_of_the_true_values_fits_and_nothing_is_traced_again(monkeypatch):
     data = fabricated(smib().with_values({"GEN1.H": 4.0, "CCT1.x": 0.45}))
     problem = Problem([Recording(smib(), data)], ["GEN1.H", "CCT1.x"])
