@@ -17,7 +17,7 @@ from . import dc_lines, transfer
 from .dyr import hangs, order
 from .inverse import inverse
 from .monitored import named
-from .raw_write import at_own_buses, numbers_of_buses
+from .raw_write import at_own_buses, identifiers, numbers_of_buses
 from .tap_changers import windings
 
 WIDTH = 110  # characters of a line
@@ -43,6 +43,7 @@ def write(case: Case, path: Path) -> None:
     valid = validate(case)
     records = [at_own_buses(instance) for instance in valid.records]
     by_id, number = {instance.id: instance for instance in records}, numbers_of_buses(records)
+    called = identifiers(case)
     lines: list[str] = []
     trips, without = transfer.of_relays(by_id)
     taken: set[tuple[str, int]] = set()
@@ -52,15 +53,18 @@ def write(case: Case, path: Path) -> None:
         if id in number:
             return number[id], ""
         host = _host(by_id[id], by_id)
-        bus = number[host.ports["bus"]]
-        return bus, _identifier(host.id, f"{'LOAD' if issubclass(host.device, Load) else 'GEN'}{bus}")
+        bus, kind = number[host.ports["bus"]], "LOAD" if issubclass(host.device, Load) else "GEN"
+        return bus, called.get(host.id) or _identifier(host.id, f"{kind}{bus}")
+
+    def branch(id: str, end: int) -> dict[str, str]:
+        return named(by_id[id], number, end, called.get(id, ""))
 
     def said(instance: Instance, port: str, what: str) -> str:
         """What a record says of what stands at a port, or of what it trips."""
         if port not in instance.ports:
-            return transfer.written(trips.get(instance.id, ()), port, what, place, by_id, number)
+            return transfer.written(trips.get(instance.id, ()), port, what, place, branch)
         if what in ("from", "to", "circuit"):
-            return named(by_id[instance.ports[port]], number, int(instance.values["end"]))[what]
+            return branch(instance.ports[port], int(instance.values["end"]))[what]
         bus, identifier = place(instance.ports[port])
         return str(bus) if what == "bus" else f"'{identifier}'"
 
@@ -71,15 +75,16 @@ def write(case: Case, path: Path) -> None:
         """
         model = f"'{getattr(instance.device, 'dyr_record', instance.model)}'"
         if windings(instance.device):
-            branch = by_id[instance.ports["transformer"]]
-            ends, name = [branch.ports["bus1"], branch.ports["bus2"]], branch.id
+            of = by_id[instance.ports["transformer"]]
+            ends, name = [of.ports["bus1"], of.ports["bus2"]], of.id
             if windings(instance.device) > len(ends):
                 legs = [f"{name[:-1]}{k}" for k in (1, 2, 3)]
                 if name not in legs or any(leg not in by_id for leg in legs):
                     return []
                 ends, name = [by_id[leg].ports["bus1"] for leg in legs], name[:-len("_w1")]
             buses = [str(number[end]) for end in ends]
-            return [buses[0], model, *buses[1:], f"'{_identifier(name, 'TRANSFORMER' + '-'.join(buses))}'"]
+            circuit = called.get(of.id) or called.get(of.ports["bus2"])  # of the star point, where there are three
+            return [buses[0], model, *buses[1:], f"'{circuit or _identifier(name, 'TRANSFORMER' + '-'.join(buses))}'"]
         if hasattr(instance.device, "dyr_line"):
             return [f"'{dc_lines.name(instance)}'", model]
         if own := _own_number(instance, taken):

@@ -20,9 +20,9 @@ def monitored(ids: Container[str], start: int, end: int, circuit: str) -> tuple[
     return None
 
 
-def named(branch: Instance, number: dict[str, int], end: int) -> dict[str, str]:
-    """What a record says of a branch: its ends, the one that measures first, and its circuit."""
+def named(branch: Instance, number: dict[str, int], end: int, circuit: str) -> dict[str, str]:
+    """What a record says of a branch: its ends, the one that measures first, and its circuit, or what its id says."""
     ends = [number[branch.ports[port]] for port in ("bus1", "bus2")]
     plain = next((kind for kind in KINDS if branch.id.startswith(kind)), "") + "-".join(map(str, ends))
-    circuit = branch.id.removeprefix(plain).lstrip("_") or "1"
+    circuit = circuit or branch.id.removeprefix(plain).lstrip("_") or "1"
     return dict(zip(("from", "to", "circuit"), [*map(str, ends[::1 if end == 1 else -1]), f"'{circuit}'"]))

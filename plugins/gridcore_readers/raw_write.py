@@ -16,6 +16,7 @@ from typing import Any
 
 from gridcore.case import Case, Instance, validate
 from gridcore.contract import Load
+from gridcore.errors import CaseError
 
 from . import dc_lines, tap_changers
 from .characteristics import shares_of
@@ -55,8 +56,16 @@ def write(case: Case, path: Path, *, version: int = 0) -> None:
     path.write_text(writer.text(case.title), encoding="utf-8")
 
 
+def identifiers(case: Case) -> dict[str, str]:
+    """What a RAW file of the case calls its elements, beside their buses; nothing where there can be no such file."""
+    try:
+        return _Writer(case, OLD).identifiers
+    except CaseError:
+        return {}
+
+
 class _Writer:
-    """A case as the rows of sections."""
+    """A case as the rows of sections; `identifiers` are those of elements in them."""
 
     def __init__(self, case: Case, version: int):
         valid = validate(case)
@@ -65,6 +74,7 @@ class _Writer:
         self.number = numbers_of_buses(records)
         self.rows: dict[str, list[str]] = defaultdict(list)
         self.taken: defaultdict[tuple[Any, ...], set[str]] = defaultdict(set)
+        self.identifiers: dict[str, str] = {}
         self.branches = {i.id: i for i in records if i.model in ("Line", "Transformer")}
         self.lossless = [i.values["x"] for i in records if i.model == "Line" and i.values["r"] == 0]
         self.shunts: dict[str, Values] = defaultdict(dict)
@@ -207,6 +217,7 @@ class _Writer:
         if not plain or plain in taken or "'" in plain:
             plain = next(str(n) for n in range(1, len(taken) + 2) if str(n) not in taken)
         taken.add(plain)
+        self.identifiers[id] = plain
         return plain
 
     def _scaled(self, value: float) -> float:

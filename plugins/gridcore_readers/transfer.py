@@ -15,7 +15,7 @@ from gridcore.case import Instance
 from gridcore.contract import Bus, Device, Record, Source
 from gridcore.errors import CaseError
 
-from .monitored import monitored, named
+from .monitored import monitored
 from .psse import element, real
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _named(extension: Extension, words: Mapping[str, str]) -> list[str]:
 
 
 def written(trips: Sequence[Instance], name: str, what: str, place: Callable[[str], tuple[int, str]],
-            by_id: Mapping[str, Instance], number: dict[str, int]) -> str:
+            branch: Callable[[str, int], Mapping[str, str]]) -> str:
     """What a record says of what its relay trips, the first, or the second: see :func:`transfers`."""
     k = int(name.removeprefix("trip")) - 1
     if k >= len(trips):
@@ -82,7 +82,7 @@ def written(trips: Sequence[Instance], name: str, what: str, place: Callable[[st
     if what == "delay":
         return repr(trips[k].values["ttb"])
     if what in ("from", "to", "circuit"):
-        return named(by_id[device], number, 1)[what]
+        return branch(device, 1)[what]
     bus, identifier = place(device)
     return str(bus) if what == "bus" else ALL if len(trips) > 1 else f"'{identifier}'"
 

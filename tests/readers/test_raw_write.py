@@ -140,6 +140,29 @@ def test_values_in_a_unit_of_the_record_come_back(tmp_path):
         assert "3 'MYGOV' '1' 5.0 0.25 /" in (tmp_path / "y.dyr").read_text()
 
 
+@pytest.mark.parametrize("names", [
+    ("GEN1", "GEN1_2"), ("A", "GEN1"), ("GEN1_7", "GEN1"), ("GEN1_a/b,c", "B"), ("GEN2", "GEN1_'")])
+def test_whatever_elements_are_called_records_of_a_written_pair_belong_to_those_that_they_were_of(tmp_path, names):
+    case = gc.Case("two machines at a bus")
+    for number in (1, 2):
+        case.add("Bus", id=number, kv=20)
+    case.add("Transformer", id="T", bus1=1, bus2=2, x=0.1)
+    case.add("OLTC1T", transformer="T", bus=2, VMA=1.05, VMI=0.95, TD=12)
+    for k, (name, control) in enumerate(zip(names, ("slack", "PV"))):
+        case.add("GENCLS", id=name, bus=1, control=control, P0=0.1 * (1 + k), H=4.0 + k, Xdp=0.2)
+        case.add("FRQTPAT", id=f"RELAY{k}", bus=1, machine=name, FL=0.8, FU=1.2, TP=0.1, TB=0.1 * (1 + k))
+    case.add("ZIP", id="town", bus=2, P0=0.1, pZ=1, pP=0)
+    case.add("IEELBL", id="LOAD2", bus=2, P0=0.5, Q0=0.1, a1=1, a4=1, n1=2, n4=2)
+    for suffix in ("raw", "dyr"):
+        gc.save_case(case, tmp_path / f"x.{suffix}")
+    again = gc.load_case(tmp_path / "x.raw")
+    assert [(m.fields["P0"], m.fields["H"]) for m in again.of("GENCLS")] == [(0.1, 4.0), (0.2, 5.0)]
+    assert [again[r.fields["machine"]].fields["H"] for r in again.of("FRQTPAT")] == [4.0, 5.0]
+    assert [load.fields["P0"] for load in again.of("IEELBL")] == [0.5]
+    assert [changer.fields["TD"] for changer in again.of("OLTC1T")] == [12]
+    assert not any("skipped" in note for note in again.notes)
+
+
 def test_devices_without_a_record_of_psse_are_named_in_a_remark(tmp_path):
     case = gc.load_case("wscc9")
     gc.save_case(case, tmp_path / "x.dyr")
