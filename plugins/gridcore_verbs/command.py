@@ -5,20 +5,23 @@ Nothing heavy is imported before a verb needs it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from gridcore.commands import Study, completing, file_of, file_options, load, simulation_options, system_options
-from gridcore.registry import REGISTRIES, analyses, devices, exporters, plots
+from gridcore.registry import REGISTRIES, analyses, companions, devices, exporters, plots
 
 from .tables import Table, as_tables, json_option, show
 from .units import memory
 
 if TYPE_CHECKING:
+    from gridcore.case import Case
     from gridcore.equilibrium import Equilibrium
     from gridcore.results import Run
 
@@ -130,7 +133,28 @@ def convert(source: str, target: Path) -> None:
     case = load(source)
     validate(case)
     save_case(case, target)
-    click.echo(f"{target}: {len(case)} records")
+    had, has = (Counter(record.model for record in of) for of in (case, _read_back(case, target)))
+    if lost := had - has:
+        instead = f"; instead there are {_counted(has - had)}" if has - had else ""
+        click.echo(f"note: {target} has no records of {_counted(lost)}{instead}", err=True)
+    click.echo(f"{target}: {has.total()} records")
+
+
+def _read_back(case: Case, target: Path) -> Case:
+    """What is in a file that was written; in one that adds to a case, beside what is written of the same case."""
+    from gridcore.case import load_case, save_case
+
+    companion = companions.of_file(target)
+    if companion is None or not companion.beside:
+        return load_case(target, alone=True)
+    with TemporaryDirectory() as folder:
+        beside = Path(folder, f"case{companion.beside[0]}")
+        save_case(case, beside)
+        return load_case(beside, target)
+
+
+def _counted(models: Counter[str]) -> str:
+    return ", ".join(f"{count} {model}" for model, count in models.items())
 
 
 @click.command("export")

@@ -163,6 +163,19 @@ def test_convert_keeps_the_power_flow(call, tmp_path):
     assert before[1:10] == after[1:10]
 
 
+@pytest.mark.parametrize(("case", "target", "lost"), [
+    ("wscc9", "a.toml", ""), ("wscc9", "a.xlsx", ""),
+    ("wscc9", "a.raw", "3 TwoAxis, 3 IEEEType1, 1 BusFault, 1 BranchTrip; instead there are 3 StaticGenerator"),
+    ("kundur", "a.m", "4 GENROU, 4 SEXS, 4 TGOV1, 4 IEEEST, 1 BusFault, 1 BranchTrip; instead there are "
+                      "4 StaticGenerator"),
+    ("kundur", "a.dyr", "1 BusFault, 1 BranchTrip"), ("microgrid", "a.dyr", "1 InfiniteBus, 1 BusFault, 1 BranchTrip; "
+                                                                            "instead there are 1 StaticGenerator")])
+def test_what_a_format_has_no_records_of_is_said(call, case, target, lost):
+    told = call("convert", case, target)
+    assert told.exit_code == 0
+    assert told.stderr == (f"note: {target} has no records of {lost}\n" if lost else "")
+
+
 def test_a_case_that_is_wrong_is_not_converted(call, tmp_path):
     (tmp_path / "bad.toml").write_text(SMALL.replace("x = 0.1", "x = 0"))
     refused(call("convert", "bad.toml", "b.toml"))
