@@ -81,4 +81,4 @@ class Interrupted(GridcoreError):
 
 
 class CompilerWarning(UserWarning):
-    """The C compiler fails: equations are interpreted. Says what the compiler said."""
+    """There is no C compiler, or it fails, and what it said: equations are interpreted. Or its cache is not used."""

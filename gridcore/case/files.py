@@ -117,13 +117,10 @@ def shipped() -> dict[str, Path]:
 def _find(name: str | Path) -> Path:
     if not isinstance(name, str | Path):
         raise CaseError(f"{name!r} is no case: give a Case, a system or a run, or the name or path of one")
-    path = Path(name)
-    for file in (path, path / "case.toml"):
+    path, cases = Path(name), shipped()
+    for file in (path, path / "case.toml", cases.get(str(name), path)):
         if os.path.isfile(file):  # of what no file can be called, too
             return file
-    cases = shipped()
-    if str(name) in cases:
-        return cases[str(name)]
     if path.suffix or len(path.parts) > 1:
         existing(path)
     raise CaseError(f"there is no case '{name}', shipped or as a file{suggest(name, cases)}")

@@ -226,17 +226,22 @@ def environment(monkeypatch):
     compiler.compiler_path.cache_clear()
 
 
-def test_the_compiler_can_be_forbidden(environment):
+def test_the_compiler_can_be_forbidden_and_then_nothing_is_said_of_it(environment, recwarn):
     environment.setenv(compiler.NO_COMPILER, "1")
+    environment.setattr(compiler, "REPORTED", set())
     assert compiler.compiler_path() is None
     assert compile_libraries(["int x;"]) is None
+    assert not recwarn.list
 
 
-def test_without_any_compiler_there_is_none(environment):
+def test_without_any_compiler_there_is_none_and_that_is_said_once(environment, recwarn):
     environment.setenv("PATH", "/nonexistent")
     environment.setenv("CC", "cc")
+    environment.setattr(compiler, "REPORTED", set())
     assert compiler.compiler_path() is None
-    assert compile_libraries(["int x;"]) is None
+    assert compile_libraries(["int x;"]) is compile_libraries(["int y;"]) is None
+    [said] = recwarn.list
+    assert str(said.message).startswith("there is no C compiler, and equations are interpreted, which is slow")
 
 
 def test_a_compiler_that_fails_is_none(environment, cache):

@@ -39,8 +39,8 @@ NO_COMPILER = "GRIDCORE_NO_COMPILER"
 CACHE = "GRIDCORE_CACHE"
 
 PATIENCE = 600.0  # s, of a compiler; large devices take minutes
-_FAILS = "the C compiler {cc} fails, and equations are interpreted, which is slow. " \
-         f"Set {NO_COMPILER}=1 if that is meant. The compiler says:\n{{said}}"
+_SLOW = f"equations are interpreted, which is slow. Set {NO_COMPILER}=1 if that is meant"
+_FAILS = f"the C compiler {{cc}} fails, and {_SLOW}. The compiler says:\n{{said}}"
 REPORTED: set[str] = set()
 
 
@@ -68,10 +68,13 @@ def own_directory() -> tempfile.TemporaryDirectory[str]:
 def compile_libraries(sources: Sequence[str]) -> list[Library] | None:
     """The compiled form of each source, from the cache or made now; None where there is no compiler that works.
 
-    A :class:`~gridcore.errors.CompilerWarning` says once what a compiler that fails said, and why a cache is not used.
+    A :class:`~gridcore.errors.CompilerWarning` says once that there is none, what a compiler that fails said, and why a
+    cache is not used.
     """
     cc = compiler_path()
     if cc is None:
+        if not os.environ.get(NO_COMPILER):
+            _warn("cc", f"there is no C compiler, and {_SLOW}")
         return None
     with contextlib.suppress(OSError, RuntimeError):  # it cannot be made or written, or the user has no home
         directory = cache_directory().resolve()
