@@ -95,9 +95,9 @@ class Points(ABC):
         device, name = split(address, "quantity", "GEN2.omega")
         return self.of([device], name)[:, 0]
 
-    def of(self, devices: Iterable[str], name: str) -> np.ndarray:
-        """(points, devices) the same quantity of several devices; as ``run[device, name]`` for each."""
-        return values(self, list(devices), name)
+    def of(self, devices: str | Iterable[str], name: str) -> np.ndarray:
+        """(points, devices) the same quantity of several devices, or of one; as ``run[device, name]`` for each."""
+        return values(self, [devices] if isinstance(devices, str) else list(devices), name)
 
     def read(self, positions: np.ndarray) -> np.ndarray:
         """(points, len(positions)) entries of the system's buffer Z."""

@@ -152,6 +152,8 @@ def critical_value(system: Equilibrium | Case | str, parameter: str = "fault.cle
         raise CaseError(f"attempts = {attempts!r} must be a number, at least 1")
     low, high = (number(system.case, parameter, str(value)) for value in pair)
     close = measured(system.case, str(tolerance), unit_of(system, parameter))
+    if not close > 0:
+        raise CaseError(f"tolerance = {tolerance} must be above 0")
     search = _Search(system, parameter, {"t_end": t_end, "step": step, **(simulate or {})}, close)
     wanted = list(patterns_of(wrt))
     if wanted:

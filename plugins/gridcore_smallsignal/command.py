@@ -34,10 +34,12 @@ _plot = click.option("--plot", is_flag=True, help="Draw a figure, too.")
 @_plot
 @click.option("--wrt", multiple=True, metavar="PATTERN", shell_complete=completing("parameter"),
               help="Derivatives in these parameters, the operating point moving with them: 'EXC*.KA'. May be repeated.")
-@click.option("--participants", default=3, show_default=True, help="States to show for each mode.")
+@click.option("--participants", default=3, show_default=True, type=click.IntRange(0),
+              help="States to show for each mode.")
 @click.option("--eigensolver", default="auto", show_default=True, type=click.Choice(["auto", "dense", "sparse"]),
               help="All eigenvalues, or of a large system the least damped.")
-@click.option("--top", default=10, show_default=True, help="How many modes, the least damped first.")
+@click.option("--top", default=10, show_default=True, type=click.IntRange(1),
+              help="How many modes, the least damped first.")
 def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: tuple[str, ...], plot: bool,
                 out: Path | None, **options: Any) -> None:
     """Modes of a case at its operating point, the least damped first.
@@ -52,8 +54,6 @@ def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: t
     from .analysis import small_signal
     from .report import mode_table, shown
 
-    if top < 1:
-        raise click.BadParameter(f"{top} must be at least 1", param_hint="--top")
     system = _build(case, **options)
     if wrt:
         Request.of(system, wrt, "power flow")  # a wrong pattern is told before anything is shown

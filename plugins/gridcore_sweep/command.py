@@ -62,7 +62,7 @@ _STUDY = ("faults", "line_faults", "trips", "at", "clear", "longest", "within", 
               help="What of them is kept; all by default.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--rank", metavar="COLUMN", help="Rank by this column, the smallest first; -COLUMN: the largest.")
-@click.option("--top", default=20, show_default=True, help="How many rows to show.")
+@click.option("--top", default=20, show_default=True, type=click.IntRange(0), help="How many rows to show.")
 @click.option("--outside", is_flag=True, help="Files that a sweep file names may lie outside its folder.")
 @click.option("--plot", is_flag=True, help="Draw the heat map, too.")
 @click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for results.")

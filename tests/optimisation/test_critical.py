@@ -199,6 +199,8 @@ def test_an_end_may_come_first(system, found):
     (dict(between=3), "between = 3 must be two values"),
     (dict(attempts=None), "attempts = None must be a number, at least 1"),
     (dict(attempts=0), "attempts = 0 must be a number, at least 1"),
+    (dict(tolerance=0), "tolerance = 0 must be above 0"),
+    (dict(tolerance="-1 us"), "tolerance = -1 us must be above 0"),
     (dict(between=(0.15, 0.16)), "fault.clear = 0.15 and 0.16 are both stable"),
     (dict(between=(0.25, 0.3)), "are both unstable"),
     (dict(parameter="fault.cleared"), "no parameter or state matches 'fault.cleared'; did you mean fault.clear"),

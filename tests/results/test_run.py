@@ -54,6 +54,7 @@ def test_a_parameter_and_a_mode_hold_what_was_set_at_each_point(run):
 def test_several_devices_at_once_are_each_of_them_in_the_order_asked_for(run):
     order = ["GEN3", "GEN1"]
     assert np.array_equal(run.of(order, "Pe"), np.stack([run[d, "Pe"] for d in order], axis=1))
+    assert np.array_equal(run.of("GEN3", "Pe"), run.of(["GEN3"], "Pe"))
 
 
 def test_a_quantity_that_follows_from_nothing_is_a_constant():

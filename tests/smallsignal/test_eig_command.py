@@ -101,7 +101,8 @@ def test_damping_is_there_at_every_equilibrium_whatever_its_states():
 @pytest.mark.parametrize(("words", "told"), [
     (["eig", "wscc"], "wscc9"),
     (["eig", "wscc9", "--eigensolver", "arnoldy"], "'arnoldy' is not one of 'auto', 'dense', 'sparse'"),
-    (["eig", "wscc9", "--top", "0"], "must be at least 1"),
+    (["eig", "wscc9", "--top", "0"], "0 is not in the range x>=1"),
+    (["eig", "wscc9", "--participants", "-1"], "-1 is not in the range x>=0"),
     (["eig", "wscc9", "--wrt", "EXC1.KQ"], "did you mean"),
     (["locus", "wscc9", "--vary", "EXC1.KA"], "is not PARAMETER=VALUE"),
     (["locus", "wscc9", "--vary", "EXC1.KA=10:100:0"], "at least two values"),

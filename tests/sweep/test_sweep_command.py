@@ -108,6 +108,7 @@ def test_rows_come_from_a_csv_file_beside_the_sweep(call, tmp_path):
     (["wscc9", "--vary", "GEN2.H=1:2"], "'GEN2.H=1:2' is not PARAMETER=VALUE"),
     (["wscc9", "--faults", "all", "--rank", "angel"], "has no column 'angel'; did you mean angle"),
     (["wscc9", "--faults", "all", "--processes", "0"], "processes = 0 must be a whole number, at least 1"),
+    (["wscc9", "--faults", "all", "--top", "-2"], "-2 is not in the range x>=0"),
     (["wscc9", "--faults", "all", "--processes", "1", "--dask", "tcp://x:1"], "give one of the two")])
 def test_bad_options_are_one_line(call, args, said):
     assert said in refused(call(*args, "--t-end", "0.3", *([] if "--processes" in args else ["--processes", "1"])))
