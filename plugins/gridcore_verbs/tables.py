@@ -7,6 +7,7 @@ import csv
 import functools
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import click
 from gridcore_notebook import html
 
 _JSON = "gridcore.json"
+_SHOWN = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|inf|nan)")  # a number as it is shown; 1_2 and INF are names
 _DIGITS = {"Vm [pu]": 5, "Va [deg]": 3, "P [MW]": 3, "Q [MVAr]": 3}
 
 
@@ -50,14 +52,16 @@ class Table:
         return list(zip(*self._texts().values(), strict=True))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A mapping for each row, for JSON: a text that is a number is one, what is not finite is None."""
+        """A mapping for each row, for JSON: a text that shows a number is one; None is what is not finite, or blank."""
         headings = [heading.strip() or "remark" for heading in self.columns]
         return [dict(zip(headings, map(_plain, row), strict=True))
                 for row in zip(*self.columns.values(), strict=True)]
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bool | None):
+    if isinstance(value, str):
+        value = value.strip() or (None if value else "")
+    if isinstance(value, bool | None) or (isinstance(value, str) and not _SHOWN.fullmatch(value)):
         return value
     for kind in (int, float) if isinstance(value, int | str) else (float,):
         with contextlib.suppress(TypeError, ValueError, OverflowError):

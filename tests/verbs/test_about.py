@@ -10,6 +10,7 @@ from command_line import SMALL, invoke, refused
 
 import gridcore as gc
 from gridcore.registry import commands, devices
+from gridcore_verbs.tables import Table
 
 TABLES = ("cases", "critical", "damping", "describe", "eig", "faults", "fit", "grad", "info", "locus", "models",
           "optimise", "pf", "plugins", "run", "sweep", "tsa")
@@ -79,6 +80,15 @@ def test_json_has_every_digit_and_all_else_is_on_standard_error():
     assert [row["bus"] for row in buses] == ["BUS1", "BUS2"]
     assert buses[1]["Vm [pu]"] == pytest.approx(run["BUS2.Vm"][0], rel=1e-12)
     assert "iterations" in invoke("pf", "small.toml", "--json").stderr
+
+
+def test_names_stay_names_in_json_and_what_is_blank_is_null():
+    names = ["1_2", "INF", "NaN", "1E5", "infinity", "0x10"]
+    shown = [" 1.5 ", "-2", "1e-06", "nan", "-inf", "   "]
+    rows = Table({"name": names, "value": shown, "remark": [""] * 6}).rows()
+    assert [row["name"] for row in rows] == names
+    assert [row["value"] for row in rows] == [1.5, -2, 1e-6, None, None, None]
+    assert {row["remark"] for row in rows} == {""}
 
 
 def test_what_is_not_well_is_told_as_json_too():
