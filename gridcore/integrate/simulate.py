@@ -31,7 +31,7 @@ def simulate(system: Equilibrium | Case | str | Path | Run, t_end: float | str |
     system : Equilibrium or Case or str or Run
         What :func:`gridcore.build` gives, or what it takes. Or a run, also one of a file or of an error, which stays
         as it is: what comes of it is one run from the start on, with its step, method and options unless others are
-        given, the same to the last bit as if it had been simulated in one go (``"ida"``: to its tolerances).
+        given; that of one go to the last bit if it ended on the grid, else (``"ida"``, ``"auto"``) to its tolerances.
     t_end : float or str, optional
         End of the (whole) run (s); as other times here a number, or a text with a unit: ``"2 min"``, ``"5 cycles"``.
         By default what the case recommends, or of a `mesh` the end of its run.

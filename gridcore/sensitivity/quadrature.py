@@ -93,11 +93,11 @@ class Sampling:
             If one is no number, or outside the run.
         """
         times, same = np.asarray(times, dtype=float), numerics.SAME_TIME * finest(run.settings["step"])
-        outside = times[~((times >= run.t[0] - same) & (times <= run.t[-1] + same))]
-        if len(outside):
-            raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
         steps = run.tape.records.steps()
         moving = np.flatnonzero(steps.h > 0)
+        outside = times[~((times >= run.t[0] - same) & (times <= run.t[-1] + same) & (len(moving) > 0))]
+        if len(outside):
+            raise CaseError(f"sample time {outside[0]:g} s is outside the run ({run.t[0]:g} to {run.t[-1]:g} s)")
         chosen = moving[np.searchsorted(run.t[steps.k[moving] + 1], times - same)]
         k, part = steps.k[chosen], np.clip((times - run.t[steps.k[chosen]]) / steps.h[chosen], 0.0, 1.0)
         found = list(_between(run, k, steps.method[chosen]))
