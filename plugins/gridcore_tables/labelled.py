@@ -52,7 +52,7 @@ def labelled(run: Points, patterns: str | Iterable[Address]) -> xr.DataArray:
         **_times(run), "quantity": [".".join(one) for one in found], "quantity_unit": ("quantity", units)})
 
 
-def dataset(run: Points, names: Iterable[str] | None = None) -> xr.Dataset:
+def dataset(run: Points, names: str | Iterable[str] | None = None) -> xr.Dataset:
     """All of it as a dataset: one variable for each quantity, over time and the devices that have it.
 
     ``ds["omega"].sel(TwoAxis="GEN2")``, ``ds["Vm"].sel(bus="BUS7")``; units and descriptions are
@@ -64,7 +64,7 @@ def dataset(run: Points, names: Iterable[str] | None = None) -> xr.Dataset:
     Parameters
     ----------
     run : Points
-    names : iterable of str, optional
+    names : str or iterable of str, optional
         Quantities wanted. By default all states and algebraic variables, voltage magnitude and angle
         of buses, and the derived quantities of sources.
 

@@ -56,13 +56,13 @@ class Signal:
         return {"units": self.unit, "long_name": self.doc or self.quantity, **own}
 
 
-def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Points | None = None) -> list[Signal]:
+def signals(system: Equilibrium, names: str | Iterable[str] | None = None, run: Points | None = None) -> list[Signal]:
     """What a run of the system has to show.
 
     Parameters
     ----------
     system : Equilibrium
-    names : iterable of str, optional
+    names : str or iterable of str, optional
         Quantities (variables, derived quantities, inputs, modes) wanted. By default all states and
         algebraic variables, what nodes show (voltage magnitude and angle of buses), and all quantities of sources.
     run : Points, optional
@@ -75,7 +75,7 @@ def signals(system: Equilibrium, names: Iterable[str] | None = None, run: Points
     NotRecorded
         If the run kept a quantity of no device.
     """
-    names = None if names is None else list(dict.fromkeys(names))
+    names = None if names is None else list(dict.fromkeys([names] if isinstance(names, str) else names))
     owners: dict[tuple[str, str], list[Instance]] = {}
     for instance in system.layout.instances:
         for name in _offered(instance.device, names):

@@ -123,6 +123,7 @@ def test_chosen_quantities_of_all_devices_that_have_them(run):
     assert "delta" not in chosen
     assert np.array_equal(chosen["P1"].sel(branch="LINE4-5"), run["LINE4-5", "P1"])
     assert chosen["P1"].sizes["branch"] == 9  # lines and transformers
+    assert run.to_xarray("omega").identical(run.to_xarray(["omega"]))
     with pytest.raises(CaseError, match="no device has a quantity 'omeg'; did you mean omega"):
         run.to_xarray(["omeg"])
 

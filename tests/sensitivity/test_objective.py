@@ -68,6 +68,11 @@ def test_a_time_outside_the_run_is_refused(run, time):
         evaluate(run, [gc.At([0.2, time, 0.3, 99.0], lambda v: v["BUS7", "Vm"])])
 
 
+def test_a_run_without_a_step_has_nothing_to_sample():
+    with pytest.raises(gc.errors.CaseError, match=r"sample time 0 s is outside the run \(0 to 0 s\)"):
+        evaluate(gc.simulate("smib", t_end=1e-12), [gc.At([0.0], lambda v: v["BUS1", "Vm"])])
+
+
 def test_time_and_the_bases_may_stand_in_an_objective(run):
     found = evaluate(run, [gc.Integral(lambda v: v["base", "time"]), gc.Terminal(lambda v: v["base", "omega_b"]),
                            gc.At([0.1, 0.3], lambda v: v["base", "base_mva"] * v["base", "time"])])
