@@ -73,8 +73,10 @@ def describe_run(run: Run) -> Iterator[Line]:
     if machines is not None and machines.spread.any():  # a machine alone has nothing to be in step with
         yield "machines", _synchronism(run, machines)
     settings, counters = run.settings, run.counters
-    options = "".join(f", {name} = {_option(value)}" for name, value in run.tape.methods[-1].options.items())
-    yield "integration", (f"{settings['method']}{options}, {run.t[0]:g} to {run.t[-1]:g} s, "
+    methods = {method.name: method for method in run.tape.methods}  # more than one where it was continued by another
+    told = ", then ".join(", ".join([name, *(f"{key} = {_option(value)}" for key, value in method.options.items())])
+                          for name, method in methods.items())
+    yield "integration", (f"{told}, {run.t[0]:g} to {run.t[-1]:g} s, "
                           f"step {_spacing(settings['step'])}{_tolerances(settings)}")
     yield "", ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counters.items())
     point = run.system.operating_point

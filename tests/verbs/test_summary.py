@@ -39,6 +39,11 @@ def test_the_summary_says_when_synchronism_is_lost():
     assert f"{np.degrees(spread[-1]):.1f} in the end" in text
 
 
+def test_the_summary_names_all_methods_of_a_run_that_another_has_continued(run):
+    text = layout([*describe_run(gc.simulate(run, t_end=0.5, method="trbdf2"))])
+    assert "theta, theta = 0.5, then trbdf2, 0 to 0.5 s" in text
+
+
 def test_options_of_a_method_may_be_words(run):
     tape = dataclasses.replace(run.tape, methods=[Method("theta", {"theta": 0.5, "rootfinding": "sundials"})])
     text = layout([*describe_run(gc.Run(run.system, tape, run.settings, run.counters, run.timings))])
