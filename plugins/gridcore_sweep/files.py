@@ -16,13 +16,14 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "case": str, "set": dict, "contingencies": dict, "vary": dict, "rows": (list, str), "random": dict,
     "measures": (dict, list), "t_end": (int, float), "step": (int, float, list, str), "method": str, "options": dict,
     "own_events": bool, "deenergise": bool, "enforce_q_limits": bool, "keep": str, "record": (str, list)}
+_OWN = {"case", "contingencies", "vary", "rows", "random", "measures"}
 _SAYS = {str: "a text", dict: "a table", list: "a list", bool: "true or false", int: "an integer", float: "a number"}
 
 
 def is_sweep(path: Path) -> bool:
-    """Whether a file is a sweep: TOML, and it names a case."""
+    """Whether a file is a sweep: TOML with headings that no case has, be it without the one of its case."""
     try:
-        return path.suffix == ".toml" and "case" in sources.toml(path)[0]
+        return path.suffix == ".toml" and not _OWN.isdisjoint(sources.toml(path)[0])
     except CaseError:
         return False
 

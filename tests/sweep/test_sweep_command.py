@@ -118,6 +118,7 @@ def test_bad_options_are_one_line(call, args, said):
     ("t_end", "tend", "n1.toml: field 'tend': unknown heading; did you mean t_end"),
     ("t_end = 1.0", "t_end = 'long'", "n1.toml: field 't_end': 'long' must be an integer or a number"),
     ("nine.toml", "ten.toml", "there is no such file"),
+    ('case = "nine.toml"', "", "n1.toml: field 'case': missing: the name of a case, or its file"),
     ("faults = [5, 7]", "faults = [5, 77]", "n1.toml: no bus matches 'BUS77'"),
     ("samples = 3", "samples = -3", "n1.toml: random: samples = -3 must be an integer of at least 1"),
     ("min BUS5.Vm", "min BUS5.vm", "no quantity matches 'BUS5.vm'; did you mean BUS5.Vm")])
