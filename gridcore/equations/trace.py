@@ -8,6 +8,7 @@ rows of the system, the guards, the actions, the set-points and the quantities.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,17 +30,19 @@ def _number(expression: ca.SX) -> float:
 
 
 _float, ca.SX.__float__ = ca.SX.__float__, _number
+_alone = threading.RLock()  # the setting is the process's, and a trace grows with what is asked of it
 
 
 @contextlib.contextmanager
 def numpy_on_symbols() -> Iterator[None]:
-    """Let numpy functions on CasADi symbols give CasADi symbols, whatever the session's own setting."""
-    before = ca.GlobalOptions.getNumpyMode()
-    ca.GlobalOptions.setNumpyMode(-1)
-    try:
-        yield
-    finally:
-        ca.GlobalOptions.setNumpyMode(before)
+    """Let numpy functions on CasADi symbols give CasADi symbols, whatever the session has set; one thread at once."""
+    with _alone:
+        before = ca.GlobalOptions.getNumpyMode()
+        ca.GlobalOptions.setNumpyMode(-1)
+        try:
+            yield
+        finally:
+            ca.GlobalOptions.setNumpyMode(before)
 
 
 @dataclass
@@ -141,7 +144,7 @@ class Trace:
     def symbols_of(self, expression: ca.SX) -> list[Symbol]:
         """The symbols that an expression reads."""
         read = {symbol.element_hash() for symbol in ca.symvar(expression)}
-        return [key for key, symbol in self.symbols.items() if symbol.element_hash() in read]
+        return [key for key, symbol in [*self.symbols.items()] if symbol.element_hash() in read]
 
     def expression(self, function: Callable[..., Any]) -> Any:
         """What a function of views gives on the symbols."""

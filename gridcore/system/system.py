@@ -218,7 +218,7 @@ class System:
     @functools.cached_property
     def event_times(self) -> set[int]:
         """Positions in Z of times and delays of events that no equation reads: no part of the operating point."""
-        read = {int(i) for group in self.layout.groups for path, name in group.trace.symbols
+        read = {int(i) for group in self.layout.groups for path, name in [*group.trace.symbols]
                 for i in self.layout.gather(group, path, name)}
         return {trigger.time for trigger in (*self.switching.timers, *self.switching.guards)} - read - {-1}
 

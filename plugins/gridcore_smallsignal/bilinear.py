@@ -61,12 +61,12 @@ class BilinearGradient:
 
     def _batch(self, system: Equilibrium, group: Group, trace: Trace) -> Batch | None:
         rows, targets = ca.vertcat(*(e for _, e in trace.rows)), system.system.rows(group)
-        places = {key: system.layout.gather(group, *key) for key in trace.symbols}
+        places = {key: system.layout.gather(group, *key) for key in [*trace.symbols]}
         moving = [key for key, place in places.items() if (place < self.n).any()]
         if not moving:
             return None
         w, v = ca.SX.sym("w", rows.numel(), 2), ca.SX.sym("v", len(moving), 2)
-        x, everything = ca.vertcat(*(trace.symbols[k] for k in moving)), ca.vertcat(*trace.symbols.values())
+        x, everything = ca.vertcat(*(trace.symbols[k] for k in moving)), ca.vertcat(*(trace.symbols[k] for k in places))
         along = ca.jtimes(rows, x, v)
         real = ca.dot(w[:, 0], along[:, 0]) - ca.dot(w[:, 1], along[:, 1])
         imaginary = ca.dot(w[:, 0], along[:, 1]) + ca.dot(w[:, 1], along[:, 0])

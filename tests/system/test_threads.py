@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+import casadi as ca
 import numpy as np
 import pytest
 from short_segments import POINTS
@@ -77,3 +80,32 @@ def test_a_run_whose_progress_callback_simulates_and_differentiates_is_the_one_w
 
     assert np.array_equal(gc.simulate(system, 0.2, progress=progress).X, alone.X)
     assert len(seen) == 20
+
+
+def test_a_quantity_that_threads_ask_for_first_at_once_is_traced_by_one_of_them():
+    begun, asked = threading.Event(), threading.Event()
+
+    class Slowly(gc.Device):
+        attaches = "bus"
+
+        @gc.quantity("pu")
+        def twice(s, bus):
+            begun.set()
+            asked.wait(10.0)
+            time.sleep(0.05)  # in which the other comes to where this one is
+            return 2.0 * np.abs(bus.Vr)
+
+    def second():
+        begun.wait(10.0)
+        asked.set()
+        return run["slow.twice"]
+
+    with gc.registered(Slowly):
+        case, before = gc.load_case("smib"), ca.GlobalOptions.getNumpyMode()
+        case.add(Slowly(id="slow", bus=3))
+        run = gc.simulate(gc.build(case), t_end=0.02)
+        with ThreadPoolExecutor(2) as pool:
+            first, other = pool.submit(lambda: run["slow.twice"]), pool.submit(second)
+            assert np.array_equal(first.result(), 2.0 * np.abs(run["BUS3.Vr"]))
+            assert np.array_equal(other.result(), first.result())
+    assert ca.GlobalOptions.getNumpyMode() == before
