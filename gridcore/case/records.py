@@ -133,12 +133,6 @@ def device_of(record: Record) -> type[Device]:
     return record.device if record.model in plugins.devices else Device
 
 
-def node_class(record: Record) -> type[Node] | None:
-    """The class of a node's record; None for any other."""
-    device = device_of(record)
-    return device if issubclass(device, Node) else None
-
-
 def identify(records: list[Record]) -> list[str]:
     """The id of every record: the one that it gives, or by the device's ``naming``, where a name that is taken already
     gets ``_2``, ``_3``, ... in order of the records.
@@ -169,16 +163,15 @@ def identify(records: list[Record]) -> list[str]:
 
 
 def _given_id(record: Record) -> str:
-    id = record.fields.get("id", "")
-    node = node_class(record)
-    if node is not None:
-        id = node.id_of(id)
+    id, device = record.fields.get("id", ""), device_of(record)
+    if issubclass(device, Node):
+        id = device.id_of(id)
     elif not isinstance(id, str):
         raise record.error(f"{id!r} is not a name: write it in quotes", "id")
     if id and not _ID.fullmatch(id):
         raise record.error(f"{id!r} must be one word without dots, spaces, * ? [ ]", "id")
-    if not id and node is not None:
-        raise record.error(f"missing: a {node.kind} needs a number or a name", "id")
+    if not id and issubclass(device, Node):
+        raise record.error(f"missing: a {device.kind} needs a number or a name", "id")
     return id
 
 

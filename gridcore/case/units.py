@@ -51,6 +51,7 @@ TABLE: dict[str, dict[str, Scale]] = {
         "ohm": lambda base: base.mva / base.volts() ** 2, "S": lambda base: base.volts() ** 2 / base.mva,
         "Hz": lambda base: 1 / base.frequency}}
 
+_WHOLE = ("min", "MiB", "GiB")  # begin with the letter of a prefix, which is none
 _PREFIXES = {"": 1.0, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf))\s*(\S.*?)?\s*")
 
@@ -90,5 +91,6 @@ def convert(text: str, unit: str, base: Base = Base()) -> float:
 
 def _ratio(given: str, known: str) -> float:
     """How much a unit is of one that differs in nothing but a prefix; 0 of any other."""
-    return next((size / of for prefix, size in _PREFIXES.items() for other, of in _PREFIXES.items()
+    others = {"": 1.0} if known in _WHOLE else _PREFIXES
+    return next((size / of for prefix, size in _PREFIXES.items() for other, of in others.items()
                  if known.startswith(other) and given == prefix + known.removeprefix(other)), 0.0)

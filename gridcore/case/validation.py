@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-from ..contract import REQUIRED, Device, Param, Port, Record, Source, plural
+from ..contract import REQUIRED, Device, Node, Param, Port, Record, Source, plural
 from ..errors import CaseError
 from ..suggest import suggest
-from .records import Case, device_of, fields_of, identify, missing, node_class
+from .records import Case, device_of, fields_of, identify, missing
 from .units import Base, convert
 
 
@@ -84,8 +84,9 @@ def validate(case: Case) -> ValidCase:
     found: list[CaseError] = []
     made: list[Instance] = []
     for id, record in by_id.items():
+        near = (lambda *_: "") if found else suggest  # of those that are not told it would take minutes
         try:
-            made.append(_Checker(case, by_id, record).instance(id))
+            made.append(_Checker(case, by_id, record, near).instance(id))
         except CaseError as error:
             found.append(error)
     if len(found) > 1:
@@ -134,10 +135,7 @@ _known: weakref.WeakKeyDictionary[type[Device], _Rules] = weakref.WeakKeyDiction
 
 
 def _rules(device: type[Device]) -> _Rules:
-    found = _known.get(device)
-    if found is None:
-        found = _known[device] = _gathered(device)
-    return found
+    return _known.get(device) or _known.setdefault(device, _gathered(device))
 
 
 def _gathered(device: type[Device]) -> _Rules:
@@ -168,8 +166,8 @@ def _is_number(value: Any) -> bool:
 class _Checker:
     """Checks one record; knows the others by id, for its ports and its per-unit base."""
 
-    def __init__(self, case: Case, by_id: Mapping[str, Record], record: Record):
-        self.case, self.by_id, self.record = case, by_id, record
+    def __init__(self, case: Case, by_id: Mapping[str, Record], record: Record, near: Callable[..., str] = suggest):
+        self.case, self.by_id, self.record, self.near = case, by_id, record, near
         self.device, self.fields = record.device, record.fields
         self.rules = _rules(self.device)
 
@@ -180,7 +178,7 @@ class _Checker:
                 raise self.record.error(
                     "this is found at initialisation, or driven by another device, and not given in a case"
                     if key in declared.setpoints or key in declared.inputs
-                    else f"a {self.record.model} has no such field{suggest(key, fields_of(self.device))}", key)
+                    else f"a {self.record.model} has no such field{self.near(key, fields_of(self.device))}", key)
         ports = {port: self._port(port) for port in self.device.attaches}
         for n, port in enumerate(rules.ends):
             for other in rules.ends[:n]:
@@ -220,12 +218,12 @@ class _Checker:
             other = device_of(host).attaches[:1] if host and port.at_node else ()
             if host and other and host.device.naming == port.node.naming != self.device.naming:
                 return _Checker(self.case, self.by_id, host)._port(other[0])  # it is another name of the node there
-            there = [i for i, r in self.by_id.items() if port.accepts(device_of(r))]
-            raise self.record.error(f"there is no {port.kind} '{id}'{suggest(id, there)}", port)
+            there = (i for i, r in self.by_id.items() if port.accepts(device_of(r)))
+            raise self.record.error(f"there is no {port.kind} '{id}'{self.near(id, there)}", port)
         for target in self.rules.drives.get(port, ()):
             if target not in host.device.declares.inputs:
                 raise self.record.error(f"'{id}' is a {host.model}, which has no input {target} to drive"
-                                        f"{suggest(target, host.device.declares.inputs)}", port)
+                                        f"{self.near(target, host.device.declares.inputs)}", port)
         return id
 
     def _address(self, key: str) -> str:
@@ -235,12 +233,12 @@ class _Checker:
             raise self.record.error(missing(self.device, key), key)
         id, _, name = value.rpartition(".")
         if id not in self.by_id:
-            raise self.record.error(f"there is no device '{id}'{suggest(id, self.by_id)}", key)
+            raise self.record.error(f"there is no device '{id}'{self.near(id, self.by_id)}", key)
         device = self.by_id[id].device
         known = [*device.declares.params, *device.declares.inputs, *device.declares.setpoints]
         if name not in known:
             raise self.record.error(f"'{id}' is a {device.__name__}, which has no parameter "
-                                    f"'{name}'{suggest(name, known)}", key)
+                                    f"'{name}'{self.near(name, known)}", key)
         if name in event_times(device):
             raise self.record.error(f"{value} is the time of an event, which stands when the run begins", key)
         return value
@@ -310,7 +308,7 @@ class _Checker:
         for _ in range(len(self.by_id)):  # ends even where devices hang on each other in a ring
             if chain is None:
                 break
-            if node_class(chain) is not None:
+            if issubclass(device_of(chain), Node):
                 kv = self._number(chain, "kv", "kV")
                 break
             if mva is None and "Sn" in chain.device.declares.params:

@@ -62,7 +62,8 @@ class Node(Device):
     @classmethod
     def id_of(cls, value: Any) -> str:
         """The id of a node given by number or name: bus 7 is ``BUS7``."""
-        return cls.naming.format(id=value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return cls.naming.format(id=value) if number else str(value)
 
     @classmethod
     def short(cls, value: Any) -> Any:

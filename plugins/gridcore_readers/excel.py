@@ -12,7 +12,7 @@ import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -185,7 +185,7 @@ def _cell(value: Any, where: Any, key: str) -> _Cell:
     if isinstance(value, bool):
         return _Cell(value, "b")
     if isinstance(value, Real):
-        number = int(value) if isinstance(value, int) else float(value)
+        number = int(value) if isinstance(value, Integral) else float(value)
         return _Cell(repr(number), "s" if math.isinf(number) else "n")  # of a number itself it would write 16 digits
     if not isinstance(value, str) or not value:
         raise unwritable(value, where, key)

@@ -1,6 +1,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -103,6 +104,15 @@ def test_ids_are_given_or_follow_the_naming_with_a_suffix_where_taken(case):
     case.add(Branch(bus1="BUS1", bus2=2, x=0.1))
     case.add(Machine(bus=1, H=1, X=1))
     assert case.ids() == ["BUS1", "BUS2", "LINE1-2", "GEN1", "LOAD2", "LINE1-2_2", "LINE1-2_3", "GEN1_2"]
+
+
+def test_a_number_of_numpy_names_a_bus_as_one_of_python_does(case):
+    one, two, three = np.arange(1, 4)
+    case.add(Record("Bus", {"id": three, "kv": 20.0}))
+    case.add(Branch(bus1=two, bus2=3, x=0.1))
+    case.add(Branch(bus1=one, bus2=three, x=0.1))
+    assert case.ids()[-3:] == ["BUS3", "LINE2-3", "LINE1-3"]
+    assert validate(case).records[-1].ports == {"bus1": "BUS1", "bus2": "BUS3"}
 
 
 def test_a_given_id_beats_a_default_one_that_stands_before_it():

@@ -27,8 +27,8 @@ WSCC = Base(mva=100.0, kv=230.0, frequency=60.0)
     ("16500 V", "kV", 16.5), ("1 pu", "kV", 230.0), ("6 1/min", "1/s", 0.1),
     ("163 MW", "pu", 1.63), ("-35 MVAr", "pu", -0.35), ("500 kW", "pu", 0.005), ("1.04 pu", "pu", 1.04),
     ("235.75 kV", "pu", 1.025), ("59.4 Hz", "pu", 0.99), ("5 %", "pu", 0.05), ("5%", "", 0.05),
-    ("5 kHz", "Hz", 5e3), ("300 mrad", "rad", 0.3), ("2 GB", "B", 2e9), ("1 MiB", "B", 2.0**20), ("1 MV", "kV", 1e3),
-    ("600 mHz", "pu", 0.01), ("529 mohm", "pu", 1e-3), ("2 kA", "pu", 2 * math.sqrt(3) * 230 / 100),
+    ("5 kHz", "Hz", 5e3), ("300 mrad", "rad", 0.3), ("2 GB", "B", 2e9), ("1 MiB", "B", 2.0**20),
+    ("2 GiB", "B", 2.0**31), ("1 MV", "kV", 1e3), ("600 mHz", "pu", 0.01), ("529 mohm", "pu", 1e-3), ("2 kA", "pu", 2 * math.sqrt(3) * 230 / 100),
     ("2000 A", "pu", 2 * math.sqrt(3) * 230 / 100), ("1.9 uS", "pu", 1.9e-6 * 529), ("200 W", "MVA", 2e-4),
     ("529 ohm", "pu", 1.0), ("1 S", "pu", 529.0), (".5e1", "pu", 5.0), ("inf s", "s", math.inf),
 ])
@@ -58,6 +58,12 @@ def test_a_unit_the_table_does_not_know_accepts_itself_alone():
     assert convert("3 m/s", "m/s") == 3.0
     with pytest.raises(CaseError, match="accepted: m/s"):
         convert("3 km/h", "m/s")
+
+
+@pytest.mark.parametrize(("text", "unit"), [("5 Min", "s"), ("5 in", "s"), ("1 kiB", "B"), ("1 iB", "B")])
+def test_the_first_letter_of_minutes_or_bytes_is_no_prefix_for_another(text, unit):
+    with pytest.raises(CaseError, match=f"{text.split()[1]!r} is not understood here"):
+        convert(text, unit)
 
 
 @pytest.mark.parametrize("text", ["", "MW", "1,5 MW", "1e MW pu", "nan s", "__import__('os')", "1+1"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import pytest
@@ -100,3 +101,15 @@ def test_a_case_without_devices_or_variables_is_refused() -> None:
     case.add(gc.Record("Number", {"id": "one"}))
     with gc.registered(Number), pytest.raises(CaseError, match=r"case 'test' has no variables"):
         gc.build(case)
+
+
+def test_of_many_wrong_rows_the_nearest_names_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    near, case = difflib.get_close_matches, gc.load_case("wscc9")
+    monkeypatch.setattr(difflib, "get_close_matches", lambda word, *more: looked.append(word) or near(word, *more))
+    for record in case.of("Line"):
+        record.fields["bus1"] = f"BUSS{record.fields['bus1']}"
+    case.of("ZIP")[0].fields["P"] = 1.0
+    with pytest.raises(CaseError, match=r"no bus 'BUSS4'; did you mean BUS4\? \(and 7 more\)"):
+        gc.build(case)
+    assert set(looked) == {"buss4"}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 
+import numpy as np
 import openpyxl
 import pytest
 from hypothesis import given, settings
@@ -93,6 +94,13 @@ def store(path, values, text):
     with zipfile.ZipFile(path, "w") as parts:
         for name, part in (content | {"xl/worksheets/sheet1.xml": sheet}).items():
             parts.writestr(name, part)
+
+
+def test_a_whole_number_of_numpy_reads_back_as_one(tmp_path):
+    case = Case("numbers")
+    case.add(Record("Bus", {"id": np.int64(7), "kv": np.float32(0.5)}))
+    save_case(case, tmp_path / "numbers.xlsx")
+    assert load_case(tmp_path / "numbers.xlsx")["BUS7"].fields == {"id": 7, "kv": 0.5}
 
 
 def test_infinity_is_written_as_a_word(tmp_path):
