@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Address, Base, matching, patterns_of
+from ..case import Address, Base, is_pattern, matching, patterns_of
 from ..equations import evaluate, function_of
 from ..errors import NotRecorded
 
@@ -119,6 +119,6 @@ def select(system: Equilibrium, patterns: str | Iterable[Address], parameters: b
               for name in (*i.device.declares.params, *i.device.declares.setpoints)}
     named, out = {**others, **known}, dict[tuple[str, str], None]()
     for pattern in patterns_of(patterns):
-        found = fnmatch.filter(known, pattern) or matching(pattern, named, "quantity")
+        found = (is_pattern(pattern) and fnmatch.filter(known, pattern)) or matching(pattern, named, "quantity")
         out.update((named[address], None) for address in found)
     return list(out)

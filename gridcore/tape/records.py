@@ -311,12 +311,15 @@ class Tape:
         """(points,) times (s)."""
         if len(self._t) < len(self.times):
             self._t = np.array(self.times)
+            self._t.setflags(write=False)  # the run is computed again, and integrated, with them
         return self._t
 
     @property
     def X(self) -> np.ndarray:
         """(points, n) variables: all of them, wherever they are kept."""
-        return self.states.columns(slice(None))
+        found = self.states.columns(slice(None))
+        found.setflags(write=False)
+        return found
 
     def mesh(self) -> np.ndarray:
         """Numbers of the points at which steps of the grid end, and those of a variable-step method."""

@@ -143,7 +143,7 @@ def store_events(run):
 
 def test_numbers_that_are_not_ordinary_come_back(tmp_path):
     run = gc.simulate(gc.build("hiskens_pai"), t_end=0.01, step=0.001)
-    run.X[-1] = np.nan, -np.inf
+    run.tape.states.columns(slice(None))[-1] = np.nan, -np.inf
     run.settings["t_end"] = np.float64(0.1) + np.float64(0.2)
     run.counters["steps"] = np.int64(7)
     loaded = stored(run, tmp_path)

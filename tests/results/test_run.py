@@ -38,6 +38,30 @@ def test_a_quantity_follows_from_the_variables(run):
     assert np.allclose(run["BUS7", "Va"], angle, rtol=0, atol=1e-15)
 
 
+def test_a_quantity_that_reads_nothing_is_that_number_at_each_point():
+    class Rated(gc.Device):
+        attaches = "bus"
+
+        @gc.quantity("pu")
+        def rating(s):
+            return 2.5
+
+    with gc.registered(Rated):
+        case = gc.load_case("smib")
+        case.add(Rated(id="here", bus=1))
+        run = gc.simulate(gc.build(case), t_end=0.02)
+        assert run["here.rating"].tolist() == [2.5] * len(run.t)
+
+
+def test_times_and_states_of_a_run_are_not_written_to_by_accident(run):
+    for array in (run.t, run.X):
+        with pytest.raises(ValueError, match="read-only"):
+            array *= 1000.0
+    own = run["GEN2.omega"]
+    own -= 1.0
+    assert run["GEN2.omega"][0] == 1.0
+
+
 def test_an_input_is_what_drives_it(run):
     assert np.array_equal(run["GEN2", "Efd"], run["EXC2", "Efd"])
 
