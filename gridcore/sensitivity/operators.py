@@ -130,6 +130,7 @@ class SwitchOperator:
             jacobian = change.gradient(Z[gather])
             Z[targets] = change.value(Z[gather])
             of, to = self._columns(gather), self._columns(targets)
+            to[[at in targets[k + 1:] for k, at in enumerate(targets)]] = -1  # of two references to one thing the last
             self.parts.append((jacobian[np.ix_(to >= 0, of >= 0)], of[of >= 0], to[to >= 0]))
 
     def _columns(self, at: np.ndarray) -> np.ndarray:

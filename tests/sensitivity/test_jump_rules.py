@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scenes
-from devices_for_tests import SMALL, registered, system
+from devices_for_tests import SMALL, Clockwork, registered, system
 
 import gridcore as gc
-from gridcore.contract import Device, Mode, Param, State, guard, timer
+from gridcore.contract import Device, Mode, Param, Reference, State, guard, timer
 from gridcore.errors import EventError
 from gridcore.registry import JumpRule
 from gridcore.sensitivity import Discrete
@@ -47,9 +47,17 @@ class Holds(Device):
     holds = timer("at", then={"held": lambda s: s.x**2 * s.omega_b / (120 * np.pi)}, doc="hold")
 
 
+class Both(Device):
+    """Doubles what is named first and trebles what is named second, from what they were just before."""
+
+    first, second = Reference(), Reference()
+    at = Param("s", 0.25)
+    acts = timer("at", then={"first": lambda s: 2.0 * s.first, "second": lambda s: 3.0 * s.second})
+
+
 @pytest.fixture(autouse=True)
 def _devices() -> Iterator[None]:
-    with registered(*SMALL, *scenes.DEVICES, Lob, Holds):
+    with registered(*SMALL, *scenes.DEVICES, Lob, Holds, Both):
         yield
 
 
@@ -74,6 +82,15 @@ def test_a_parameter_that_takes_what_a_state_was_carries_its_derivative() -> Non
     found = gc.adjoint(run, end, wrt)
     np.testing.assert_allclose(found, gc.differences(run, end, wrt), rtol=1e-7)
     np.testing.assert_allclose(found, gc.analyses.forward_gradient(run, end, wrt), rtol=1e-12)
+
+
+def test_of_changes_of_one_parameter_by_two_references_the_last_one_counts() -> None:
+    """``x(1) = speed / 4 + 3 speed 3/4``."""
+    run = gc.simulate(system(Clockwork(id="C"), Both(id="B", first="C.speed", second="C.speed")), 1.0, 0.1)
+    end = gc.Terminal(lambda v: v["C", "x"])
+    assert run["C.x"][-1] == pytest.approx(2.5, rel=1e-13)
+    for derivative in gc.adjoint, gc.analyses.forward_gradient:
+        np.testing.assert_allclose(derivative(run, end, ["C.speed", "B.at"]), [[2.5, -2.0]], rtol=1e-13)
 
 
 PARTS = (1, 0.93, 0.87, 0.83, 0.79, 0.71, 0.66, 0.61, 0.55)
