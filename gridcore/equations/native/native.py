@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,15 @@ class Handle(int):
         handle = super().__new__(cls, ctypes.addressof(struct))
         handle.__dict__.update(fields, _struct=struct)
         return handle
+
+
+def _handle(name: str, /, **fields: Any) -> Handle:
+    """A struct of all its fields, arrays as they are."""
+    struct = STRUCTS[name]
+    if fields.keys() != {field for field, _ in struct._fields_}:
+        raise TypeError(f"{name} has the fields {[field for field, _ in struct._fields_]}")
+    return Handle(struct(**{field: address(value) if isinstance(value, np.ndarray) else value
+                            for field, value in fields.items()}), **fields)
 
 
 class Native:
@@ -102,23 +112,8 @@ class Native:
             entry.rows = None if batch.rows is None else address(batch.rows)
         return Handle(table, batches=batches)
 
-    @staticmethod
-    def plan(**fields: Any) -> Handle:
-        """All fields of the struct, arrays as they are: what equations are evaluated from and into."""
-        return _handle("plan", fields)
-
-    @staticmethod
-    def pattern(**fields: Any) -> Handle:
-        """All fields of the struct, arrays as they are: a matrix by columns and by rows, with buffers of its own."""
-        return _handle("pattern", fields)
+    plan = staticmethod(partial(_handle, "plan"))  # what equations are evaluated from and into
+    pattern = staticmethod(partial(_handle, "pattern"))  # a matrix by columns and by rows, with buffers of its own
 
 
 _LOADED: dict[tuple[Path, str], dict[str, Any]] = {}
-
-
-def _handle(name: str, fields: dict[str, Any]) -> Handle:
-    struct = STRUCTS[name]
-    if fields.keys() != {field for field, _ in struct._fields_}:
-        raise TypeError(f"{name} has the fields {[field for field, _ in struct._fields_]}")
-    return Handle(struct(**{field: address(value) if isinstance(value, np.ndarray) else value
-                            for field, value in fields.items()}), **fields)
