@@ -10,7 +10,6 @@ What is here has indices and functions, and no buffers: threads may share it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -43,13 +42,9 @@ class Batch:
         self.rows = None if rows is None else np.ascontiguousarray(rows, dtype=np.int32)
         self.bind(library)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Batch, (self.function, self.gather, self.scatter, self.rows, self._library)
-
     def bind(self, library: Kernels) -> None:
         """Evaluate the function as the library has it from now on."""
-        self._library, self._place = library, library.place
-        self.kernel = library.kernel(self.function)
+        self._place, self.kernel = library.place, library.kernel(self.function)
         self._places = (library.place(self.gather), library.place(self.scatter),
                         None if self.rows is None else library.place(self.rows))
 
@@ -82,9 +77,6 @@ class Batches:
 
     def __iter__(self) -> Iterator[Batch]:
         return iter(self.batches)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Batches, (self.batches, self.runtime)
 
     def bind(self, runtime: Runtime) -> None:
         """Use these loops; every batch must have been bound before."""

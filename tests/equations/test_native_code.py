@@ -6,7 +6,6 @@ import ctypes
 import hashlib
 import inspect
 import os
-import pickle
 import pwd
 import re
 import shutil
@@ -74,7 +73,7 @@ def test_the_width_is_that_of_the_source():
     assert f"#define WIDTH {runtime().width}\n" in SOURCE
 
 
-# ---------------------------------------------------------------- threads and pickles
+# ---------------------------------------------------------------- threads
 
 
 def polynomial():
@@ -128,23 +127,6 @@ def some_batches(compiled):
         batch.bind(library)
         batches.bind(loops)
     return batches, rng.normal(size=99)
-
-
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_compiler)])
-def test_batches_come_out_of_a_pickle_as_they_were(compiled):
-    batches, Z = some_batches(compiled)
-    again, scale = pickle.loads(pickle.dumps(batches)), np.arange(9.0)
-    assert (again.runtime is FALLBACK) == (not compiled)
-    for way in (lambda b, out: b.add(Z, out), lambda b, out: b.batches[0].add(Z, out, scale)):
-        a, b = np.zeros(41), np.zeros(41)
-        way(batches, a)
-        way(again, b)
-        np.testing.assert_array_equal(a, b)
-
-
-def test_a_function_called_directly_can_be_pickled():
-    function, x = Direct(polynomial()), np.linspace(0, 1, 20)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(function))(x), function(x))
 
 
 # ---------------------------------------------------------------- the compiler
@@ -272,7 +254,7 @@ def test_a_cache_is_made_for_its_user_alone(cache):
 def planted(cache, monkeypatch):
     """Another library in the place of that of SOME, not loaded yet."""
     with monkeypatch.context() as instead:
-        instead.setattr(compiler, "Library", lambda source, path: path)
+        instead.setattr(compiler, "Library", lambda path: path)
         some, other = compiler.compile_libraries([SOME, SOME.replace("7", "666")])
     other.replace(some)
     return some

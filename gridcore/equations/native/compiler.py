@@ -102,7 +102,7 @@ def _libraries(cc: str, sources: Sequence[str], directory: Path) -> list[Library
     missing = {p: s for p, s in zip(paths, sources, strict=True) if not intact(p)}
     if missing and not compile_sources(cc, missing):
         return None
-    return [Library(s, p) for s, p in zip(sources, paths, strict=True)]
+    return [Library(path) for path in paths]
 
 
 def _refused(path: Path) -> str | None:

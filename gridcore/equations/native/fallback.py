@@ -23,9 +23,6 @@ class Fallback:
     width = 0  # work arrays are not used
     mixed = 5
 
-    def __reduce__(self) -> str:
-        return "FALLBACK"
-
     place = staticmethod(Interpreter.place)
 
     @staticmethod

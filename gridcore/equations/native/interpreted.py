@@ -12,14 +12,11 @@ import numpy as np
 class Direct:
     """A function of one vector, called through buffers: CasADi's own matrices cost more than a small function does.
 
-    Each thread has buffers of its own; a pickle has the function alone.
+    Each thread has buffers of its own.
     """
 
     def __init__(self, function: ca.Function):
         self.function, self._mine = function, threading.local()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Direct, (self.function,)
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Its outputs, (n_out,), by columns; the next call of this thread overwrites them."""
@@ -60,9 +57,6 @@ class Interpreted:
 
 class Interpreter:
     """Stands where a compiled library would. There is one, :data:`INTERPRETER`."""
-
-    def __reduce__(self) -> str:
-        return "INTERPRETER"
 
     @staticmethod
     def place(array: np.ndarray) -> Any:

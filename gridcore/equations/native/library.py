@@ -10,8 +10,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .interpreted import INTERPRETER, Interpreter
-
 _begins, _first = ctypes.addressof, ctypes.c_char.from_buffer
 _KERNEL = [ctypes.c_long, *[ctypes.c_void_p] * 6]
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_long, "i": ctypes.c_int, "d": ctypes.c_double}
@@ -26,16 +24,12 @@ def address(array: np.ndarray) -> int:
 
 
 class Library:
-    """A compiled source. What comes out of a pickle is found in the cache, or compiled from it again."""
+    """A compiled source."""
 
     place: Any = staticmethod(address)
 
-    def __init__(self, source: str, path: Path):
-        self.source = source
+    def __init__(self, path: Path):
         self._library = ctypes.CDLL(str(path))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.source,)
 
     def function(self, name: str, result: Any, arguments: Sequence[Any]) -> Any:
         """A function of the library, with the ctypes of its result and arguments."""
@@ -52,10 +46,3 @@ class Library:
     def kernel(self, function: ca.Function) -> Any:
         """The batch loop of a traced function; the arguments are as of :class:`.interpreted.Interpreted`."""
         return self.function(f"{function.name()}_batch", None, _KERNEL)
-
-
-def _again(source: str) -> Library | Interpreter:
-    from .compiler import compile_libraries
-
-    libraries = compile_libraries([source])
-    return INTERPRETER if libraries is None else libraries[0]

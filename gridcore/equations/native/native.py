@@ -85,11 +85,6 @@ class Native:
         self.width, self.mixed = sizes[len(STRUCTS):]
         self.__dict__.update(library.functions("gc", FUNCTIONS))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from . import runtime
-
-        return runtime, ()
-
     if TYPE_CHECKING:  # the functions
         def __getattr__(self, name: str) -> Any: ...
 
