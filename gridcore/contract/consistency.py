@@ -30,6 +30,8 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
                  f"state {name}: limit {ref!r} is not a Param, Setpoint or quantity")
     for name, variable in declared.variables().items():
         need(0 < variable.scale < math.inf, f"{name}: scale={variable.scale!r} is not a positive number")
+    for name in ("control", "P0", "Q0", "V0", "Qmin", "Qmax", "Sn") * bool(cls.regulates):
+        need(name in declared.fields or name in declared.params, f"regulates=True needs {name}: derive it from Source")
     known = {**declared.params, **declared.variables(), **declared.inputs, **declared.setpoints}
     for name in (part for item in cls.plausible.items() for part in (item[0], *item[1]) if isinstance(part, str)):
         need(name in known, f"plausible: {name!r} is not a parameter, variable, input or set-point")

@@ -393,7 +393,7 @@ class Device:
         Whether it holds the potential of an island by itself (a machine, an infinite bus): that of its first node.
     regulates : bool
         Whether it has a part in the power flow as slack or PV (then it declares the field
-        ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``), and
+        ``control`` and the parameters ``P0``, ``Q0``, ``V0``, ``Qmin``, ``Qmax``, ``Sn``), and
         initialisation finds its set-points so that it injects the power flow's ``P0 + j Q0``.
     plausible : mapping of str to (float or str, float or str)
         ``{"Xdp": (0, "Xd"), "Efd": (0, 10)}``: from and to which number or parameter a parameter, or a variable, input

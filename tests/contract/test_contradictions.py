@@ -88,3 +88,11 @@ def test_guesses_may_be_of_variables_and_set_points() -> None:
                       start=lambda s: {"x": 1.0, "z": 2.0})
     with gc.registered(device):
         np.testing.assert_allclose(gc.simulate(case_of(device), 0.1)["D", "x"], 3.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["control", "P0", "Q0", "V0", "Qmin", "Qmax", "Sn"])
+def test_what_regulates_has_all_that_the_power_flow_asks_of_it(missing: str) -> None:
+    has = {name: value for name, value in vars(gc.Source).items() if isinstance(value, gc.Param | gc.Field)}
+    del has[missing]
+    with pytest.raises(DeviceError, match=f"Mine: regulates=True needs {missing}: derive it from Source"):
+        declared(regulates=True, **has)
