@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeVar
 
 from ..errors import CaseError
 from ..suggest import suggest
 
 Address = str | tuple[str, str]
 """``"GEN2.omega"`` or ``("GEN2", "omega")``; where several may be meant, a pattern."""
+T = TypeVar("T")
+
+
+class Named(dict[str, T]):
+    """What is there by name; to ask for another is a CaseError that says `what` there is not, with the nearest."""
+
+    def __init__(self, what: str, there: Mapping[str, T]):
+        super().__init__(there)
+        self.what = what
+
+    def __missing__(self, name: object) -> T:
+        raise CaseError(f"no {self.what} '{name}'{suggest(name, self)}")
+
+
 def patterns_of(given: Address | Iterable[Address]) -> tuple[str, ...]:
     """Patterns as a tuple, of one or many; a CaseError if one is neither text nor a pair of device and name.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..case import split
+from ..case import Named, split
 from ..contract import GLOBALS, Device, Path, Shape, kind_of
 from ..errors import CaseError, GridcoreError
 from ..network import Network
@@ -65,7 +65,7 @@ class Layout:
 
     def __init__(self, network: Network):
         self.network, self.instances = network, network.instances
-        self.number = {instance.id: i for i, instance in enumerate(self.instances)}
+        self.number = Named("device", {instance.id: i for i, instance in enumerate(self.instances)})
         tables = {cls: _tables(cls) for cls in {i.device for i in self.instances}}
         self._local = {cls: {name: (table, k) for table, names in enumerate(of) for k, name in enumerate(names)}
                        for cls, of in tables.items()}
@@ -145,8 +145,6 @@ class Layout:
 
     def find(self, device: str) -> int:
         """Number of the instance called `device`."""
-        if device not in self.number:
-            raise CaseError(f"no device '{device}'{suggest(device, self.number)}")
         return self.number[device]
 
     @functools.cached_property

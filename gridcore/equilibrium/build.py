@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -84,13 +85,15 @@ def starting_at(system: Any, values: Mapping[Any, float]) -> Equilibrium:
     CaseError
         If there is no such state, or no solution of the algebraic equations with these values.
     """
+    if not isinstance(values, Mapping):
+        raise CaseError(f"{values!r} is not states with values: write starting_at(system, {{'GEN2.omega': 1.001}})")
     system = as_system(system)
     states = {f"{device}.{name}": at for at, (device, name) in enumerate(system.variables)
               if system.base_differential[at]}
     given = {name: value for pattern, value in zip(patterns_of(values), values.values(), strict=True)
              for name in matching(pattern, states, "differential state")}
     for name, value in given.items():
-        if not np.isfinite(value):
+        if not (isinstance(value, Real) and np.isfinite(value)):
             raise CaseError(f"the initial value of {name} must be a finite number, not {value!r}")
     at = np.array([states[name] for name in given], dtype=int)
     try:

@@ -31,7 +31,7 @@ _SETTLINGS = 20
 
 @dataclass
 class OperatingPoint:
-    """What power flow and initialisation found; a system without AC buses has no power flow."""
+    """What power flow and initialisation found; a system without AC buses in service has no power flow."""
 
     power_flow: powerflow.PowerFlow | None
     buses: list[str]  # in the order of the power flow
@@ -233,7 +233,8 @@ def find_equilibrium(system: System, case: Case, instances: Sequence[Instance], 
 def _find_operating_point(system: System, Z: np.ndarray, enforce_q_limits: bool) -> OperatingPoint:
     """Power flow and initialisation, in place."""
     began = time.perf_counter()
-    dispatch = Dispatch(system, Z) if system.islands.buses else None
+    energised = Z[system.layout.positions(system.islands.buses, "energised")]
+    dispatch = Dispatch(system, Z) if energised.any() else None
     flow = dispatch.solve(enforce_q_limits) if dispatch else None
     solved = time.perf_counter()
     equations, ws = initialisation(system, Z), system.workspace()

@@ -12,7 +12,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from ..case import Instance
+from ..case import Instance, Named
 from ..contract import Node
 
 
@@ -36,10 +36,10 @@ class Network:
 
     def __init__(self, instances: Sequence[Instance]):
         self.instances = list(instances)
-        self._by_id = {instance.id: instance for instance in self.instances}
-        self._terminals: dict[str, dict[str, str]] = {
-            i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances}
-        self._attached: dict[str, list[str]] = {i.id: [] for i in self.instances if issubclass(i.device, Node)}
+        self._by_id = Named("device", {instance.id: instance for instance in self.instances})
+        self._terminals: Named[dict[str, str]] = Named("device", {
+            i.id: {port: i.ports[port] for port in i.device.node_ports()} for i in self.instances})
+        self._attached = Named("node", {i.id: list[str]() for i in self.instances if issubclass(i.device, Node)})
         self._guests: dict[str, list[str]] = {}
         for i in self.instances:
             for port, host in i.ports.items():
@@ -76,7 +76,7 @@ class Network:
 
     def dependants(self, id: str) -> list[str]:
         """Devices that hang on a device, directly or not: they go out of service with it. Nodes have none."""
-        found = [id]
+        found = [self._by_id[id].id]
         for host in found:  # which grows
             found += [guest for guest in dict.fromkeys(self._guests.get(host, ())) if guest not in found]
         return found[1:]
@@ -105,7 +105,7 @@ class Network:
         """
         import networkx as nx
 
-        status = status or {}
+        status = {self._by_id[id].id: on for id, on in (status or {}).items()}
         out = {i.id for i in self.instances if not status.get(i.id, i.in_service)}
         out |= {below for id in tuple(out) for below in self.dependants(id)}
         coupled = nx.Graph()

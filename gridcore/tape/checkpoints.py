@@ -417,7 +417,8 @@ def states(checkpoint: str | Path | float, n: int, recorded: np.ndarray | None =
         return InMemory(n, recorded)
     if checkpoint == DISK or isinstance(checkpoint, Path):
         return OnDisk(n, recorded, checkpoint if isinstance(checkpoint, Path) else None)
-    if isinstance(checkpoint, int | float) and not isinstance(checkpoint, bool) and 0 < checkpoint < math.inf:
+    if (isinstance(checkpoint, int | float | np.integer) and not isinstance(checkpoint, bool)
+            and 0 < checkpoint < math.inf):
         if recorded is not None:
             raise CaseError(f"checkpoint = {checkpoint!r} is for computing states again, and of a run with 'record' "
                             "they are not wanted: give one of the two")

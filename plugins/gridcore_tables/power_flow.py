@@ -132,12 +132,12 @@ def power_flow(system: Equilibrium) -> PowerFlow:
     Raises
     ------
     GridcoreError
-        If the system was built without its operating point, or has no AC bus.
+        If the system was built without its operating point, or no AC bus is in service.
     """
     if not isinstance(system, Equilibrium):
         raise GridcoreError(f"{system!r} is no system: gc.build makes one of a case")
     point = system.operating_point
     if point is None or point.dispatch is None or point.power_flow is None:
         raise GridcoreError(f"case '{system.case.name}' has no power flow: " + (
-            "it was built with initialise=False" if point is None else "it has no AC bus"))
+            "it was built with initialise=False" if point is None else "it has no AC bus in service"))
     return PowerFlow(system, point.dispatch, point.power_flow)

@@ -71,6 +71,8 @@ def test_tables_of_a_system_with_other_values_have_these_values():
 @pytest.mark.parametrize(("values", "said"), [
     ({"GEN2.omga": 1.0}, "no differential state matches 'GEN2.omga'; did you mean GEN2.omega"),
     ({"BUS7.Vr": 1.0}, "no differential state matches 'BUS7.Vr'"),
+    ({"GEN2.omega": "1.01 pu"}, "the initial value of GEN2.omega must be a finite number, not '1.01 pu'"),
+    (["GEN2.omega"], "is not states with values: write starting_at"),
     ({"GEN2.omega": np.nan}, "the initial value of GEN2.omega must be a finite number")])
 def test_what_is_no_state_or_no_value_is_refused(values, said):
     with pytest.raises(gc.errors.CaseError, match=said):

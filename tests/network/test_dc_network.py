@@ -47,6 +47,17 @@ def test_the_initial_state_is_the_closed_form():
     assert np.ptp(run["DC2", "V"]) < 1e-12
 
 
+def test_a_dc_network_stands_beside_ac_buses_of_which_none_is_energised():
+    dead = [gc.Bus(id=1), gc.Bus(id=2), gc.Record("Line", {"bus1": 1, "bus2": 2, "x": 0.1})]
+    made, alone = system(*dead, *feeder(), deenergise=True), system(*feeder())
+    for name in ("DC1.V", "DC2.V", "DCSRC1.V", "DCLOAD2.Vf"):
+        assert made.Z0[made.layout.address(name)] == alone.Z0[alone.layout.address(name)]
+    assert not made.Z0[[made.layout.address(f"BUS{k}.{part}") for k in (1, 2) for part in ("Vr", "Vi")]].any()
+    assert made.operating_point.power_flow is None
+    with pytest.raises(gc.GridcoreError, match="no AC bus in service"):
+        made.power_flow  # noqa: B018
+
+
 def test_a_line_trip_ends_at_the_closed_form_of_what_is_left():
     made = system(*feeder(), dc.DCLine(dc1=1, dc2=2, r=0.12), gc.BranchTrip(branch="DCLINE1-2", t=0.1))
     run = gc.simulate(made, 3.0, 0.01)

@@ -178,6 +178,17 @@ def test_islands_of_shipped_cases_after_any_one_trip(name):
         assert [[system.network.nodes[k] for k in np.flatnonzero(island == i)] for i in range(count)] == expected
 
 
+@pytest.mark.parametrize(("ask", "says"), [
+    (lambda net: net.islands({"LINE4-55": False}), "no device 'LINE4-55'; did you mean LINE4-5"),
+    (lambda net: net.dependants("GEN4"), "no device 'GEN4'; did you mean GEN"),
+    (lambda net: net.terminals("LINE4-7"), "no device 'LINE4-7'; did you mean LINE"),
+    (lambda net: net.attached("BUS10"), "no node 'BUS10'; did you mean BUS1"),
+    (lambda net: net.attached("GEN1"), "no node 'GEN1'")])
+def test_a_name_that_is_not_there_is_answered_with_the_nearest(ask, says):
+    with pytest.raises(gc.errors.CaseError, match=says):
+        ask(gc.build("wscc9").network)
+
+
 def test_networkx_is_loaded_when_its_graph_is_asked_for_and_by_no_run():
     code = ("import sys, gridcore as gc\nrun = gc.simulate('smib', t_end=0.02)\nassert 'networkx' not in sys.modules\n"
             "run.system.network.graph\nassert 'networkx' in sys.modules")

@@ -70,5 +70,5 @@ def test_a_branch_out_of_service_carries_nothing():
 def test_without_an_operating_point_or_buses_there_is_no_power_flow():
     with pytest.raises(GridcoreError, match="initialise=False"):
         _ = gc.build("wscc9", initialise=False).power_flow
-    with pytest.raises(GridcoreError, match="'swing' has no power flow: it has no AC bus"):
+    with pytest.raises(GridcoreError, match="'swing' has no power flow: it has no AC bus in service"):
         _ = gc.build("swing").power_flow

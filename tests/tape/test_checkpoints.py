@@ -119,7 +119,7 @@ class TestSameBits:
     def test_with_the_round_off_that_was_seen_before(self):
         """Which ends iterations: a segment that is replayed knows of that in those before it."""
         s = system("npcc140")
-        whole, light = (gc.simulate(s, 3.0, checkpoint=c) for c in ("memory", s.n * (LEAST + 16 * 8)))
+        whole, light = (gc.simulate(s, 3.0, checkpoint=c) for c in ("memory", np.int64(s.n * (LEAST + 16 * 8))))
         assert len(light.tape.states.starts) > 2
         assert whole.tape.last.noise.any()
         for k in (0, POINTS, len(whole.t) - 1):
