@@ -42,6 +42,7 @@ def check_declarations(cls: type[Device], declared: Declarations) -> None:
            **declared.references}
     for item in events:
         ref = item.delay if isinstance(item, Guard) else item.at
+        need(bool(item.then), f"{item.name}: then is empty: it says what changes, by name")
         need(ref is None or ref in declared.params, f"{item.name}: {ref!r} is not a Param")
         for target in item.then:
             port, dot, _ = target.rpartition(".")

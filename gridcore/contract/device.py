@@ -475,8 +475,8 @@ def _collect(cls: type[Device]) -> Declarations:
 
 def _declare(declared: Declarations, name: str, item: Any) -> None:
     """Put one declaration into its table; whatever else stands in a class body is none."""
-    if type(item) in _TABLE:
-        item.name, own = name, _TABLE[type(item)]
+    if own := next((_TABLE[kind] for kind in type(item).__mro__ if kind in _TABLE), ""):
+        item.name = name
         if other := [table for table in _TABLE.values() if table != own and name in getattr(declared, table)]:
             raise DeviceError(f"{name} is declared twice: among the {other[0]} and the {own}")
         getattr(declared, own)[name] = item

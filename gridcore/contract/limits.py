@@ -60,7 +60,8 @@ def sides(bounds: tuple[Bound, Bound], called: tuple[str, str]) -> Iterator[tupl
     """Of each bound that is there, the upper first: side, bound, what it is called, and how names of its guards end."""
     for side, bound, label in ((1, bounds[1], called[1]), (-1, bounds[0], called[0])):
         if bound is not None:
-            yield side, bound, label, label if label.isidentifier() else "max" if side > 0 else "min"
+            word = label.isidentifier() and called[0] != called[1]  # or the guards of one would be those of the other
+            yield side, bound, label, label if word else "max" if side > 0 else "min"
 
 
 def leaving(name: str, side: int, moves: bool) -> Callable[[Any], Any]:

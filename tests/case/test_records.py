@@ -46,8 +46,8 @@ class Fault(Device):
     naming = "fault"
     strike = Param("s", ge=0)
     clear = Param("s")
-    start = timer("strike", then={})
-    end = timer("clear", then={})
+    start = timer("strike", then={"status": 1})
+    end = timer("clear", then={"status": 0})
 
 
 class Step(Device):

@@ -96,3 +96,27 @@ def test_what_regulates_has_all_that_the_power_flow_asks_of_it(missing: str) -> 
     del has[missing]
     with pytest.raises(DeviceError, match=f"Mine: regulates=True needs {missing}: derive it from Source"):
         declared(regulates=True, **has)
+
+
+def test_bounds_of_one_name_have_guards_of_their_own() -> None:
+    for bounds, names in (((-1.0, 1.0), ("Vmax", "Vmax")), (("a", "a"), None)):
+        made = declared(a=gc.Param("", 1.0), x=gc.State("", limits=bounds, limit_names=names, rate=lambda s: 1.0))
+        assert list(made.declares.guards) == ["x_at_max", "x_off_max", "x_at_min", "x_off_min"]
+
+
+def test_an_event_that_changes_nothing_is_refused() -> None:
+    with pytest.raises(DeviceError, match="Mine: go: then is empty: it says what changes"):
+        declared(t=gc.Param("s", 1.0), go=gc.timer("t", then={}))
+
+
+def test_a_kind_of_parameter_is_a_parameter() -> None:
+    class Percent(gc.Param):
+        """One with bounds that all of its kind have."""
+
+        def __init__(self, default: float):
+            super().__init__("", default, ge=0.0, le=100.0)
+
+    made = declared(a=Percent(5.0), x=gc.State("", rate=lambda s: s.a))
+    assert list(made.declares.params) == ["a"]
+    with pytest.raises(DeviceError, match=r"a: its default 101\.0 must be at least 0 and at most 100"):
+        declared(a=Percent(101.0))
