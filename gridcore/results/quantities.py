@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..case import Address, Base, is_pattern, matching, patterns_of
+from ..contract import Node
 from ..equations import evaluate, function_of
 from ..errors import NotRecorded
 
@@ -90,11 +91,12 @@ def needed(system: Equilibrium, patterns: str | Iterable[Address]) -> np.ndarray
 
 
 def base_of(system: Equilibrium, device: str) -> Base:
-    """What per unit refers to in quantities of a device: what hangs on a bus has its voltage."""
+    """What per unit refers to in quantities of a device: what hangs on a bus has its voltage, if the case gives it."""
     instances, number = system.instances, system.layout.number
-    own = instances[system.layout.find(device)]
-    hosts = [own, *(instances[number[port]] for port in own.ports.values())]
-    kv = next((host.values["kv"] for host in hosts if host.values.get("kv")), None)
+    hosts = [instances[number[device]]]
+    for host in hosts:  # which grows
+        hosts += [instances[number[port]] for port in host.ports.values()]
+    kv = next((i.values["kv"] for i in hosts if issubclass(i.device, Node) and "kv" in i.record.fields), None)
     return Base(float(system.case.base_mva), kv, float(system.case.frequency))
 
 

@@ -107,6 +107,22 @@ def test_speeds_voltages_impedances_and_powers_take_their_own_units(address, tak
         convert(refused, unit, base_of(SYSTEM, device))
 
 
+@pytest.mark.parametrize("device", ["VSC7", "BUS7"])
+def test_the_nominal_voltage_is_that_of_the_bus_whatever_else_is_called_kv(device):
+    system = gc.build("kundur_vsc")  # whose converters have a gain of this name, 2
+    assert convert("115 kV", "pu", base_of(system, device)) == 0.5
+
+
+def test_an_exciter_has_the_nominal_voltage_of_its_machines_bus_and_none_where_the_case_gives_none():
+    assert base_of(SYSTEM, "EXC2").kv == base_of(SYSTEM, "GEN2").kv == base_of(SYSTEM, "BUS2").kv == 18.0
+    case = gc.load_case("wscc9")
+    del case["BUS2"].fields["kv"]
+    system = gc.build(case)
+    for device in ("EXC2", "GEN2", "BUS2"):
+        with pytest.raises(CaseError, match="this unit needs the nominal voltage of the bus"):
+            convert("18 kV", "pu", base_of(system, device))
+
+
 PARAMETERS = [(name, parameter, param) for name in devices
               for parameter, param in devices[name].declares.params.items()]
 KINDS = {"MW", "MVA", "MVAr", "kV", "kA", "ohm", "S", "Hz"}
