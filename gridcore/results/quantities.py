@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..case import Address, Base, is_pattern, matching, patterns_of
-from ..contract import Node
+from ..contract import Node, Source
 from ..equations import evaluate, function_of
 from ..errors import NotRecorded
 
@@ -90,14 +90,17 @@ def needed(system: Equilibrium, patterns: str | Iterable[Address]) -> np.ndarray
     return np.flatnonzero(np.bincount(np.concatenate([np.zeros(0, dtype=int), *at]))[:system.n])
 
 
-def base_of(system: Equilibrium, device: str) -> Base:
-    """What per unit refers to in quantities of a device: what hangs on a bus has its voltage, if the case gives it."""
+def base_of(system: Equilibrium, device: str, name: str = "") -> Base:
+    """What per unit refers to in a quantity of a device: as in a case its rating, or that of what it hangs on, but for
+    the dispatch of a source; what hangs on a bus has its voltage, if the case gives it.
+    """
     instances, number = system.instances, system.layout.number
     hosts = [instances[number[device]]]
     for host in hosts:  # which grows
         hosts += [instances[number[port]] for port in host.ports.values()]
     kv = next((i.values["kv"] for i in hosts if issubclass(i.device, Node) and "kv" in i.record.fields), None)
-    return Base(float(system.case.base_mva), kv, float(system.case.frequency))
+    rated = (i.values["Sn"] for i in hosts if "Sn" in i.values and name not in Source.declares.params)
+    return Base(next(rated, float(system.case.base_mva)), kv, float(system.case.frequency))
 
 
 def select(system: Equilibrium, patterns: str | Iterable[Address], parameters: bool = False) -> list[tuple[str, str]]:

@@ -277,7 +277,7 @@ class Problem:
     @staticmethod
     def _in_unit_of(system: Equilibrium, channel: tuple[str, str], given: float | str) -> float:
         try:
-            return convert(str(given), unit_of(system, *channel), base_of(system, channel[0]))
+            return convert(str(given), unit_of(system, *channel), base_of(system, *channel))
         except CaseError as error:
             raise CaseError(f"f_scale = {given!r}, for {'.'.join(channel)}: {error}") from None
 
@@ -365,6 +365,6 @@ def _factor(data: Measurements, system: Equilibrium, channel: tuple[str, str], n
     if not unit:
         return 1.0
     try:
-        return convert(f"1 {unit}", unit_of(system, *channel), base_of(system, channel[0]))
+        return convert(f"1 {unit}", unit_of(system, *channel), base_of(system, *channel))
     except CaseError as error:
         raise data.error(f"channel '{name}': {error}") from None

@@ -156,7 +156,7 @@ class Table:
             found = _named(system, of)
         except CaseError as error:
             raise self.error(str(error), "of") from None
-        quantities = [Quantity(device, name, unit_of(system, device, name), base_of(system, device))
+        quantities = [Quantity(device, name, unit_of(system, device, name), base_of(system, device, name))
                       for device, name in found]
         out = [kind.make(self, quantity) for quantity in quantities]
         self.label(out, quantities, f"{kind.name} {shape.name if shape else 'deviation'}")

@@ -123,6 +123,17 @@ def test_an_exciter_has_the_nominal_voltage_of_its_machines_bus_and_none_where_t
             convert("18 kV", "pu", base_of(system, device))
 
 
+def test_power_of_a_machine_is_of_its_rating_and_its_dispatch_of_the_systems():
+    case = gc.load_case("wscc9")
+    case.set("GEN2.Sn", 250.0)
+    system = gc.build(case)
+    P = gc.simulate(system, t_end=0.01)["GEN2.P"][0]
+    assert convert("163 MW", "pu", base_of(system, "GEN2", "P")) == pytest.approx(P, rel=1e-12) == 0.652
+    assert convert("163 MW", "pu", base_of(system, "GEN2", "P0")) == pytest.approx(1.63, rel=1e-15)
+    assert base_of(system, "EXC2").mva == 250.0
+    assert base_of(system, "BUS2").mva == base_of(system, "LINE4-5", "P1").mva == 100.0
+
+
 PARAMETERS = [(name, parameter, param) for name in devices
               for parameter, param in devices[name].declares.params.items()]
 KINDS = {"MW", "MVA", "MVAr", "kV", "kA", "ohm", "S", "Hz"}
