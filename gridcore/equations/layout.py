@@ -198,21 +198,23 @@ class Layout:
         drivers = [(group, name, item.drives.rpartition(".")) for group in self.groups
                    for table in (group.shape.cls.declares.variables(), group.shape.cls.declares.params)
                    for name, item in table.items() if item.drives is not None]
-        for group, name, (port, _, target) in sorted(drivers, key=lambda driver: not driver[2][0]):  # references last
+        links: list[tuple[bool, int, int, int, str, str]] = []  # references last, all in the order of the case
+        for group, name, (port, _, target) in drivers:
             path: Path = (port,) if port else ()
             host = group.shape.at(path)
-            if kind_of(host, target) != "u":
-                continue  # the host has no such input: what this drives is not used there
-            for member, at, by in zip(group.members.tolist(), self.target(group, path, target).tolist(),
-                                      self.of_group(group, name).tolist(), strict=True):
-                id = self.instances[member].id
-                if not path:  # a ramp reads what it replaces: the parameter, what drives it, or the ramp before it
-                    self._replaced[member, target] = by, int(self.source[at])
-                elif at in self.driven:
-                    raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} ({host.cls.__name__})")
-                else:
-                    self.driven[at] = id
-                self.source[at] = by
+            if kind_of(host, target) == "u":  # or the host has no such input: what this drives is not used there
+                links += [(not path, member, at, by, target, host.cls.__name__) for member, at, by in zip(
+                    group.members.tolist(), self.target(group, path, target).tolist(),
+                    self.of_group(group, name).tolist(), strict=True)]
+        for is_reference, member, at, by, target, host_class in sorted(links):
+            id = self.instances[member].id
+            if is_reference:  # a ramp reads what it replaces: the parameter, what drives it, or the ramp before it
+                self._replaced[member, target] = by, int(self.source[at])
+            elif at in self.driven:
+                raise GridcoreError(f"{id} and {self.driven[at]} both drive {self.label(at)} ({host_class})")
+            else:
+                self.driven[at] = id
+            self.source[at] = by
         self.source = self.source[self.source]
         for i, instance in enumerate(self.instances):
             for name in instance.device.declares.references:

@@ -203,3 +203,26 @@ def test_a_step_of_a_driven_input_is_refused_for_it_would_do_nothing():
         system(*records, gc.ParameterStep(parameter="P.u", t=0.1, by=1.0))
     assert caught.value.field == "parameter"
     system(*records, gc.ParameterStep(parameter="C.gain", t=0.1, by=1.0))
+
+
+@pytest.mark.parametrize(("order", "value"), [("+*+", 9.0), ("*+*", 14.0), ("++*", 10.0), ("*++", 8.0)])
+def test_what_drives_one_parameter_acts_in_the_order_of_the_case_whatever_its_models(order, value):
+    class Twice(gc.Device):
+        target = gc.Reference()
+        y = gc.Algebraic("", drives="target", equals=lambda s: 2.0 * s.target)
+
+    class More(gc.Device):
+        target = gc.Reference()
+        y = gc.Algebraic("", drives="target", equals=lambda s: s.target + 1.0)
+
+    class Reader(gc.Device):
+        p = gc.Param("", 3.0)
+        x = gc.Algebraic("", equals=lambda s: s.p)
+
+    with gc.registered(Twice, More, Reader):
+        case = gc.Case("chain")
+        case.add(Reader(id="R"))
+        for k, model in enumerate(order):
+            case.add({"*": Twice, "+": More}[model](id=f"D{k}", target="R.p"))
+        system = gc.build(case)
+    assert system.Z0[system.layout.address("R.x")] == value
