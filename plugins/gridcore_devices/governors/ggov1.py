@@ -31,9 +31,9 @@ class GGOV1(Device):
 
     The control that is selected is a PI control proper, ``Kpgov e + Kigov e / s``; the others follow it, so that none
     winds up. `Rselect` says which feedback gives the droop: 1 the electrical power through ``1/(1 + s Tpelec)``, 0
-    none, -1 the stroke of the valve, -2 the stroke that is requested (through the lag DELT). ``Dm > 0`` lowers the power with
-    the speed, ``Dm < 0`` makes the exhaust temperature rise as ``omega^Dm``. Per unit is of the turbine's rating
-    `Trate`, or where that is zero of the machine's base.
+    none, -1 the stroke of the valve, -2 the stroke that is requested (through the lag DELT). ``Dm > 0`` lowers the
+    power with the speed, ``Dm < 0`` makes the exhaust temperature rise as ``omega^Dm``. Per unit is of the turbine's
+    rating `Trate`, or where that is zero of the machine's base.
 
     What differs from the industry's programs:
 
