@@ -21,6 +21,7 @@ from .quadrature import Points, Sampling, Taken
 from .traced import Function, Joint, Traced, joint_function, trace
 
 if TYPE_CHECKING:
+    from ..case import Base
     from ..equilibrium import Equilibrium
 
 _TOGETHER = 1 << 21  # values of functions at all points that are kept together
@@ -34,12 +35,15 @@ class Objective(ABC):
     Attributes
     ----------
     name, unit : str
+    base : Base, optional
+        What per unit refers to, where that is known.
     times : array
         Times at which it reads the run (s), if there are such: an event there moves only to one side of them.
     """
 
     name: str = ""
     unit: str = ""
+    base: Base | None = None
     times: ArrayLike = ()
 
     @abstractmethod

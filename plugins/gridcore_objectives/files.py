@@ -171,11 +171,11 @@ class Table:
         return found
 
     def label(self, objectives: list[Objective], quantities: list[Quantity], what: str) -> None:
-        """Give each its name; where the file's own would be the same for several, the quantity is added."""
+        """Give each its name and base; where the file's own name would be that of several, the quantity is added."""
         given = self.text("name", f"{what} of {{device}}.{{quantity}}")
         names = [q.fill(given) for q in quantities]
         for o, q, name in zip(objectives, quantities, names, strict=True):
-            o.name = name if names.count(name) == 1 else f"{name} {q.address}"
+            o.name, o.base = name if names.count(name) == 1 else f"{name} {q.address}", q.base
 
     def file(self, field: str) -> Path:
         """A file that the table names: beside this one, or below its folder."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from gridcore.case import Base, convert
 from gridcore.errors import CaseError
 from gridcore.integrate import simulate
 from gridcore.sensitivity import Objective, adjoint
 from gridcore.tape import Spacing
-from gridcore_verbs.units import measured
 
 if TYPE_CHECKING:
     from gridcore.case import Case
@@ -88,7 +88,8 @@ class Constraint:
     ----------
     of : Objective, sequence of Objective, or Measure
     low, high : float or str
-        In the unit of the objectives, or a text with one that converts: ``"200 mHz"``.
+        In the unit of the objectives, or a text with one that converts: ``"200 mHz"``. To per unit ``"150 MW"`` does so
+        where objectives tell its base, as those of a file.
 
     Raises
     ------
@@ -106,11 +107,21 @@ class Constraint:
 
     def limits(self, case: Case) -> tuple[float, float]:
         """Both as numbers in the objectives' unit; a CaseError if a text does not convert to it."""
-        units = set() if isinstance(self.of, Measure) else {objective.unit for objective in objectives_of(self.of)}
-        unit = units.pop() if len(units) == 1 else ""
-        low, high = (measured(case, side, unit) if isinstance(side, str) else side for side in (self.low, self.high))
+        objectives = [] if isinstance(self.of, Measure) else objectives_of(self.of)
+        units, bases = {o.unit for o in objectives}, {o.base for o in objectives}
+        unit, base = units.pop() if len(units) == 1 else "", bases.pop() if len(bases) == 1 else None
+        low, high = (_in_unit(side, unit, base or Base(math.nan, None, float(case.frequency)))
+                     for side in (self.low, self.high))
         _check_limits(low, high)
         return low, high
+
+
+def _in_unit(side: float | str, unit: str, base: Base) -> float:
+    if not isinstance(side, str):
+        return side
+    if math.isnan(found := convert(side, unit, base)):
+        raise CaseError(f"'{side}': these objectives do not tell one base of their per unit: give a number in it")
+    return found
 
 
 def _check_limits(low: float, high: float) -> None:

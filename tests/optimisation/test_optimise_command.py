@@ -12,7 +12,10 @@ from click.testing import CliRunner
 import gridcore as gc
 from gridcore.case.files import shipped
 from gridcore.commands.main import gridcore
+from gridcore.errors import CaseError
 from gridcore.registry import Plot
+from gridcore_objectives import load_objectives
+from gridcore_optimisation import Constraint
 
 FREQUENCY = shipped()["wscc9_paper"].parent / "frequency.toml"
 COST = """
@@ -66,6 +69,21 @@ def test_a_limit_may_have_a_unit(call, tmp_path):
     assert done.exit_code == 0, done.output
     assert gc.load_case(tmp_path / "wscc9_paper_optimum.toml")["GEN2"].fields["P0"] == pytest.approx(1.5, rel=1e-6)
     assert "unit 's' is not understood" in call(*start, "1.5 s", *rest).output
+
+
+def test_a_limit_in_mw_is_of_the_base_that_the_power_has(tmp_path):
+    """GEN2.P is of the machine's rating, GEN2.P0 of the system's base; a function of one's own tells none."""
+    case = gc.load_case("wscc9_paper")
+    case.set("GEN2.Sn", 250.0)
+    system = gc.build(case)
+    tables = [f'[[objective]]\nkind = "terminal"\nof = "GEN2.{name}"\n' for name in ("P", "P0")]
+    (tmp_path / "both.toml").write_text("".join(tables))
+    own, dispatched = load_objectives(tmp_path / "both.toml", system)
+    assert Constraint(own, high="150 MW").limits(case) == (-np.inf, 0.6)
+    assert Constraint(dispatched, high="150 MW").limits(case) == (-np.inf, 1.5)
+    for unknown in (gc.Terminal(lambda v: v["GEN2", "P"], unit="pu"), [own, dispatched]):
+        with pytest.raises(CaseError, match="'150 MW': these objectives do not tell one base"):
+            Constraint(unknown, high="150 MW").limits(case)
 
 
 def test_the_figure_has_the_optimum_beside_the_start(call, tmp_path):
