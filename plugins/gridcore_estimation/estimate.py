@@ -110,6 +110,8 @@ def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] =
     held: dict[str, float] = {}
     if unidentifiable == "hold" and begun.unidentifiable():
         kept = begun.subset()
+        if not kept:  # there is nothing left to estimate
+            begun.require()
         held = {name: float(x[j]) for j, name in enumerate(problem.names) if name not in kept}
         problem, x, sizes = _without(problem, x, sizes, kept)
         begun = _at(problem, x, sizes)

@@ -189,6 +189,8 @@ def _from_xarray(data: xr.Dataset | xr.DataArray, channels: Names, weights: Any 
         raise CaseError(f"there is no dimension 'time', only {', '.join(map(str, data.dims))}", file=source)
     if "time" not in data.coords:
         raise CaseError("the dimension 'time' has no times", file=source)
+    if "switchings" in data.coords:  # a run: of several points of one time, a sample is what was before the switch
+        data = data.drop_duplicates("time", keep="first")
     variables = {str(data.name or ""): data} if isinstance(data, xr.DataArray) else dict(data.data_vars)
     columns = [column for name, variable in variables.items() for column in _columns(str(name), variable)]
     kept = _kept([(column.address, column.place) for column in columns], channels, source)

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,8 @@ class Measurements:
         dimension whose labels are devices, as :meth:`gridcore.Run.to_xarray` makes them, is one for each
         device. A data array over time and ``channel``, or ``quantity`` as ``run["GEN*.omega"]`` is, has a channel
         for each label. ``units`` in the attributes of a variable is its unit, or ``quantity_unit`` that of each
-        label. NaN of a channel that others are sampled without is refused: drop it first.
+        label. NaN of a channel that others are sampled without is refused: drop it first. Of a run, which has several
+        points where something switches, the first is taken, as a sample is the value before.
 
         Times are in s, or in the ``units`` of their attributes; ``datetime64`` counts from the first sample.
         """
@@ -175,6 +177,8 @@ class Measurements:
 
     def every(self, count: int) -> Measurements:
         """Every `count`-th time of each channel, with all samples that it has then."""
+        if not (isinstance(count, Integral) and count >= 1):
+            raise CaseError(f"count = {count!r} must be a whole number, at least 1")
         keep = np.zeros(len(self), dtype=bool)
         for name in self.channels:
             mine = np.flatnonzero(self.channel == name)

@@ -211,6 +211,11 @@ def test_what_the_data_do_not_determine_is_held_on_request():
     assert any("BUS3.kv was held at 230" in remark for remark in fit.remarks())
 
 
+def test_what_nothing_is_left_of_is_refused_and_not_held(data):
+    with pytest.raises(Unidentifiable, match=r"determine the parameters: BUS3\.kv moves no sample"):
+        gc.analyses.estimate(smib(), data, ["BUS3.kv"], unidentifiable="hold")
+
+
 def test_progress_is_told_as_it_is_made(data):
     told = []
     fit = gc.analyses.estimate(smib(), data, list(TRUE), tell=lambda *iterate: told.append(iterate))

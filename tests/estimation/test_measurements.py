@@ -14,7 +14,8 @@ import xarray as xr
 
 import gridcore as gc
 from gridcore.errors import CaseError
-from gridcore_estimation import Measurements, netcdf
+from gridcore_estimation import Measurements, Recording, netcdf
+from gridcore_estimation.problem import Problem
 
 T = np.array([0.0, 0.1, 0.25])
 COLUMNS = {"BUS6.Vm": np.array([1.0, 0.99, 1 / 3]), "GEN1.omega": np.array([1.0, 1.001, 0.999])}
@@ -74,6 +75,23 @@ def test_the_file_of_a_run_is_measurements_of_all_that_is_in_it(tmp_path):
     for name in data.channels:
         assert np.array_equal(data.only(name).value, run[name]), name
     assert gc.analyses.identifiability("wscc9", tmp_path / "run.nc", "GEN2.H").importance[0] > 0
+
+
+def test_of_a_run_with_events_what_was_before_them_is_measured(tmp_path):
+    run = gc.simulate(gc.build("smib"), 0.5)  # voltages jump as the fault comes and goes
+    data = Measurements.from_xarray(run[["BUS1.Vm"]])
+    assert len(data) == len(np.unique(run.t)) < len(run.t)
+    assert np.array_equal(data.value, [run.at(t, side="left")["BUS1.Vm"] for t in data.time])
+    problem = Problem([Recording(run.system, data)], ["GEN1.H"])
+    assert np.abs(problem.residuals(np.array([problem.parameters[0].start]))).max() < 1e-12
+    run[["BUS1.Vm"]].to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    same(Measurements.read(tmp_path / "run.nc"), data)
+
+
+def test_every_so_many_samples_are_at_least_one():
+    for count in (0, -1, 1.5):
+        with pytest.raises(CaseError, match=r"count = .* must be a whole number, at least 1"):
+            Measurements.of(T, COLUMNS).every(count)
 
 
 @pytest.mark.parametrize("key", ["GEN*.omega", ["GEN1.omega", "BUS*.Vm"]])
