@@ -90,6 +90,9 @@ def sweep_command(context: click.Context, /, case: str, processes: int | None, d
     from .files import is_sweep
     from .sweep import stored, sweep
 
+    if store is not None and store.suffix.lower() in (".csv", ".nc", ".png"):
+        raise click.BadParameter(f"{store}: the table or the figure goes there, over the store; name it "
+                                 f"{store.with_suffix('.db')}", param_hint="--store")
     with Progress("preparing"):
         made, stem = (_of_file(context, case, outside) if is_sweep(Path(case)) else _of_options(case, **asked))
     store = store or out / f"{stem}_sweep.db"

@@ -118,16 +118,19 @@ def _values(pattern: str, spec: Mapping[str, Any]) -> list[Any]:
     values = values.tolist() if isinstance(values, np.ndarray) else values
     if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
         raise CaseError(f"vary '{pattern}': {values!r} must be a list of values")
-    _check_plain(f"vary '{pattern}'", values)
-    if len(set(map(str, values))) < len(values):
+    values = _plain(f"vary '{pattern}'", values)
+    if len(set(values)) < len(values):
         raise CaseError(f"vary '{pattern}': a value stands twice")
-    return list(values)
+    return values
 
 
-def _check_plain(where: str, values: Iterable[Any]) -> None:
-    for value in values:
+def _plain(where: str, values: Iterable[Any]) -> list[Value]:
+    """Numbers and texts; those of numpy as Python's, which a store can have."""
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for value in plain:
         if not isinstance(value, int | float | str):
             raise CaseError(f"{where}: {value!r} must be a number or a text")
+    return plain
 
 
 def rows(space: Space, table: Sequence[Mapping[str, Value]]) -> list[Scenario]:
@@ -136,9 +139,9 @@ def rows(space: Space, table: Sequence[Mapping[str, Value]]) -> list[Scenario]:
     for number, row in enumerate(table, 1):
         if not isinstance(row, Mapping):
             raise CaseError(f"row {number}: {row!r} must be a table: address to value")
-        _check_plain(f"row {number}", row.values())
+        given = _plain(f"row {number}", row.values())
         values: dict[str, Value] = {}
-        for pattern, value in zip(patterns_of(row), row.values(), strict=True):
+        for pattern, value in zip(patterns_of(row), given, strict=True):
             found = space.find(pattern)
             if both := values.keys() & set(found):
                 raise CaseError(f"row {number}: {min(both)} is given twice")
@@ -151,7 +154,8 @@ def draws(space: Space, spec: Mapping[str, Any]) -> list[Scenario]:
     """Scenarios drawn at random.
 
     Every drawn parameter has a stream of its own, from the seed and its address: a sample does not depend on how many
-    there are, nor on what else is drawn (but with Latin hypercubes, which are made as a whole).
+    there are, nor on what else is drawn. Latin hypercubes are made as a whole; a Sobol sequence depends on what is
+    drawn, not on how many samples there are.
 
     Parameters
     ----------
@@ -253,14 +257,16 @@ def _distribution(pattern: str, about: Any) -> tuple[Any, bool, bool]:
 
 def _balance(space: Space, columns: Mapping[str, np.ndarray], pattern: str) -> dict[str, np.ndarray]:
     """P0 of the sources that make up for what was drawn, in proportion to their P0."""
-    wanted: Any = 0.0
+    wanted = np.zeros(len(next(iter(columns.values()))))
     for address, column in columns.items():
         instance, name = space.place(address)
+        if not instance.in_service:
+            continue
         if name == "P0" and issubclass(instance.device, Load):
             wanted = wanted + instance.values["k"] * (column - instance.values["P0"])
         elif name == "P0" and issubclass(instance.device, Source):
             wanted = wanted - (column - instance.values["P0"])
-    sources = [i for i in space.instances.values() if issubclass(i.device, Source)]
+    sources = [i for i in space.instances.values() if issubclass(i.device, Source) and i.in_service]
     found = matching([pattern], [i.id for i in sources], "source")
     share = {i.id: i.values["P0"] for i in sources if i.id in found and i.words["control"] != "slack"
              and f"{i.id}.P0" not in columns and i.values["P0"] > 0}

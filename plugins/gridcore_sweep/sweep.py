@@ -127,4 +127,6 @@ def _folder(made: Study, store: Path | None, given: str | Path | None) -> Path |
         return Path(given)
     if store is None and made.setup.keep != NONE:
         raise CaseError(f"keep = '{made.setup.keep}': say where, by a store or a folder of trajectories")
-    return None if store is None else store.with_suffix("")
+    if store is None:
+        return None
+    return store.with_suffix("") if store.suffix else store.with_name(f"{store.name}_runs")

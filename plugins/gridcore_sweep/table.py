@@ -114,7 +114,7 @@ class Table:
 
         def rank(k: int) -> tuple[int, float]:
             value = values[k]
-            if not isinstance(value, int | float):
+            if not isinstance(value, int | float) or value != value:  # nan is neither large nor small
                 return 0 if self.results[k].error else 2, 0.0
             return 0 if self.results[k].error else 1, sign * value
 

@@ -53,6 +53,13 @@ def test_values_may_be_an_array():
         grid(SPACE, "GEN2.H")
 
 
+def test_numbers_of_numpy_are_numbers():
+    [made] = grid(SPACE, {"GEN2.H": list(np.array([3, 4]))})
+    assert [(type(s.values["GEN2.H"]), s.values["GEN2.H"]) for s in made] == [(int, 3), (int, 4)]
+    [one] = rows(SPACE, [{"GEN2.H": np.float32(5.5)}])
+    assert type(one.values["GEN2.H"]) is float
+
+
 def test_rows_are_one_scenario_each():
     made = rows(SPACE, [{"GEN2.H": 5, "LOAD*.k": 0.9}, {"GEN2.H": 6}])
     assert made[0].values == {"GEN2.H": 5, "LOAD5.k": 0.9, "LOAD6.k": 0.9, "LOAD8.k": 0.9}
@@ -74,6 +81,7 @@ def test_a_row_gives_a_parameter_one_value(names):
     ({"GEN2.H": {"from": 1, "to": 2}}, "missing: count"),
     ({"GEN2.H": {"from": 1, "to": 2, "count": 1}}, "count an integer above 1"),
     ({"GEN2.H": {"from": 1, "to": 2, "count": 3, "values": [1]}}, "give values, or from, to and count"),
+    ({"GEN2.H": [6, 7, 6.0]}, "a value stands twice"),
     ({"GEN2.H": {"form": 1}}, "unknown field 'form'; did you mean from"),
     ({"GEN2.H": {"values": ["5 s"], "relative": True}}, "factors must be numbers"),
     ({"GEN2.H": {"values": [1], "relative": 1}}, "relative = 1 must be true or false")])
@@ -139,6 +147,18 @@ def test_balance_leaves_the_slack_what_it_had(seed):
         more = sum(s.values[f"LOAD{k}.P0"] for k in (5, 6, 8)) - 3.15
         assert s.values["GEN2.P0"] + s.values["GEN3.P0"] - 1.63 - 0.85 == pytest.approx(more, abs=1e-12)
         assert s.values["GEN2.P0"] / s.values["GEN3.P0"] == pytest.approx(1.63 / 0.85)
+
+
+def test_balance_is_of_what_is_in_service_and_nothing_where_no_power_is_drawn():
+    case = gc.load_case("wscc9")
+    case.set("LOAD6.status", 0)
+    case.set("GEN3.status", 0)
+    [made] = draws(Space(validate(case)), {"samples": 1, "balance": "GEN*", "draw": LOADS})
+    assert "GEN3.P0" not in made.values
+    more = made.values["LOAD5.P0"] + made.values["LOAD8.P0"] - 1.25 - 1.0
+    assert made.values["GEN2.P0"] == pytest.approx(1.63 + more, abs=1e-12)
+    [made] = draws(SPACE, {"samples": 1, "balance": "GEN*", "draw": {"GEN2.H": LOADS["LOAD*.P0"]}})
+    assert (made.values["GEN2.P0"], made.values["GEN3.P0"]) == (1.63, 0.85)
 
 
 @pytest.mark.parametrize(("spec", "said"), [

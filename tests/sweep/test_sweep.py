@@ -16,8 +16,10 @@ import gridcore as gc
 from gridcore_provenance.record import provenance
 from gridcore_sweep import sweep
 from gridcore_sweep.measures import Measure, margin, measured
+from gridcore_sweep.scenarios import Scenario
 from gridcore_sweep.store import Store
 from gridcore_sweep.study import study
+from gridcore_sweep.table import Table
 from gridcore_sweep.worker import Result, system_of, work
 
 MACHINES = ["GEN1", "GEN2", "GEN3"]
@@ -240,6 +242,13 @@ def test_runs_are_kept_as_files_that_say_which_they_are(tmp_path):
     assert measured(run, ())[0] == table.results[1].row
 
 
+def test_runs_are_kept_beside_a_store_that_has_no_ending(tmp_path):
+    table = gc.analyses.sweep("wscc9", vary={"GEN2.H": [5.0, 6.0]}, t_end=0.1, store=tmp_path / "results", keep="all",
+                              processes=1)
+    assert not table.failed
+    assert len(list((tmp_path / "results_runs").iterdir())) == 2
+
+
 def test_of_kept_runs_it_is_enough_to_record_a_part(tmp_path):
     asked = {"contingencies": {"faults": [7, 8]}, "t_end": 0.5, "keep": "all", "processes": 1}
     gc.analyses.sweep("wscc9", **asked, store=tmp_path / "all.db")
@@ -317,6 +326,13 @@ def test_the_worst_comes_first(table):
     assert speeds == sorted(speeds, reverse=True)
     with pytest.raises(gc.errors.CaseError, match="has no column 'angel'; did you mean angle"):
         table.ranked("angel")
+
+
+def test_what_is_no_number_comes_behind_all_that_are():
+    values = [3.0, np.nan, 1.0, np.nan, 2.0, 0.5]
+    made = Table([Scenario({"row": k}) for k in range(6)], [Result({"dip": v}) for v in values], {"dip": "pu"})
+    assert made.ranked("dip") == [5, 2, 4, 0, 1, 3]
+    assert made.ranked("dip", descending=True) == [0, 4, 2, 5, 1, 3]
 
 
 def test_a_measure_reads_as_it_is_written():

@@ -114,6 +114,13 @@ def test_bad_options_are_one_line(call, args, said):
     assert said in refused(call(*args, "--t-end", "0.3", *([] if "--processes" in args else ["--processes", "1"])))
 
 
+@pytest.mark.parametrize("ending", ["csv", "nc", "png"])
+def test_a_store_is_not_overwritten_by_what_is_written_beside_it(call, tmp_path, ending):
+    told = refused(call("wscc9", "--vary", "GEN2.H=5,6", "--t-end", "0.1", "--store", f"s.{ending}"))
+    assert f"s.{ending}: the table or the figure goes there, over the store; name it s.db" in told
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("t_end", "tend", "n1.toml: field 'tend': unknown heading; did you mean t_end"),
     ("t_end = 1.0", "t_end = 'long'", "n1.toml: field 't_end': 'long' must be an integer or a number"),
