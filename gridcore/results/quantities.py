@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..case import Address, Base, is_pattern, matching, patterns_of
+from ..case import Address, Base, matching, patterns_of
 from ..contract import Node, Source
 from ..equations import evaluate, function_of
 from ..errors import NotRecorded
@@ -123,7 +123,7 @@ def select(system: Equilibrium, patterns: str | Iterable[Address], parameters: b
     others = {f"{i.id}.{name}": (i.id, name) for i in instances if parameters
               for name in (*i.device.declares.params, *i.device.declares.setpoints)}
     named, out = {**others, **known}, dict[tuple[str, str], None]()
-    for pattern in patterns_of(patterns):
-        found = (is_pattern(pattern) and fnmatch.filter(known, pattern)) or matching(pattern, named, "quantity")
+    for each in patterns_of(patterns):
+        found = [each] if each in named else fnmatch.filter(known, each) or matching(each, named, "quantity")
         out.update((named[address], None) for address in found)
     return list(out)

@@ -195,6 +195,8 @@ class Table:
         for name, field in zip(names, ("time", "column"), strict=True):
             if name not in there:
                 raise self.error(f"{file} has no column '{name}'{suggest(name, there)}", field)
+            if there.count(name) > 1:
+                raise self.error(f"{file} has {there.count(name)} columns '{name}': give each a name of its own", field)
         if not rows:
             raise self.error(f"{file} has no rows", "data")
         at = [there.index(name) for name in names]

@@ -149,6 +149,13 @@ def test_what_is_wrong_is_told_with_file_table_and_field(read, tmp_path, what):
     assert SAYS.get(what, "") in str(error.value)
 
 
+@pytest.mark.parametrize(("head", "field", "name"), [
+    ("time,GEN2.omega,GEN2.omega", "column", "GEN2.omega"), ("time,GEN2.omega, time", "time", "time")])
+def test_of_two_columns_with_one_name_none_is_taken(read, head, field, name):
+    with pytest.raises(CaseError, match=rf"objective 1: field '{field}': .*d\.csv has 2 columns '{name}': give each a"):
+        read(one(kind="sampled", data="d.csv"), d=f"{head}\n0,1,2\n0.1,1,2\n")
+
+
 def test_a_file_that_is_not_there_is_told(run):
     with pytest.raises(CaseError, match=r"^none\.toml: there is no such file, and none of this name is shipped"):
         gc.analyses.load_objectives("none.toml", run.system)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import sys
 import tracemalloc
 from gc import collect
@@ -182,3 +183,12 @@ def test_an_address_names_what_a_pair_names():
     np.testing.assert_array_equal(run["GEN2.omega"], run["GEN2", "omega"])
     with pytest.raises(CaseError, match="no device"):
         run["GEN2"]
+
+
+def test_what_is_named_in_full_is_not_looked_for_among_all_that_there_is(run, monkeypatch):
+    def look(names, pattern):
+        raise AssertionError(f"{pattern} was looked for")
+
+    monkeypatch.setattr(fnmatch, "filter", look)
+    names = ["GEN2.omega", "BUS7.Vm", "GEN2.H"]
+    assert run[names]["quantity"].values.tolist() == names
