@@ -64,7 +64,7 @@ def _output(function: Function, quantities: _Quantities) -> ca.SX:
                         f"({str(error).splitlines()[0] if str(error) else type(error).__name__})") from error
     if output.shape != (1, 1):
         raise CaseError(f"{_named(function)} gives {output.numel()} values: it gives one")
-    constants = ca.Function("constants", [ca.vertcat(*quantities.symbols.values())], [output])
+    constants = ca.Function("constants", ca.symvar(output), [output])
     if any(constants.instruction_id(k) == ca.OP_CONST and np.isnan(constants.instruction_constant(k))
            for k in range(constants.n_instructions())):
         raise CaseError(f"{_named(function)} has nan in it")
