@@ -24,7 +24,7 @@ from gridcore_tsa.sensitivities import begin
 from gridcore_verbs.units import measured, number, unit_of
 
 from .parting import PARTED, between_runs
-from .saddle import Passage, passages
+from .saddle import Passage, buffer, passages
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -293,7 +293,7 @@ def _derivatives(run: Run, until: float, measure: Terminal, parameter: str,
 def _measure(run: Run, passed: Passage) -> Terminal:
     """``w x'`` to first order at the point: linear in the states, and in the parameters that the equations read."""
     system, layout = run.system, run.system.layout
-    Z = run.read(np.arange(layout.size))[passed.k]
+    Z = buffer(run, passed.k)
     states = np.flatnonzero(system.differential(Z))
     parameters = np.arange(layout.n, layout.n + layout.n_p)
     direct = system.system.parameter_jacobian(parameters).evaluate(Z).T @ passed.left

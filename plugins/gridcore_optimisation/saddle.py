@@ -22,6 +22,7 @@ from gridcore.linear import SingularMatrix
 
 if TYPE_CHECKING:
     from gridcore.equilibrium import Equilibrium
+    from gridcore.linear import Factors
     from gridcore.results import Run
 
 _ROUNDS = 12  # of Rayleigh's iteration, which needs three or four from a good guess
@@ -70,7 +71,7 @@ def passages(run: Run, tangents: np.ndarray, first: int, last: int) -> list[Pass
         The points among which it is looked for.
     """
     system = run.system
-    Z = run.read(np.arange(system.layout.size))
+    factors = system.system.factors()
     every = max(1, (last - first) // _POINTS)
     stretches: list[list[Passage]] = [[]]  # where there is such an eigenvalue, the last first
     for k in range(last, first, -every):  # backwards: later the sensitivity points along the eigenvector already
@@ -79,16 +80,25 @@ def passages(run: Run, tangents: np.ndarray, first: int, last: int) -> list[Pass
         if not stretches[-1]:
             right = left = tangents[k]
             eigenvalue = _growth(run.t, tangents, k, every)
-        pair = _eigenpair(system, Z[k], eigenvalue, right, left)
+        Z = buffer(run, k)
+        pair = _eigenpair(system, factors, Z, eigenvalue, right, left)
         if pair is None or pair[0] < _SLOWEST:
             if stretches[-1]:
                 stretches.append([])
             continue
         eigenvalue, right, left = pair
-        mass = system.differential(Z[k])
+        mass = system.differential(Z)
         slope = eigenvalue * float(left[mass] @ tangents[k, mass])
-        stretches[-1].append(Passage(k, eigenvalue, left, float(left @ system.rhs(Z[k])), slope))
+        stretches[-1].append(Passage(k, eigenvalue, left, float(left @ system.rhs(Z)), slope))
     return [p for stretch in stretches if (p := _stationary(stretch[::-1])) is not None]
+
+
+def buffer(run: Run, k: int) -> np.ndarray:
+    """(size,) Z at a point of a run: of few points less than all that the run has."""
+    tape, n = run.tape, run.system.n
+    Z = np.empty(run.system.layout.size)
+    Z[:n], Z[n:-1], Z[-1] = tape.states.row(k), tape.settings[run.point_settings[k]], run.t[k]
+    return Z
 
 
 def _stationary(stretch: list[Passage]) -> Passage | None:
@@ -104,11 +114,10 @@ def _growth(t: np.ndarray, tangents: np.ndarray, k: int, every: int) -> float:
     return float(np.log(after / before) / (t[k] - t[k - every])) if before > 0 and t[k] > t[k - every] else 1.0
 
 
-def _eigenpair(system: Equilibrium, Z: np.ndarray, eigenvalue: float, right: np.ndarray,
+def _eigenpair(system: Equilibrium, lu: Factors, Z: np.ndarray, eigenvalue: float, right: np.ndarray,
                left: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
     """A real eigenvalue of the pencil ``F_X - lambda M`` near a guess, and its vectors, by Rayleigh's iteration."""
     J, mass = system.jacobian(Z), system.differential(Z).astype(float)
-    lu = system.system.factors()
     diagonal = np.flatnonzero(J.indices == np.repeat(np.arange(system.n), np.diff(J.indptr)))
     for _ in range(_ROUNDS):
         if not np.isfinite(eigenvalue):
@@ -116,7 +125,7 @@ def _eigenpair(system: Equilibrium, Z: np.ndarray, eigenvalue: float, right: np.
         shifted = J.data.copy()
         shifted[diagonal] -= eigenvalue * mass
         try:
-            lu.factor(shifted)
+            lu.refactor(shifted)
         except SingularMatrix:  # it is the eigenvalue
             eigenvalue *= 1 + 1e-12
             continue

@@ -217,3 +217,11 @@ def test_where_nothing_can_fall_out_of_step_no_value_is_called_stable():
     assert gc.simulate("swing", t_end=0.2).summary().stable is None
     with pytest.raises(gc.errors.CaseError, match="case 'swing' has no machines that could fall out of step"):
         critical_value("swing", "SWING.t_clear", between=(0.15, 0.9), t_end=0.2)
+
+
+def test_the_buffer_at_a_point_is_what_the_run_reads_there(system):
+    run = gc.simulate(system, t_end=0.3)
+    Z = run.read(np.arange(system.layout.size))
+    assert len(set(run.point_settings.tolist())) > 2
+    for k in (len(run.t) - 1, 0, *np.flatnonzero(np.diff(run.t) == 0)):
+        assert np.array_equal(saddle.buffer(run, k), Z[k], equal_nan=True)
