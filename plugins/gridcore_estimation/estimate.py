@@ -129,7 +129,8 @@ def estimate(system: Study, data: Any = None, wrt: Address | Iterable[Address] =
         spread = covariance(J[counted], r[counted], loss, inlier, absolute)
     else:
         spread = np.full((len(x), len(x)), np.nan)
-    return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high))
+    outliers = 0 if loss == "linear" else int((np.abs(r) > inlier).sum())
+    return Fit(problem, chosen, x, outcome, r, J, spread, begun, held, absolute, (low, high), outliers)
 
 
 def identifiability(system: Study, data: Any = None, wrt: Address | Iterable[Address] = (), *,

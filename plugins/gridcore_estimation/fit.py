@@ -54,19 +54,22 @@ class Fit:
         Bounds.
     held : dict
         Parameters that were left at their start because the samples do not determine them.
+    outliers : int
+        Samples whose residual is beyond `f_scale`, with a robust loss.
     """
 
     _repr_html_ = html
 
     def __init__(self, problem: Problem, method: str, start: np.ndarray, outcome: Outcome, residuals: np.ndarray,
                  jacobian: np.ndarray, covariance: np.ndarray, identifiability: Identifiability,
-                 held: dict[str, float], absolute: bool, bounds: tuple[np.ndarray, np.ndarray]):
+                 held: dict[str, float], absolute: bool, bounds: tuple[np.ndarray, np.ndarray], outliers: int):
         self.problem, self.method, self.start = problem, method, start
         self.values, self.iterates = outcome.x, outcome.iterates
         self.converged, self.message = outcome.converged, outcome.message
         self.residuals, self.jacobian, self.covariance = residuals, jacobian, covariance
         self.identifiability, self.held, self.absolute = identifiability, held, absolute
         self.low, self.high = bounds
+        self.outliers = outliers
 
     @property
     def names(self) -> list[str]:
@@ -182,6 +185,10 @@ class Fit:
                 "" if self.absolute else ", and nothing is left that tells the noise, of which intervals are made"))
         elif not np.isfinite(self.covariance).all():
             out.append("no covariance: where it ended, the measurements do not determine the parameters")
+        counted = int((self.problem.weight > 0).sum())
+        if 2 * self.outliers > counted:
+            out.append(f"{self.outliers} of {counted} samples are beyond f_scale, outliers by its measure: values and "
+                       "intervals are those of the few others")
         if len(self.names) > 1 and self.identifiability.collinearity > COLLINEAR:
             out.append(f"collinearity index {self.identifiability.collinearity:.3g} at the start: parameters make up "
                        "for each other")

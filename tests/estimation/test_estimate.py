@@ -176,6 +176,16 @@ def test_a_robust_loss_bears_outliers(data):
     assert (np.abs(robust.values - list(TRUE.values())) < 4 * robust.standard_errors).all()
 
 
+def test_a_scale_that_makes_outliers_of_most_samples_is_told(data):
+    fine = gc.analyses.estimate(smib(), data, list(TRUE), loss="cauchy", f_scale=0.02)
+    fits = [gc.analyses.estimate(smib(), data, list(TRUE), loss=loss, f_scale=1e-5) for loss in ("cauchy", "linear")]
+    told = [[remark for remark in fit.remarks() if "are beyond f_scale" in remark] for fit in (fine, *fits)]
+    assert (told[0], told[2]) == ([], [])
+    beyond = int((np.abs(fits[0].residuals) > 1e-5).sum())
+    assert told[1] == [f"{beyond} of {len(data)} samples are beyond f_scale, outliers by its measure: values and "
+                       "intervals are those of the few others"]
+
+
 def test_recordings_of_two_events_tell_more_than_one():
     other = smib().with_values({"fault.clear": 0.15, "GEN1.P0": 0.7})
     recordings = [Recording(s, fabricated(s.with_values(TRUE), noise=0.01, seed=k), name=f"event {k}")

@@ -88,6 +88,15 @@ def test_of_a_run_with_events_what_was_before_them_is_measured(tmp_path):
     same(Measurements.read(tmp_path / "run.nc"), data)
 
 
+def test_all_that_a_run_has_is_measured_by_its_addresses(tmp_path):
+    run = gc.simulate("wscc9", 0.05)  # whose exciters have a Vm beside that of buses
+    data = Measurements.from_xarray(run.to_xarray())
+    assert {"BUS2.Vm", "EXC2.Vm", "GEN2.omega"} <= set(data.channels)
+    assert all(np.array_equal(data.only(channel).value, run[channel]) for channel in data.channels)
+    run.save(tmp_path / "run.nc")
+    same(Measurements.read(tmp_path / "run.nc"), data)
+
+
 def test_every_so_many_samples_are_at_least_one():
     for count in (0, -1, 1.5):
         with pytest.raises(CaseError, match=r"count = .* must be a whole number, at least 1"):
