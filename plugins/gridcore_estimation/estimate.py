@@ -206,7 +206,8 @@ def _filled(problem: Problem, what: str, given: Mapping[Any, float | str] | None
 
 def _bounds(problem: Problem, bounds: Mapping[Any, Pair] | None, held: Mapping[str, float],
             x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = (np.array([getattr(p, side) for p in problem.parameters]) for side in ("low", "high"))
+    # those that devices declare may be integers, which an array of nothing else would make of all others
+    low, high = (np.array([getattr(p, side) for p in problem.parameters], dtype=float) for side in ("low", "high"))
     for j, pair in spread([*problem.names, *held], bounds or {}, "bounds"):
         if j >= len(problem.names):
             continue

@@ -124,6 +124,14 @@ def test_bounds_hold_and_a_value_on_one_is_told(data):
     assert any("GEN1.H is at its upper bound, 4" in remark for remark in fit.remarks())
 
 
+def test_a_bound_is_no_integer_where_those_of_the_device_are(data):
+    fit = gc.analyses.estimate(smib(), data, "GEN1.H", start={"GEN1.H": 4.7}, bounds={"GEN1.H": (4.6, 5.5)})
+    assert (fit.low.tolist(), fit.high.tolist()) == ([4.6], [5.5])
+    assert fit["GEN1.H"] == pytest.approx(4.6, abs=1e-4)
+    with pytest.raises(CaseError, match=r"bounds of GEN1\.H: 3\.5 must be less than 3\.5"):
+        gc.analyses.estimate(smib(), data, "GEN1.H", bounds={"GEN1.H": (3.5, 3.5)})
+
+
 def test_a_bound_that_is_none_is_no_bound(data):
     free = gc.analyses.estimate(smib(), data, list(TRUE))
     for pair in ((None, None), (None, 6), (2, None)):
