@@ -102,14 +102,15 @@ def system_of(setup: Setup, values: Mapping[str, Value]) -> Equilibrium:
     """The system with these values: the one that is built already, where they are all parameters."""
     words = tuple(sorted((a, v) for a, v in values.items() if not _is_parameter(setup.case, a)))
     key = (setup.case_digest, setup.deenergise, setup.enforce_q_limits, words)
-    if key not in _built:
+    system = _built.get(key)  # once: another thread may have one of its own built in the meantime
+    if system is None:
         case = setup.case.copy()
         for address, value in words:
             case.set(address, value)
         _built.clear()
-        _built[key] = build(case, deenergise=setup.deenergise, enforce_q_limits=setup.enforce_q_limits)
+        _built[key] = system = build(case, deenergise=setup.deenergise, enforce_q_limits=setup.enforce_q_limits)
     parameters = {a: v for a, v in values.items() if (a, v) not in words}
-    return _built[key].with_values(parameters) if parameters else _built[key]
+    return system.with_values(parameters) if parameters else system
 
 
 def _is_parameter(case: Case, address: str) -> bool:

@@ -69,6 +69,18 @@ def test_two_studies_of_one_process_do_not_mix_their_systems():
     assert rows[0]["angle"] < rows[1]["angle"]
 
 
+def test_a_system_that_another_thread_builds_in_the_meantime_takes_none_away():
+    one, other = (study(name, vary={f"{machine}.H": [5.0, 6.0]}, t_end=0.1).setup
+                  for name, machine in (("wscc9", "GEN2"), ("smib", "GEN1")))
+
+    class Meanwhile(dict):
+        def items(self):
+            system_of(other, {})
+            return super().items()
+
+    assert system_of(one, Meanwhile()).case.name == "wscc9"
+
+
 def test_a_scenario_that_fails_is_a_row_with_its_error():
     table = gc.analyses.sweep("wscc9", processes=1, t_end=1.0,
                               rows=[{"GEN2.H": 6.0}, {"GEN2.H": -1.0}, {"LOAD5.P0": 50.0}, {"LINE4-6.status": 0}])
