@@ -23,6 +23,7 @@ TAKES = ("min", "max", "start", "end", "range")
 UNITS = {"stable": "", "margin": "%", "angle": "deg", "angle_at": "s", "speed_min": "pu", "speed_max": "pu",
          "voltage_end": "pu", "voltage_end_bus": "", "islands": "", "reached": "s", "warning": ""}
 SEARCHED = {"critical": "s", "unstable_from": "s", "runs": ""}
+OTHERS = ("error", "scenario", "machine", "machine_angle")  # what tables have beside these
 
 
 @dataclass(frozen=True)

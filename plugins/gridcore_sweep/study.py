@@ -20,7 +20,7 @@ from gridcore_rotors.rotors import rotor_devices
 
 from .contingencies import contingencies
 from .defaults import T_END
-from .measures import SEARCHED, UNITS, Measure
+from .measures import OTHERS, SEARCHED, UNITS, Measure
 from .scenarios import Scenario, product, standing, without_events
 from .spaces import Space, draws, rows
 from .spaces import grid as grid_of
@@ -92,7 +92,7 @@ def study(case: Equilibrium | Case | str, *, contingencies: Mapping[str, Any] | 
         valid = validate(case)
     scenarios = _scenarios(valid, t_end, contingencies, vary, rows, random)
     common, common_digest, values = standing(case, scenarios)
-    asked = _measures(measures)
+    asked = _measures(measures, scenarios)
     settings = {"t_end": t_end, "step": step, "method": method, "options": dict(options or {}),
                 "deenergise": deenergise, "enforce_q_limits": enforce_q_limits,
                 "measures": [(m.name, m.take, m.pattern) for m in asked]}
@@ -154,10 +154,11 @@ def _contingencies(valid: ValidCase, t_end: float, given: Mapping[str, Any]) -> 
     return found
 
 
-def _measures(given: Mapping[str, str] | Sequence[str]) -> tuple[Measure, ...]:
+def _measures(given: Mapping[str, str] | Sequence[str], scenarios: Sequence[Scenario]) -> tuple[Measure, ...]:
     named = given.items() if isinstance(given, Mapping) else [("", text) for text in given]
     made = tuple(Measure.parse(text, name) for name, text in named)
-    names = [*UNITS, *SEARCHED, *(m.name for m in made)]
+    taken = dict.fromkeys(name for scenario in scenarios for name in (*scenario.labels, *scenario.values))
+    names = [*UNITS, *SEARCHED, *OTHERS, *taken, *(m.name for m in made)]
     for measure in made:
         if names.count(measure.name) > 1:
             raise CaseError(f"measure '{measure.name}': there is a column of that name already")

@@ -118,6 +118,8 @@ def test_a_device_that_breaks_is_a_row_with_its_error(monkeypatch):
     ({"contingencies": {}}, "there are none"),
     ({"contingencies": {"fault": "all"}}, "unknown field 'fault'; did you mean faults"),
     ({"vary": {"GEN2.H": [5]}, "measures": ["lowest BUS*.Vm"]}, "write one of min, max, start, end, range"),
+    *(({"vary": {"GEN*.H": [5]}, "measures": {name: "min BUS*.Vm"}}, f"measure '{name}': there is a column of that")
+      for name in ("GEN*.H", "GEN2.H", "margin", "critical", "error", "machine", "machine_angle", "scenario")),
     ({"vary": {"GEN2.H": [5]}, "measures": ["min BUS*.vm"]}, "no quantity matches 'BUS*.vm'; did you mean"),
     ({"vary": {"GEN2.H": [5]}, "measures": {"margin": "min BUS*.Vm"}}, "there is a column of that name already"),
     ({"vary": {"GEN2.H": [5]}, "keep": "some"}, "keep = 'some' must be one of none, unstable, all"),
