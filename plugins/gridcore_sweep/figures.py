@@ -139,7 +139,7 @@ def _cells(table: Table, column: str | None) -> Map:
     varied = {name: values for name, values in table.labels.items() if len(values) > 1}
     machines = list(dict.fromkeys(m for r in table.results for m in r.machines))
     if len(varied) >= 2:
-        return _over_labels(table, varied, column or table.severity)
+        return _over_labels(table, varied, column)
     order = table.ranked(column)[:ROWS_SHOWN]
     worst = "all" if len(order) == len(table) else f"the {len(order)} worst of {len(table)}"
     down = (_heading(table, next(iter(varied), "scenario"), worst), [_name(table, k, varied) for k in order])
@@ -151,10 +151,15 @@ def _cells(table: Table, column: str | None) -> Map:
         heading = "machine" if len(kept) == len(machines) else f"machine: {len(kept)} of {len(machines)}"
         return Map(values[:, kept], np.tile(failed[:, None], len(kept)), down, (heading, [machines[k] for k in kept]),
                    "largest angle to the centre of inertia (deg)", "machine", order)
-    name = column or table.severity
-    numbers = table.column(name)
+    name, numbers = _column(table, column)
     values = np.array([[_number(numbers[k])] for k in order])
     return Map(values, failed[:, None], down, ("", [name]), _with_unit(table, name), name, order)
+
+
+def _column(table: Table, asked: str | None) -> tuple[str, list[Any]]:
+    """What is drawn of each scenario, and what that is; nothing, where all have failed before there was anything."""
+    name = asked or table.severity
+    return name, table.column(name) if asked or table.columns else [None] * len(table)
 
 
 def _heading(table: Table, name: str, shown_of_all: str) -> str:
@@ -176,11 +181,12 @@ def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else np.nan
 
 
-def _over_labels(table: Table, varied: dict[str, list[Any]], column: str) -> Map:
+def _over_labels(table: Table, varied: dict[str, list[Any]], asked: str | None) -> Map:
+    column, numbers = _column(table, asked)
     (y, rows), (x, columns), *_ = varied.items()
     values = np.full((len(rows), len(columns)), np.nan)
     failed = np.zeros(values.shape, dtype=bool)
-    for scenario, result, value in zip(table.scenarios, table.results, table.column(column), strict=True):
+    for scenario, result, value in zip(table.scenarios, table.results, numbers, strict=True):
         at = rows.index(scenario.labels[y]), columns.index(scenario.labels[x])
         failed[at] |= bool(result.error)
         values[at] = np.fmin(values[at], _number(value))

@@ -164,11 +164,12 @@ def test_a_failing_scenario_is_a_row_and_not_the_end(call):
     assert "2 scenarios, 1 failed" in shown.stdout
 
 
-def test_a_sweep_of_which_every_scenario_fails_has_failed_and_keeps_its_table(call, tmp_path):
-    shown = call("wscc9", "--vary", "GEN2.H=-1,-2", "--t-end", "0.2", "--processes", "1")
+@pytest.mark.parametrize("other", [[], ["--vary", "GEN3.H=3,4"]])
+def test_a_sweep_of_which_every_scenario_fails_has_failed_and_keeps_its_table_and_map(call, tmp_path, other):
+    shown = call("wscc9", "--vary", "GEN2.H=-1,-2", *other, "--t-end", "0.2", "--processes", "1", "--plot")
     assert shown.exit_code == 1
-    assert "2 scenarios, 2 failed" in shown.stdout
-    assert (tmp_path / "wscc9_sweep.csv").exists()
+    assert f"{4 if other else 2} scenarios, {4 if other else 2} failed" in shown.stdout
+    assert all((tmp_path / f"wscc9_sweep.{ending}").exists() for ending in ("csv", "nc", "png"))
 
 
 # Heat maps ----------------------------------------------------------------------------------------------------------
