@@ -75,7 +75,7 @@ class Parameters:
         width = np.where(np.isfinite(high - low) & (high > low), high - low, 1 / _USUAL)
         size = _USUAL * np.where(start != 0, np.abs(start), width)
         for at, value in spread(names, scale, "scale"):
-            if not (isinstance(value, int | float) and 0 < value < math.inf):
+            if not (isinstance(value, int | float | np.number) and 0 < value < math.inf):
                 raise CaseError(f"the scale of {names[at]} must be a number above 0, not {value!r}")
             size[at] = value
         return cls(names, list(units.values()), start, low, high, size)

@@ -81,7 +81,8 @@ def eig_command(case: str, top: int, eigensolver: str, participants: int, wrt: t
 @json_option
 @_out
 @_plot
-@click.option("--top", type=int, help="Follow so many modes, those least damped at the first value; all by default.")
+@click.option("--top", type=click.IntRange(1),
+              help="Follow so many modes, those least damped at the first value; all by default.")
 @click.option("--vary", required=True, metavar="PARAMETER=VALUES", shell_complete=completing("parameter"),
               help="EXC1.KA=10,20,50 or EXC1.KA=10:200:20 (from, to, how many).")
 def locus_command(case: str, vary: str, top: int | None, plot: bool, out: Path | None, **options: Any) -> None:

@@ -25,7 +25,7 @@ def test_bounds_are_those_given_within_those_declared():
 
 
 def test_scale_is_a_tenth_of_the_start_unless_it_is_given():
-    found = Parameters.of(SYSTEM, ["GEN[23].P0", "GEN2.Rs"], {"GEN2.Rs": (0.0, 0.5)}, {"GEN3.P0": 2.0})
+    found = Parameters.of(SYSTEM, ["GEN[23].P0", "GEN2.Rs"], {"GEN2.Rs": (0.0, 0.5)}, {"GEN3.P0": np.int64(2)})
     np.testing.assert_allclose(found.scale, [0.163, 2.0, 0.05])
 
 
