@@ -105,8 +105,8 @@ class Linearised:
         self.parameter_map = of_p = system.system.parameter_jacobian(self.carried)
         self.linearise = ws.lineariser(of_p.batches, len(of_p.indices))
         rows, structure = system.base_differential.tobytes(), system.system
-        self.A, self.B = (pattern.matrix() for pattern in _patterns.get(structure, rows, self._of_both_ends))
-        self.C = _patterns.get(structure, self.carried.tobytes(), lambda: (
+        self.A, self.B = (pattern.matrix() for pattern in _patterns.get(structure, ("X", rows), self._of_both_ends))
+        self.C = _patterns.get(structure, ("P", self.carried.tobytes()), lambda: (
             Pattern(of_p.shape, of_p.indptr, of_p.indices, ws.runtime),))[0].matrix()
         self._settings: list[int] = tape.point_settings().tolist()
         self._masks: dict[int, np.ndarray] = {}

@@ -345,14 +345,12 @@ def _attach(recording: Recording) -> Samples:
     column = np.array([place[name] for name in data.channel.tolist()])
     value = data.value * np.array([factors[name] for name in data.channels])[column]
     angle = np.array([unit_of(system, *channel) == "rad" for channel in channels])
-    again = _again(time, column)
-    root = np.where(again & (time == t_end), 0.0, np.sqrt(data.weight))  # behind the end there is nothing
-    later = np.where(again & (time < t_end), np.nextafter(time, np.inf), time)
-    return Samples(recording, t_end, channels, later, column, value, root, angle)
+    root = np.where(_again(time, column), 0.0, np.sqrt(data.weight))
+    return Samples(recording, t_end, channels, time, column, value, root, angle)
 
 
 def _again(time: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Which samples are not the first of their channel at their time: they tell what holds after a switch there."""
+    """Which samples are not the first of their channel at their time, and tell what holds after a switch there."""
     order = np.lexsort((time, column))
     again = np.zeros(len(time), dtype=bool)
     again[order[1:]] = (np.diff(time[order]) == 0) & (np.diff(column[order]) == 0)

@@ -72,8 +72,9 @@ def test_the_file_of_a_run_is_measurements_of_all_that_is_in_it(tmp_path):
     data = Measurements.read(tmp_path / "run.nc")
     assert {"BUS7.Vm", "EXC2.Vm", "GEN3.omega"} <= set(data.channels)  # of two kinds of devices with a Vm
     same(data, Measurements.from_xarray(run.to_xarray()))
+    first = np.unique(run.t, return_index=True)[1]
     for name in data.channels:
-        assert np.array_equal(data.only(name).value, run[name]), name
+        assert np.array_equal(data.only(name).value, run[name][first]), name
     assert gc.analyses.identifiability("wscc9", tmp_path / "run.nc", "GEN2.H").importance[0] > 0
 
 
@@ -85,15 +86,6 @@ def test_of_a_run_with_events_what_was_before_them_is_measured(tmp_path):
     problem = Problem([Recording(run.system, data)], ["GEN1.H"])
     assert np.abs(problem.residuals(np.array([problem.parameters[0].start]))).max() < 1e-12
     run[["BUS1.Vm"]].to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
-    same(Measurements.read(tmp_path / "run.nc"), data)
-
-
-def test_all_that_a_run_has_is_measured_by_its_addresses(tmp_path):
-    run = gc.simulate("wscc9", 0.05)  # whose exciters have a Vm beside that of buses
-    data = Measurements.from_xarray(run.to_xarray())
-    assert {"BUS2.Vm", "EXC2.Vm", "GEN2.omega"} <= set(data.channels)
-    assert all(np.array_equal(data.only(channel).value, run[channel]) for channel in data.channels)
-    run.save(tmp_path / "run.nc")
     same(Measurements.read(tmp_path / "run.nc"), data)
 
 
