@@ -15,7 +15,7 @@ CONVERTERS = {"GEN32": "forming, bus 32", "GEN35": "forming, bus 35", "GEN33": "
 MACHINES = [f"GEN{bus}" for bus in (30, 31, 34, 36, 38, 39)]
 GAINS = ["GEN32.mp", "GEN35.mp", "GEN35.mq", "GEN35.kiv", "REEC_GEN33.Kvi", "REEC_GEN33.Kqi", "REPC_REEC_GEN33.Kp",
          "REPC_REEC_GEN33.Ki"]
-WRT = [*GAINS, "GEN35.IMAX", "REEC_GEN33.Kqv", "REEC_GEN33.Imax", "REEC_GEN33.Vdip"]
+WRT = [*GAINS, "GEN35.IMAX", "REEC_GEN33.Kqv", "REEC_GEN33.Imax"]
 T_END = 5.0
 
 

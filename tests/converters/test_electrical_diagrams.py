@@ -46,12 +46,13 @@ def diagram(model: str, d: dict[str, float]) -> Columns:
     def signals(x: np.ndarray, U: float, Pref: float, Qext: float) -> dict[str, float]:
         Vf, Pf, outer, inner, quotient, Pord, Ip, Iq, charge, Vcomp = x
         V = np.sqrt(U**2 - (X * Ip) ** 2) + X * Iq
-        dip = Vf < d["Vdip"] or Vf > d["Vup"]
+        seen = Vf if model == "REECD1" else V
+        dip = seen < d["Vdip"] or seen > d["Vup"]
         asked = Q0 / P0 * Pf if d["PfFlag"] else Qext
-        Qset = asked if d["QFlag"] and not d["VFlag"] else np.clip(asked, d["Qmin"], d["Qmax"])
+        Qset = np.clip(asked, d["Qmin"], d["Qmax"]) if d["QFlag"] and d["VFlag"] else asked
         Vset = np.clip(outer + d["Kqp"] * (Qset - V * Iq), d["Vmin"], d["Vmax"]) if d["VFlag"] else np.clip(
             Qset, d["Vmin"], d["Vmax"])
-        above, seen = v0 - Vf, Vcomp if "Kc" in d else Vf
+        above, controlled = v0 - Vf, Vcomp if "Kc" in d else Vf
         beyond = above - d["dbd2"] if above > d["dbd2"] else above - d["dbd1"] if above < d["dbd1"] else 0.0
         injected = np.clip(d["Kqv"] * beyond, d["Iql1"], d["Iqh1"])
         if model == "REECA1" and not dip:
@@ -59,7 +60,7 @@ def diagram(model: str, d: dict[str, float]) -> Columns:
         most = [min(d["Imax"], np.interp(Vf, *table)) for table in tables] or [d["Imax"]] * 2
 
         def reactive(top: float) -> float:
-            base = np.clip(inner + d["Kvp"] * (Vset - seen), -top, top) if d["QFlag"] else quotient
+            base = np.clip(inner + d["Kvp"] * (Vset - controlled), -top, top) if d["QFlag"] else quotient
             return float(np.clip(base + injected, -top, top))
 
         def active(top: float) -> float:
@@ -103,8 +104,9 @@ def diagram(model: str, d: dict[str, float]) -> Columns:
 
 LIMITS = {"Pord_speed_at_dPmax", "Pord_at_Pmax", "Pord_speed_at_dPmin", "current_at_Ipmax", "dip_below"}
 STUDIES = {
-    "reactive power": Study("REECB1", {}, {*LIMITS, "Qset_at_Qset_max", "Qset_at_Qset_min", "band_beyond_below"}),
-    "cascade": Study("REECB1", {"QFlag": 1.0}, {*LIMITS, "outer_x_at_outer_min", "outer_x_at_outer_max"}),
+    "reactive power": Study("REECB1", {}, {*LIMITS, "band_beyond_below"}),
+    "cascade": Study("REECB1", {"QFlag": 1.0}, {*LIMITS, "Qset_at_Qset_max", "Qset_at_Qset_min", "outer_x_at_outer_min",
+                                                "outer_x_at_outer_max"}),
     # where one current leaves nothing of the other: of its last hundredth a cubic makes a finite slope, docs/models.md
     "power factor": Study("REECB1", {"PfFlag": 1.0, "PQFlag": 1.0}, {*LIMITS, "total_at_total_max", "support_at_Iqh1"},
                           part=2e-5),

@@ -108,20 +108,46 @@ DIP = {"Vdip": 0.8, "Trv": 0.05, "Kqv": 2.0, "dbd1": -0.05, "dbd2": 0.05, "Thld"
 
 
 def test_the_reactive_current_after_a_dip_is_frozen_for_its_time():
-    """The measured voltage is an exponential: dip and recovery are where it crosses Vdip."""
+    """The dip is of the voltage itself, which steps, and not of the measured one."""
     found = run(plant(control="REECA1", REECA1=DIP, steps=[("INF.E", 0.1, -0.4), ("INF.E", 0.4, 0.4)]), 0.8)
+    at = {event.item: event.t for event in found.events if event.device == "REEC"}
+    assert at["dip_below"] == 0.1
+    assert at["dip_from_below"] == 0.4
+    assert at["after_ends"] == pytest.approx(0.4 + 0.1, abs=1e-8)
+    assert at["limited_ends"] == pytest.approx(0.4 + 0.15, abs=1e-8)
+    injected = found["REEC", "Iqinj"]
+    inside = (found.t > at["dip_below"] + 1e-9) & (found.t < at["dip_from_below"] - 1e-9)
+    assert_allclose(injected[inside], 2.0 * np.maximum(0.95 - found["REEC", "Vf"][inside], 0.0), atol=1e-9)
+    held = (found.t > at["dip_from_below"] + 1e-9) & (found.t < at["after_ends"] - 1e-9)
+    assert_allclose(injected[held], 0.2)
+    assert_allclose(injected[found.t > at["after_ends"] + 1e-9], 0.0)
+
+
+def test_the_limit_of_active_current_after_a_dip_is_that_of_the_dip():
+    """When the voltage is back the measured one is still low, and the table of it gives what is held."""
+    table = {"Vp1": 0.5, "Ip1": 0.3, "Vp2": 0.9, "Ip2": 1.1}
+    found = run(plant(control="REECA1", REECA1={**DIP, **table, "Kqv": 0.0},
+                      steps=[("INF.E", 0.1, -0.4), ("INF.E", 0.4, 0.4)]), 0.8)
+    held = (found.t > 0.4 + 1e-9) & (found.t < 0.55 - 1e-9)
+    measured = 0.6 + 0.4 * np.exp(-0.3 / 0.05)
+    assert_allclose(found["REEC", "Ipcmd"][held], 0.3 + (measured - 0.5) / 0.4 * 0.8, atol=1e-8)
+
+
+def test_the_measured_voltage_of_reecd1_is_what_dips():
+    """An exponential: dip and recovery are where it crosses Vdip."""
+    found = run(plant(control="REECD1", REECD1={"Vdip": 0.8, "Trv": 0.05},
+                      steps=[("INF.E", 0.1, -0.4), ("INF.E", 0.4, 0.4)]), 0.8)
     at = {event.item: event.t for event in found.events if event.device == "REEC"}
     recovery = 0.4 + 0.05 * np.log((1.0 - found["REEC", "Vf"][np.searchsorted(found.t, 0.4)]) / 0.2)
     assert at["dip_below"] == pytest.approx(0.1 + 0.05 * np.log(2.0), abs=1e-8)
     assert at["dip_from_below"] == pytest.approx(recovery, abs=1e-8)
-    assert at["after_ends"] == pytest.approx(recovery + 0.1, abs=1e-8)
-    assert at["limited_ends"] == pytest.approx(recovery + 0.15, abs=1e-8)
-    injected = found["REEC", "Iqinj"]
-    inside = (found.t > at["dip_below"] + 1e-9) & (found.t < at["dip_from_below"] - 1e-9)
-    assert_allclose(injected[inside], 2.0 * (0.95 - found["REEC", "Vf"][inside]), atol=1e-9)
-    held = (found.t > at["dip_from_below"] + 1e-9) & (found.t < at["after_ends"] - 1e-9)
-    assert_allclose(injected[held], 0.2)
-    assert_allclose(injected[found.t > at["after_ends"] + 1e-9], 0.0)
+
+
+def test_the_limits_of_the_reactive_power_are_those_of_its_control():
+    """Without a control of the voltage the reactive current is what is asked for over the voltage, whatever Qmax is."""
+    found = run(plant(control="REECB1", REECB1={"Qmax": 0.2, "Qmin": -0.2}, steps=[("REEC.Qext", 0.1, 0.4)]), 0.6)
+    assert found["GEN", "Q"][-1] == pytest.approx(found["REEC", "Qext"][-1], abs=1e-8)
+    assert found["REEC", "Qext"][-1] > 0.3
 
 
 @pytest.mark.parametrize("PQFlag", [0.0, 1.0])

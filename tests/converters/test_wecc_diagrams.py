@@ -49,7 +49,7 @@ def turbine(d: dict[str, dict[str, float]], steps: Steps, t_end: float) -> Colum
 
     def rates(x: np.ndarray, V: float, Pref: float) -> list[float]:
         Ip, Vf, Pord, Pf, wref, _, wt, wg, *_, theta = x
-        s, free = signals(x, V, Pref), Vf >= VDIP
+        s, free = signals(x, V, Pref), V >= VDIP
         return [(Pord / Vf - Ip) / TG, (V - Vf) / TRV, free * (s["Tref"] * wg / part - Pord) / TPORD,
                 (part * s["P"] - Pf) / torque["Tp"], (np.interp(Pf, powers, speeds) - wref) / torque["Twref"],
                 free * torque["Kip"] * s["error"], (s["Pm"] / wt - s["shaft"]) / (2 * Ht),

@@ -112,7 +112,8 @@ def test_a_bolted_fault_near_a_plant_is_survived_as_one_behind_an_impedance_is()
     near, far = (gc.simulate(gc.build(converters(x)), 0.15, 0.01) for x in (1e-4, 1e-3))
     told = {(event.device, event.item) for event in near.events if event.t == 0.1}
     assert told == {("fault", "strikes"), ("GEN37", "gain_below_2"), ("GEN37", "gain_below_1"),
-                    ("REPC_REEC_GEN37", "low_below"), ("GEN33", "gain_below_2")}
+                    ("REEC_GEN37", "dip_below"), ("REPC_REEC_GEN37", "low_below"), ("GEN33", "gain_below_2"),
+                    ("REEC_GEN33", "dip_below")}
     at = near.t > 0.1
     assert near["BUS2", "Vm"][at].max() < 0.01 < far["BUS2", "Vm"][far.t > 0.1].min()
     assert np.all(near["BUS37", "Vm"][at] < 0.4)

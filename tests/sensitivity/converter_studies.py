@@ -52,9 +52,9 @@ def solar_plants_in_a_fault() -> Study:
         "REEC_GEN2: Vdip Trv dbd1 Kqv Kqp Kqi Kvp Kvi Imax Tpord",
         "REPC_REEC_GEN2: Tfltr Kp Ki Tft Tfv Vfrz Kc emax dbd1 dbd2 Qmax Kpg Kig Tp Ddn Dup Tg fdbd1")],
         [("GEN2", "P"), ("GEN2", "Q"), ("BUS8", "Vm")], [
-        "GEN2.gain_below_2", "REPC_REEC_GEN2.low_below", "REPC_REEC_GEN2.band_beyond_above",
+        "GEN2.gain_below_2", "REEC_GEN2.dip_below", "REPC_REEC_GEN2.low_below", "REPC_REEC_GEN2.band_beyond_above",
         "REPC_REEC_GEN2.reactive_at_reactive_max", "REEC_GEN2.band_beyond_above", "GEN2.Iq_speed_at_Iq_speed_max",
-        "GEN2.logic_below_2", "GEN2.Ip_at_LVPL", "REEC_GEN2.dip_below", "REEC_GEN2.dip_from_below", "fault.clears",
+        "GEN2.logic_below_2", "GEN2.Ip_at_LVPL", "REEC_GEN2.dip_from_below", "fault.clears",
         "GEN2.over_to_first", "GEN2.logic_above_2", "REPC_REEC_GEN2.reactive_off_reactive_max",
         "trip.opens", "GEN2.over_to_second"])
 
@@ -71,18 +71,18 @@ def wind_turbines_whose_dip_is_followed_by_a_hold() -> Study:
     controls = {"PfFlag": 1.0, "Vdip": 0.85, "Kqv": 2.0, "dbd1": -0.05, "dbd2": 0.05, "Imax": 1.05, "Tiq": 0.03,
                 **TABLE}
     converter(case, "GEN2", REGCA1={"Brkpt": 0.88}, REECA1={**controls, "Thld": 0.06, "Thld2": 0.08, "Iqfrz": 0.1})
-    converter(case, "GEN4", REGCB1={"Xdp": 0.15, "Rs": 0.01, "Imax": 1.0, "Rrpwr": 8.0, "Iqrmax": 9.0, "RateFlag": 1.0},
+    converter(case, "GEN4", REGCB1={"Xdp": 0.15, "Rs": 0.01, "Imax": 1.0, "Rrpwr": 8.0, "Iqrmax": 5.0, "RateFlag": 1.0},
               REECA1={**controls, "PQFlag": 1.0, "Thld": -0.05, "QFlag": 1.0, "Kqi": 1.0, "Kvp": 0.5, "Kvi": 10.0,
                       "PfFlag": 0.0})
     return Study(case, 0.4, 0.02, [*asks("GEN2", "GEN4"), *of(
         "REEC_GEN2: Vdip Thld Thld2 Iqfrz Kqv Imax Tiq Tp Vq2 Iq2 Vp3 Ip2 Trv",
         "REEC_GEN4: Vdip Thld Kqi Kvp Kvi Imax Vq3 Iq3 Vp2 Ip3", "GEN4: Tg Te Tfltr Imax Rrpwr Iqrmax Xdp Rs")],
         [("GEN2", "P"), ("GEN4", "Q"), ("BUS8", "Vm")], [
-        "REEC_GEN2.VDL2_below_3", "REEC_GEN2.Iptop_to_first", "REEC_GEN2.dip_below", "REEC_GEN2.current_at_Ipmax",
-        "REEC_GEN4.dip_below", "GEN4.Iq_speed_at_Iq_speed_max", "REEC_GEN4.total_at_total_max",
-        "REEC_GEN4.Iqtop_to_first", "GEN4.ip_off_ipmax", "GEN4.ip_at_ipmax", "fault.clears",
-        "REEC_GEN2.current_off_Ipmax", "REEC_GEN2.dip_from_below", "REEC_GEN4.Iqtop_to_second",
-        "REEC_GEN4.total_off_total_max", "REEC_GEN2.after_ends", "REEC_GEN4.after_ends", "REEC_GEN2.limited_ends"])
+        "REEC_GEN2.dip_below", "REEC_GEN2.VDL2_below_3", "REEC_GEN4.dip_below", "REEC_GEN2.Iptop_to_first",
+        "REEC_GEN2.current_at_Ipmax", "GEN4.Iq_speed_at_Iq_speed_max", "GEN4.ip_at_ipmax",
+        "REEC_GEN4.total_at_total_max", "REEC_GEN4.Iqtop_to_first", "GEN4.ip_off_ipmax", "fault.clears",
+        "REEC_GEN2.dip_from_below", "REEC_GEN4.Iqtop_to_second", "REEC_GEN2.current_off_Ipmax",
+        "REEC_GEN4.total_off_total_max", "REEC_GEN4.after_ends", "REEC_GEN2.after_ends", "REEC_GEN2.limited_ends"])
 
 
 @study
@@ -101,7 +101,7 @@ def batteries_and_blocked_converters() -> Study:
         "REEC_GEN2: T SOCini SOCmin Vdip Kvp Kvi Imax Vp2 Ip2 Vq3", "GEN2: Tg Te Tfltr Xdp P0",
         "REEC_GEN4: Vdip Thld Thld2 Vblkl Tblk Kqi Kqp Kvi Kc Ke Tr1 Imax Vp3 Ip3 Iq4 Vq4")],
         [("GEN2", "P"), ("GEN4", "Q"), ("GEN4", "P"), ("BUS8", "Vm")], [
-        "REEC_GEN4.VDL1_below_4", "REEC_GEN4.dip_below", "REEC_GEN4.outside_below", "REEC_GEN2.dip_below",
+        "REEC_GEN4.VDL1_below_4", "REEC_GEN4.dip_below", "REEC_GEN2.dip_below", "REEC_GEN4.outside_below",
         "REEC_GEN4.total_at_total_max", "fault.clears", "REEC_GEN4.total_off_total_max", "REEC_GEN2.dip_from_below",
         "REEC_GEN4.outside_from_below", "REEC_GEN4.still_ends", "GEN4.Ip_speed_at_Rrpwr", "GEN4.Ip_speed_off_Rrpwr",
         "REEC_GEN4.dip_from_below", "REEC_GEN2.charge_below", "REEC_GEN4.after_ends", "REEC_GEN4.limited_ends"])
@@ -127,10 +127,10 @@ def wind_turbines_with_their_mechanics() -> Study:
         "WTTQ_WTDT_REEC_GEN2: Kpp Kip Tp Twref p2 spd3 p3", "WTTQ_WTDT_REEC_GEN4: Kpp Kip Tp Temax TRATE",
         "REEC_GEN2: Thld2 Tpord")],
         [("WTDT_REEC_GEN2", "wg"), (f"WTPT_{wind}_GEN4", "dpitch"), ("GEN4", "P"), ("BUS8", "Vm")], [
-        "WTTQ_WTDT_REEC_GEN4.change_at_change_max", f"WTPT_{wind}_GEN4.dpitch_speed_at_RTetaMax", "REEC_GEN2.dip_below",
-        f"WTPT_{wind}_GEN2.control_at_lowest", "WTTQ_WTDT_REEC_GEN2.optimum_above_3",
-        "WTTQ_WTDT_REEC_GEN2.change_off_change_max", f"WTPT_{wind}_GEN2.control_off_lowest", "less.steps",
-        "REEC_GEN2.limited_ends", f"WTPT_{wind}_GEN4.dpitch_speed_off_RTetaMin"])
+        "REEC_GEN2.dip_below", "WTTQ_WTDT_REEC_GEN4.change_at_change_max", f"WTPT_{wind}_GEN4.dpitch_speed_at_RTetaMax",
+        f"WTPT_{wind}_GEN2.control_at_lowest", f"WTPT_{wind}_GEN2.control_off_lowest",
+        "WTTQ_WTDT_REEC_GEN2.optimum_above_3", "WTTQ_WTDT_REEC_GEN2.change_off_change_max", "REEC_GEN2.limited_ends",
+        "less.steps", f"WTPT_{wind}_GEN4.dpitch_speed_off_RTetaMin"])
 
 
 @study
@@ -156,8 +156,8 @@ def plants_of_several_units_and_of_other_buses() -> Study:
         "VARS_EXC_GEN1: T Kw Vmax", "REEC_GEN4: Trv Kvp Kvi Vdip Imax", "REPC_REEC_GEN4: Tfltr Kp Ki Tft Tfv Xc emax",
         "TRANSFORMER2-6: x", "LINE10-11: x")],
         [("GEN2", "P"), ("GEN2", "Q"), ("GEN4", "Q"), ("BUS10", "Vm"), ("EXC_GEN1", "Vs")], [
-        "fault.strikes", "REPC6.error_at_emax", "REPC_REEC_GEN4.error_at_emax", "REEC_GEN2.dip_below",
-        "REEC_GEN4.dip_below", "REAX_REEC_GEN2.Pmore_at_Pmin", "REPC_REEC_GEN4.reactive_at_reactive_max",
+        "fault.strikes", "REEC_GEN2.dip_below", "REEC_GEN4.dip_below", "REPC6.error_at_emax",
+        "REPC_REEC_GEN4.error_at_emax", "REAX_REEC_GEN2.Pmore_at_Pmin", "REPC_REEC_GEN4.reactive_at_reactive_max",
         "REAX_REEC_GEN2.Qmore_at_Qmax", "VARS_EXC_GEN1.Vs_at_Vmax", "fault.clears", "trip.opens"])
 
 

@@ -47,17 +47,17 @@ class ElectricalControl(Device):
 
     WECC Solar Plant Dynamic Modeling Guidelines (2014); EPRI 3002027129 (2023)::
 
-        Qset   Qext, or with PfFlag = 1 the measured power times the tangent of the angle at t0; between Qmin and Qmax
-        QFlag = 0   base = Qset / Vf / (1 + s Tiq)
+        Qasked Qext, or with PfFlag = 1 the measured power times the tangent of the angle at t0
+        QFlag = 0   base = Qasked / Vf / (1 + s Tiq)
         QFlag = 1   base = (Kvp + Kvi / s) (Vset - Vf), between Iqmin and Iqmax, where
-            VFlag = 1   Vset = (Kqp + Kqi / s) (Qset - Q), between Vmin and Vmax
-            VFlag = 0   Vset = Qext + Vref1, between Vmin and Vmax
+            VFlag = 1   Vset = (Kqp + Kqi / s) (Qset - Q), between Vmin and Vmax; Qset = Qasked between Qmin and Qmax
+            VFlag = 0   Vset = Qasked + Vref1, between Vmin and Vmax
         Iqcmd  base + Iqinj, between Iqmin and Iqmax;  Iqinj = Kqv band(Vref - Vf), between Iql1 and Iqh1
         Ipcmd  Pord / Vf between Ipmin and Ipmax, Pord = Pref / (1 + s Tpord), its rate between dPmin and dPmax,
                Pmin <= Pord <= Pmax (non-windup)
         Vf     V / (1 + s Trv)
 
-    All states of the control are held while Vf is below Vdip or above Vup, but for those of measurements. With
+    All states of the control are held while V is below Vdip or above Vup, but for those of measurements. With
     PfFlag = 1 Qext says what the angle is at t0, and nothing afterwards. ``Vref0 = 0`` is the voltage at t0. The path
     that a flag does not choose is taken away.
     """
@@ -101,15 +101,15 @@ class ElectricalControl(Device):
                        equals=lambda s: np.where(s.Pf != 0, s.Qext / np.where(s.Pf != 0, s.Pf, 1.0), 0.0))
     Vf = Lag(lambda s, bus: bus.Vm, T="Trv", init=1.0, doc="measured voltage")
     Pf = Lag(lambda s, converter: converter.P, T="Tp", init=0.5, doc="measured power")
-    dip = Window("Vf", low="Vdip", high="Vup", doc="voltage that holds the control")
+    dip = Window(lambda s, bus: bus.Vm, low="Vdip", high="Vup", doc="voltage that holds the control")
 
     @quantity("pu", "reference of the reactive power, or of the voltage with VFlag = 0, before limits")
     def Qasked(s: Any) -> Any:
         return np.where(s.PfFlag == 1, s.tangent * s.Pf, s.Qext)
 
-    Qset = Limit(lambda s: np.where(chooses_direct(s), 0.0, s.Qasked), doc="reference of the reactive power",
-                 limits=(lambda s: np.where(chooses_direct(s), -NEVER, s.Qmin),
-                         lambda s: np.where(chooses_direct(s), NEVER, s.Qmax)))
+    Qset = Limit(lambda s: np.where(regulates_power(s), s.Qasked, 0.0), doc="reference of the reactive power",
+                 limits=(lambda s: np.where(regulates_power(s), s.Qmin, -NEVER),
+                         lambda s: np.where(regulates_power(s), s.Qmax, NEVER)))
     outer = HeldPI(lambda s, converter: np.where(regulates_power(s), s.Qset - converter.Q, 0.0),
                    KP=lambda s: np.where(regulates_power(s), s.Kqp, 0.0),
                    KI=lambda s: np.where(regulates_power(s), s.Kqi, 0.0), hold="dip", init=1.0,
@@ -136,8 +136,8 @@ class ElectricalControl(Device):
                    KI=lambda s: np.where(regulates_voltage(s), s.Kvi, 0.0), hold="dip",
                    limits=(lambda s: np.where(regulates_voltage(s), s.Iqmin, -NEVER),
                            lambda s: np.where(regulates_voltage(s), s.Iqmax, NEVER)), doc="control of the voltage")
-    quotient = Lag(lambda s: np.where(np.logical_and(s.dip != 0, s.Tiq > 0), s.quotient, s.Qset / voltage(s)), T="Tiq",
-                   doc="reactive power over voltage")
+    quotient = Lag(lambda s: np.where(np.logical_and(s.dip != 0, s.Tiq > 0), s.quotient, s.Qasked / voltage(s)),
+                   T="Tiq", doc="reactive power over voltage")
     band = Band(lambda s: np.where(s.Vref0 > 0, s.Vref0, s.Vstart) - s.Vf, low=lambda s: s.dbd1, high=lambda s: s.dbd2,
                 doc="voltage error")
     support = Limit(lambda s: s.Kqv * s.band, limits=("Iql1", "Iqh1"), doc="reactive current of the voltage error")
@@ -216,6 +216,6 @@ class ElectricalControl(Device):
 
 
 def chooses_direct(s: Any) -> Any:
-    """Whether the voltage reference is Qset."""
+    """Whether the voltage reference is what is asked for."""
     return np.logical_and(s.QFlag == 1, s.VFlag == 0)
 

@@ -40,7 +40,7 @@ class REECA1(LimitsByVoltage):
     rest = Param("s", 0.0, doc="clocks at t0")
     speed = Input(PerUnit("Hz"), 1.0, doc="speed of the generator")
     Padd = Input("pu", 0.0, doc="what a torque control adds to the reference of the active power")
-    dip = Window("Vf", low="Vdip", high="Vup", out={"after_on": 0, "limited_on": 0}, back={
+    dip = Window(lambda s, bus: bus.Vm, low="Vdip", high="Vup", out={"after_on": 0, "limited_on": 0}, back={
         **After.starts("after", hold), **After.starts("limited", lambda s: s.Thld2), "Ipheld": lambda s: s.Ipmax},
         doc="voltage that holds the control")
     after = After(time=hold, rest="rest", doc="reactive current after a dip")

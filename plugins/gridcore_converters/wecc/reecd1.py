@@ -25,6 +25,7 @@ class REECD1(REECA1):
         Iqinj      that of the voltage error, always
         Iqcmd      Thld seconds after a dip what it was at its end, with a negative Thld -Thld seconds Iqfrz
         Ipcmd      with its limit what it was at the end of a dip, for Thld2 seconds
+        dip        Vf below Vdip or above Vup, not the voltage itself
         blocked    both are zero while Vf is below Vblkl or above Vblkh, and Tblk seconds after that
         Ipmin      -Ke Ipmax
         inner      the control of the voltage has ``V + Kc Q``, or with VcmpFlag = 1 ``|V - (Rc + j Xc) I|``, behind Tr1
