@@ -123,3 +123,10 @@ def test_power_follows_frequency_beyond_its_dead_band_with_FreqFlag():
 def test_limits_out_of_order_are_refused(wrong):
     with pytest.raises(gc.errors.CaseError, match="must be in this order"):
         gc.build(grid(**wrong))
+
+
+@pytest.mark.parametrize("name", ["Kig", "femin", "femax"])
+def test_what_controls_the_frequency_is_asked_for_where_it_is_controlled_alone(name):
+    gc.build(grid(**{name: 0.0}))
+    with pytest.raises(gc.errors.CaseError, match="FreqFlag = 1 needs a gain Kig, and femin below zero, femax above"):
+        gc.build(grid(**{name: 0.0}, FreqFlag=1.0))

@@ -27,6 +27,12 @@ RECORDS = [
     REGCA1 + REECA1 + WTDTA1 + "3 'WTTQA1' 1 0 3 0.6 0.05 60 9 0 0.2 0.58 0.4 0.72 0.6 0.86 0.8 1 0 /"]
 
 
+# NERC's values for IEEE Std 1547-2003: no control of voltage or frequency, trips at 59.3 and 60.5 Hz, of 50 Hz here
+DERA1 = ("3 'DERA1' 1 1 0 1 1 1 1 0.02 0.02 -99 99 0 0 0.02 0.02 0 0 -99 99 0 0 9 0 99 -99 0.02 0 0 9 0.44 0.49 1.2 "
+         "1.15 0.16 0.16 0.16 0.16 0 49.3 50.5 0.16 0.16 0.02 0.1 0.02 0.8 0 0 /")
+RECORDS.append(DERA1)
+
+
 @pytest.mark.parametrize("text", RECORDS, ids=named)
 def test_its_record_is_read_to_the_last_value_rests_and_comes_back(tmp_path, text):
     case = read(tmp_path, f"1 {GENROU}{text}")
@@ -36,6 +42,12 @@ def test_its_record_is_read_to_the_last_value_rests_and_comes_back(tmp_path, tex
     assert not run.events
     assert np.abs(run.X - run.X[0]).max() < 1e-9
     comes_back(tmp_path, case, named(text))
+
+
+def test_frequencies_at_which_a_record_of_DERA1_trips_are_hertz(tmp_path):
+    system = gc.build(read(tmp_path, f"1 {GENROU}{DERA1}"))
+    assert system.Z0[system.layout.address("GEN3.fl")] == pytest.approx(49.3 / 50, abs=1e-12)
+    assert system.Z0[system.layout.address("GEN3.fh")] == pytest.approx(50.5 / 50, abs=1e-12)
 
 
 def test_a_record_of_droop_without_its_second_flag_is_refused_and_the_error_says_what_is_right(tmp_path):

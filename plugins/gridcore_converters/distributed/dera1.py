@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,8 +41,9 @@ class DERA1(Source):
     source = False
     dyr = ("PfFlag", "FreqFlag", "PqFlag", "GenFlag", "VtripFlag", "FtripFlag", "Trv", "Trf", "dbd1", "dbd2", "Kqv",
            "Vref0", "Tp", "Tiq", "Ddn", "Dup", "fdbd1", "fdbd2", "femax", "femin", "Pmax", "Pmin", "dPmax", "dPmin",
-           "Tpord", "Kpg", "Kig", "Imax", "vl0", "vl1", "vh0", "vh1", "tvl0", "tvl1", "tvh0", "tvh1", "Vrfrac", "fl",
-           "fh", "tfl", "tfh", "Tg", "rrpwr", "Tv", "Vpr", "Iqh1", "Iql1")
+           "Tpord", "Kpg", "Kig", "Imax", "vl0", "vl1", "vh0", "vh1", "tvl0", "tvl1", "tvh0", "tvh1", "Vrfrac",
+           "fl Hz", "fh Hz", "tfl", "tfh", "Tg", "rrpwr", "Tv", "Vpr", "Iqh1", "Iql1")
+    plausible: ClassVar = {"fl": (0.0, 1.0), "fh": (1.0, np.inf)}
     PfFlag = Param("", 1.0, ge=0, le=1, doc="1: constant power factor, 0: constant reactive power")
     FreqFlag = Param("", 0.0, ge=0, le=1, doc="1: the frequency is controlled")
     PqFlag = Param("", 0.0, ge=0, le=1, doc="priority: 0 reactive, 1 active current")
@@ -61,15 +62,15 @@ class DERA1(Source):
     Dup = Param("pu", 0.0, ge=0, doc="droop: power over frequency below the dead band")
     fdbd1 = Param(PerUnit("Hz"), -0.0006, le=0, doc="lower end of the frequency's dead band")
     fdbd2 = Param(PerUnit("Hz"), 0.0006, ge=0, doc="upper end of the frequency's dead band")
-    femax = Param("pu", 99.0, gt=0, doc="largest lack of power")
-    femin = Param("pu", -99.0, lt=0, doc="least lack of power")
+    femax = Param("pu", 99.0, ge=0, doc="largest lack of power")
+    femin = Param("pu", -99.0, le=0, doc="least lack of power")
     Pmax = Param(PerUnit("MW", "MVA"), 1.1, doc="largest power")
     Pmin = Param(PerUnit("MW", "MVA"), 0.0, doc="least power")
     dPmax = Param("1/s", 0.5, gt=0, doc="largest rate of the power")
     dPmin = Param("1/s", -0.5, lt=0, doc="least rate of the power")
     Tpord = Param("s", 0.02, gt=0, doc="time constant of the power's order")
     Kpg = Param("pu", 0.1, ge=0, doc="gain of the power's control")
-    Kig = Param("1/s", 10.0, gt=0, doc="integral gain of the power's control")
+    Kig = Param("1/s", 10.0, ge=0, doc="integral gain of the power's control")
     Imax = Param(PerUnit("kA"), 1.2, gt=0, doc="largest current")
     vl0 = Param(PerUnit("kV"), 0.44, ge=0, doc="low voltage at which nothing is left")
     vl1 = Param(PerUnit("kV"), 0.49, ge=0, doc="low voltage at which tripping begins")
@@ -112,8 +113,9 @@ class DERA1(Source):
                doc="reactive current of the reference")
     fwithin = Limit(lambda s: np.where(s.FreqFlag > 0.5, -s.slip, 0.0), limits=("fdbd1", "fdbd2"), settles=True,
                     doc="lack of frequency within the dead band")
-    lack = Limit(lambda s: s.Pref - s.Pf + np.where(s.fwithin_limit == 1, s.Dup, s.Ddn) * (s.fwithin_in - s.fwithin),
-                 limits=("femin", "femax"), doc="lack of power")
+    lack = Limit(lambda s: np.where(s.FreqFlag > 0.5, s.Pref - s.Pf + s.droop, 0.0), names=("femin", "femax"), limits=(
+        lambda s: np.where(s.FreqFlag > 0.5, s.femin, -UNLIMITED),
+        lambda s: np.where(s.FreqFlag > 0.5, s.femax, UNLIMITED)), doc="lack of power")
     order = SelectedPI("lack", KP="Kpg", KI="Kig", flag="FreqFlag", otherwise="Pref", limits=("Pmin", "Pmax"),
                        doc="power asked for")
     Pord = RateLimitedLag("order", T="Tpord", rates=("dPmin", "dPmax"), limits=("Pmin", "Pmax"),
@@ -131,6 +133,10 @@ class DERA1(Source):
         lambda s: np.where(s.storing == 1, -s.rrpwr, -UNLIMITED),
         lambda s: np.where(s.storing == 1, UNLIMITED, s.rrpwr)))
     Iq = Lag(lambda s: s.Iq2 * s.Mult, T="Tg", doc="reactive current")
+
+    @quantity("pu", "power that the frequency asks for")
+    def droop(s: Any) -> Any:
+        return np.where(s.fwithin_limit == 1, s.Dup, s.Ddn) * (s.fwithin_in - s.fwithin)
 
     @quantity("rad/s", "speed of the angle that follows the bus's")
     def turn(s: Any, bus: Any) -> Any:
@@ -178,7 +184,11 @@ class DERA1(Source):
     def check(cls, values: Mapping[str, float]) -> str | None:
         orders = (("vl0", "vl1", "vh1", "vh0"), ("fl", "fh"), ("Pmin", "Pmax"))
         wrong = [names for names in orders if any(not values[a] < values[b] for a, b in pairwise(names))]
-        return f"{', '.join(wrong[0])} must be in this order" if wrong else None
+        if wrong:
+            return f"{', '.join(wrong[0])} must be in this order"
+        if values["FreqFlag"] == 1 and not (values["Kig"] and values["femin"] < 0 < values["femax"]):
+            return "FreqFlag = 1 needs a gain Kig, and femin below zero, femax above"
+        return None
 
     def currents(s: Any, bus: Any) -> Any:
         return beside_voltage(bus, s.Ip, s.Iq)
