@@ -50,6 +50,14 @@ def test_frequencies_at_which_a_record_of_DERA1_trips_are_hertz(tmp_path):
     assert system.Z0[system.layout.address("GEN3.fh")] == pytest.approx(50.5 / 50, abs=1e-12)
 
 
+@pytest.mark.parametrize("where", ["0 0 0 '0 '", "5 0 0 '0 '", "0 6 5 '1'"])
+def test_a_record_of_the_plant_control_of_wind_turbines_is_one_of_the_plant_control(tmp_path, where):
+    text = f"1 {GENROU}" + REGCA1 + REECB1 + REPCA1.format(where)
+    plain, wind = ([(record.model, record.fields) for record in read(tmp_path, each)]
+                   for each in (text, text.replace("'REPCA1'", "'REPCTA1'")))
+    assert wind == plain
+
+
 def test_a_record_of_droop_without_its_second_flag_is_refused_and_the_error_says_what_is_right(tmp_path):
     values = "0.01 0.02 0.03 1.2 1.15 0 0.9 0 0.44 -0.44 0.01 0.05 0.02 0.1 3 20 0 5.86 /\n"
     with pytest.raises(CaseError, match=r"19 values, a REGFMA1 20.* without QVFlag: write 1 after VFlag"):

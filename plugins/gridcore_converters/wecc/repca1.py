@@ -10,13 +10,14 @@ from .plant import BranchMeasurement, PlantControl
 
 
 class REPCA1(PlantControl):
-    """Plant control REPC_A, as PSS/E's REPCA1, of one converter and at its terminals.
+    """Plant control REPC_A, as PSS/E's REPCA1 and REPCTA1, of one converter and at its terminals.
 
     :class:`~gridcore_converters.wecc.plant.PlantControl` whose commands are Qext and Pref of the electrical control.
     """
 
     attaches: ClassVar[Any] = "control"
     naming = "REPC_{control}"
+    dyr_also = ("REPCTA1",)  # of wind turbines of type 3
     dyr: ClassVar[tuple[str | None, ...]] = (
         None, None, None, None, "VCFlag", "RefFlag", "Fflag", "Tfltr", "Kp", "Ki", "Tft", "Tfv", "Vfrz", "Rc", "Xc",
         "Kc", "emax", "emin", "dbd1", "dbd2", "Qmax", "Qmin", "Kpg", "Kig", "Tp", "fdbd1", "fdbd2", "femax", "femin",
@@ -25,7 +26,6 @@ class REPCA1(PlantControl):
     Pstart = Setpoint("pu", init=0.5, doc="active command at t0")
     Qext = Algebraic("pu", equals=lambda s: s.Qcmd, drives="control.Qext", doc="reactive command")
     Pref = Algebraic("pu", init=0.5, equals=lambda s: s.Pcmd, drives="control.Pref", doc="active command")
-
 
     def start(s: Any, bus: Any) -> Any:
         return {**PlantControl.start(s, bus), "Qstart": s.Qext, "Qcmd_x": s.Qext, "Pstart": s.Pref, "Pcmd": s.Pref}
