@@ -174,14 +174,14 @@ def controls_of_the_voltage_of_other_buses() -> Study:
                         Pmin=-0.05),
                  record("REAX3BU1", control="REEC_GEN4", plant="REPC10", T=0.02, Kw=0.7, Kz=0.9, Qmin=-0.05)):
         case.add(item)
-    return Study(case, 0.4, 0.02, ["fault.t", "fault.clear", "fault.x", "trip.t", "GEN1.H", "LOAD9.P0", *of(
+    return Study(case, 0.4, 0.01, ["fault.t", "fault.clear", "fault.x", "trip.t", "GEN1.H", "LOAD9.P0", *of(
         "REEC_GEN2: Vdip Trv Kvp Kvi Vmax Vref1 Thld2", "REEC_GEN4: Vdip Trv Kqp Kqi Kvp Kvi Vmax T Vq3 Iq3",
         "REPC_REEC_GEN2: Tfltr Kp Ki Tfv emax Qmax", "REPC10: Tfltr Kp Ki Kpg Kig Tp Tg MVAb Pmin",
         "REAX_REEC_GEN4: T Kw Kz Qmin")],
         [("GEN2", "Q"), ("GEN4", "P"), ("GEN4", "Q"), ("BUS7", "Vm")], [
-        "fault.strikes", "REEC_GEN4.inner_at_inner_max", "REEC_GEN2.inner_at_inner_max", "REPC10.error_at_emin",
-        "REEC_GEN4.outer_at_outer_min", "fault.clears", "REEC_GEN4.inner_off_inner_max",
+        "fault.strikes", "REEC_GEN2.inner_at_inner_max", "REPC10.error_at_emin", "REEC_GEN4.inner_at_inner_max",
+        "REEC_GEN4.inner_off_inner_max", "REEC_GEN4.outer_at_outer_min", "fault.clears",
         "REPC_REEC_GEN2.reactive_off_reactive_max", "REEC_GEN2.inner_off_inner_max",
-        "REPC_REEC_GEN2.reactive_at_reactive_min", "REAX_REEC_GEN4.Qmore_at_Qmin", "trip.opens",
-        "REPC10.error_off_emin", "REEC_GEN4.outer_x_off_outer_min", "REAX_REEC_GEN4.Qmore_off_Qmin",
+        "REPC_REEC_GEN2.reactive_at_reactive_min", "trip.opens", "REAX_REEC_GEN4.Qmore_at_Qmin",
+        "REEC_GEN4.outer_off_outer_min", "REPC10.error_off_emin", "REAX_REEC_GEN4.Qmore_off_Qmin",
         "REPC_REEC_GEN2.reactive_off_reactive_min"])
