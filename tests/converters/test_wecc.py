@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import gridcore as gc
 from gridcore.contract import Record
-from gridcore.errors import GridcoreError
+from gridcore.errors import EventError, GridcoreError
 from gridcore.registry import devices
 from gridcore_converters.wecc.electrical import NEARLY_NONE, remaining
 
@@ -148,6 +148,32 @@ def test_the_limits_of_the_reactive_power_are_those_of_its_control():
     found = run(plant(control="REECB1", REECB1={"Qmax": 0.2, "Qmin": -0.2}, steps=[("REEC.Qext", 0.1, 0.4)]), 0.6)
     assert found["GEN", "Q"][-1] == pytest.approx(found["REEC", "Qext"][-1], abs=1e-8)
     assert found["REEC", "Qext"][-1] > 0.3
+
+
+CHATTERING = {"control": "REECA1", "x": 0.3, "P0": 0.7, "REECA1": {
+    "Vdip": 0.9, "Kqv": 6.0, "dbd1": -0.05, "dbd2": 0.05, "QFlag": 1.0, "Kvi": 20.0, "Kqi": 1.0, "Tdip": 0.01},
+    "steps": [("INF.E", 0.1, -0.15), ("INF.E", 0.3, 0.15)]}
+
+
+def test_the_current_of_a_dip_of_reeca1_may_end_it():
+    """Dip and current go to and fro, each dip for Tdip; without that there is no solution."""
+    found = run(plant(**CHATTERING), 0.6)
+    begun = [event.t for event in found.events if event.item == "dip_below"]
+    ended = [event.t for event in found.events if event.item == "dip_from_below"]
+    assert len(begun) == len(ended) > 5
+    assert max(ended) < 0.3
+    assert_allclose(np.subtract(ended, begun)[1:], 0.01, atol=1e-8)
+    with pytest.raises(EventError, match=r"chattering: REEC\.dip"):
+        run(plant(**{**CHATTERING, "REECA1": {**CHATTERING["REECA1"], "Tdip": 0.0}}), 0.6)
+
+
+@pytest.mark.parametrize(("E", "way"), [(-0.4, "below"), (0.4, "above")])
+def test_a_dip_of_reeca1_lasts_a_step_of_other_programs_at_least(E, way):
+    values = {"Vdip": 0.8, "Vup": 1.2}
+    found = run(plant(control="REECA1", REECA1=values, steps=[("INF.E", 0.1, E), ("INF.E", 0.101, -E)]), 0.2)
+    at = {event.item: event.t for event in found.events if event.device == "REEC"}
+    assert at[f"dip_{way}"] == 0.1
+    assert at[f"dip_from_{way}"] == pytest.approx(0.1 + 1 / 240, abs=1e-9)
 
 
 @pytest.mark.parametrize("PQFlag", [0.0, 1.0])

@@ -84,23 +84,34 @@ class Window(Block):
     out, back : mapping, optional
         What else changes when the signal leaves the window, and when it is back: see
         :func:`~gridcore.contract.device.guard`.
+    least, rest : str, optional
+        A parameter: how long the signal counts as outside at least (s). And one that is zero: the clock of it at t0.
     """
 
     def __init__(self, u: Signal, *, low: Signal, high: Signal, out: Mapping[str, Any] | None = None,
-                 back: Mapping[str, Any] | None = None, unit: str = "pu", doc: str = ""):
+                 back: Mapping[str, Any] | None = None, least: str = "", rest: str = "", unit: str = "pu",
+                 doc: str = ""):
         super().__init__(unit, doc)
         self.u, self.low, self.high, self.out, self.back = u, low, high, dict(out or {}), dict(back or {})
+        self.least, self.rest = least, rest
 
     def expand(self) -> None:
         u, low, high = self.input(self.u), self.reader(self.low, "low", "low end"), self.reader(
             self.high, "high", "high end")
-        side = f"{self.name}_side"
+        side, clock, least = f"{self.name}_side", f"{self.name}_clock", self.least
         self.mode(side, f"-1 below, 0 within, 1 above: {self.words}")
+        out = dict(self.out)
+        if least:
+            self.state(clock, lambda s: np.where(getattr(s, side) != 0, 1.0, 0.0), start_at=self.rest,
+                       doc=f"{self.words}: seconds that it has been outside")
+            out[clock] = 0.0
         for way, end, sign in (("below", low, -1), ("above", high, 1)):
-            past = _less(u, end)
-            self._parts[f"{self.name}_{way}"] = Guard(past, sign, {side: 0}, {side: sign, **self.out},
+            past = back = _less(u, end)
+            if least:
+                back = _late(past, sign, lambda s: getattr(s, clock) - getattr(s, least))
+            self._parts[f"{self.name}_{way}"] = Guard(past, sign, {side: 0}, {side: sign, **out},
                                                       doc=f"{self.words}: {way} the window", settles=True)
-            self._parts[f"{self.name}_from_{way}"] = Guard(past, -sign, {side: sign}, {side: 0, **self.back},
+            self._parts[f"{self.name}_from_{way}"] = Guard(back, -sign, {side: sign}, {side: 0, **self.back},
                                                            doc=f"{self.words}: back from {way} the window")
         self.output(lambda s: np.where(getattr(s, side) == 0, 0.0, 1.0))
 
@@ -190,3 +201,8 @@ def _past(u: Callable[[Any], Any], x: Callable[[Any], Any], before: Callable[[An
 
 def _less(u: Callable[[Any], Any], x: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda s: u(s) - x(s)
+
+
+def _late(past: Callable[[Any], Any], sign: int, left: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What ends an excess of that sign, and not before `left` is positive."""
+    return lambda s: sign * np.maximum(sign * past(s), -left(s))

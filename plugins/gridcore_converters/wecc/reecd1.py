@@ -13,14 +13,15 @@ from gridcore_blocks import Lag
 from .blocks import After, Table, Window
 from .electrical import ElectricalControl, voltage
 from .plant import compensated
-from .reeca1 import REECA1, hold
+from .reeca1 import REECA1, HoldingControl, hold
 from .tables import point, points, record
 
 
-class REECD1(REECA1):
+class REECD1(HoldingControl):
     """Electrical control REEC_D, as PSS/E's REECD1.
 
-    EPRI 3002027129 (2023), REEC_D. :class:`~gridcore_converters.wecc.reeca1.REECA1` with tables of ten points, and::
+    EPRI 3002027129 (2023), REEC_D. :class:`~gridcore_converters.wecc.electrical.ElectricalControl` with tables of
+    limits of ten points, the speed of a generator as in :class:`~gridcore_converters.wecc.reeca1.REECA1`, and::
 
         Iqinj      that of the voltage error, always
         Iqcmd      Thld seconds after a dip what it was at its end, with a negative Thld -Thld seconds Iqfrz
