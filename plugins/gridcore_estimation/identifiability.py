@@ -61,8 +61,8 @@ class Identifiability:
 
     def __init__(self, names: Sequence[str], S: np.ndarray, scale: np.ndarray, size: float = 0.0):
         self.names, self.S, self.scale = list(names), S, scale
-        lengths = np.linalg.norm(S, axis=0)
-        self._dead = lengths <= _NO_EFFECT * max(size, lengths.max(initial=0.0))
+        self._lengths = np.linalg.norm(S, axis=0)
+        self._dead = self._lengths <= _NO_EFFECT * max(size, self._lengths.max(initial=0.0))
         _, s, self.directions = np.linalg.svd(S, full_matrices=len(S) < len(names))
         self.singular_values = np.concatenate([s, np.zeros(len(names) - len(s))])
         self.importance = np.sqrt((S**2).mean(axis=0))
@@ -102,7 +102,7 @@ class Identifiability:
         _, s, V = np.linalg.svd(part, full_matrices=len(part) < len(alive))
         s = np.concatenate([s, np.zeros(len(alive) - len(s))])
         for row in np.flatnonzero(s < SINGULAR):
-            direction = V[row] / np.linalg.norm(self.S[:, alive], axis=0)  # back from normalised columns to scales
+            direction = V[row] / self._lengths[alive]  # back from normalised columns to scales
             direction /= np.abs(direction).max() * np.sign(direction[np.argmax(np.abs(V[row]))])
             kept = [k for k in np.argsort(-np.abs(V[row]), kind="stable") if abs(V[row, k]) >= _SHOWN]
             change = ", ".join(f"{self.names[alive[k]]} by {direction[k] * self.scale[alive[k]]:+.4g}" for k in kept)

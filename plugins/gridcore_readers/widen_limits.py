@@ -8,7 +8,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from gridcore.case import Case, as_case
+from gridcore.case import Case, as_case, split
 from gridcore.contract import Reached, bound_of
 from gridcore.equations import function_of
 from gridcore.equilibrium import Equilibrium, build
@@ -54,7 +54,7 @@ def widen_limits(case: Case | str | Path, *, deenergise: bool = False, enforce_q
     records = dict(zip(widened.ids(), widened, strict=True))
     for name, value in reached.items():
         if name not in still:
-            at, (device, parameter) = system.layout.address(name), name.split(".")
+            at, (device, parameter) = system.layout.address(name), split(name)
             records[device].fields[parameter] = float(system.Z0[at])
             widened.note(f"{name} is widened from {before[at]:.6g} to {system.Z0[at]:.6g}: the operating point has "
                          f"{value:.6g}")

@@ -58,7 +58,7 @@ def dataset(run: Points, names: str | Iterable[str] | None = None) -> xr.Dataset
     ``ds["omega"].sel(TwoAxis="GEN2")``, ``ds["Vm"].sel(bus="BUS7")``; units and descriptions are
     attributes. A name that several kinds of device have (``Vm`` of buses and of exciters) belongs to
     the buses, then to the sources, and carries the kind of device otherwise: ``Vm_Exciter``, whose attribute
-    ``quantity`` is ``Vm``. The coordinate ``switchings`` counts how often something switched before a
+    ``gridcore_quantity`` is ``Vm``. The coordinate ``switchings`` counts how often something switched before a
     point: an instant of switching stands twice, before and after. Events are listed along the dimension ``event``.
 
     Parameters
