@@ -53,9 +53,8 @@ def retrace(run: Run, method: str = "theta", **options: Any) -> Run:
         error.args = (f"{error} (replaying a run of method '{run.settings['method']}' on its mesh)",)
         raise
     same_events(run, out)
-    difference = apart(run, out)
-    out.settings.update(mismatch(run, out, difference))
-    off = difference / np.maximum(np.ptp(run.X, axis=0), _STILL * run.system.scale)
+    out.settings.update(mismatch(run, out))
+    off = apart(run, out) / np.maximum(np.ptp(run.X, axis=0), _STILL * run.system.scale)
     if off.max() > _FAR:
         warnings.warn(f"replayed by '{method}', {'.'.join(run.system.variables[int(off.argmax())])} is off by "
                       f"{off.max():.2g} of what it moves by: derivatives are those of the numbers so made, not of this "
@@ -83,8 +82,9 @@ def apart(run: Run, out: Run) -> np.ndarray:
     return np.abs(run.X[pairs[same, 0]] - out.X[pairs[same, 1]]).max(axis=0, initial=0.0)
 
 
-def mismatch(run: Run, out: Run, difference: np.ndarray) -> dict[str, Any]:
+def mismatch(run: Run, out: Run) -> dict[str, Any]:
     """How far a run that was made again is from the first, as its settings tell it."""
+    difference = apart(run, out)
     worst = int(difference.argmax())
     events = [abs(a.t - b.t) for a, b in zip(run.events, out.events, strict=True)]
     return {"replay_mismatch": float(difference[worst]), "replay_mismatch_of": ".".join(run.system.variables[worst]),
